@@ -1,0 +1,1 @@
+"""Ottla: a replicated commit log that speaks Kafka's protocol and writes Kafka's files."""

@@ -1,0 +1,18 @@
+"""Ids and counters as distinct types, so that a node id is never taken for an epoch."""
+
+from __future__ import annotations
+
+from typing import NewType
+
+NodeId = NewType("NodeId", int)
+Offset = NewType("Offset", int)
+LeaderEpoch = NewType("LeaderEpoch", int)
+ProducerId = NewType("ProducerId", int)
+ProducerEpoch = NewType("ProducerEpoch", int)
+TimestampMs = NewType("TimestampMs", int)
+
+NO_LEADER_EPOCH = LeaderEpoch(-1)
+NO_PRODUCER_ID = ProducerId(-1)
+NO_PRODUCER_EPOCH = ProducerEpoch(-1)
+NO_SEQUENCE = -1
+NO_TIMESTAMP = TimestampMs(-1)

@@ -1,0 +1,21 @@
+"""A partition's name, and the directory that Kafka gives it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class TopicPartition(NamedTuple):
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    @classmethod
+    def from_directory_name(cls, name: str) -> TopicPartition:
+        """The partition that a directory such as `orders-eu-12` belongs to."""
+        topic, dash, partition = name.rpartition("-")
+        if not (dash and topic and partition.isdecimal()):
+            raise ValueError(f"{name!r} is not a partition's directory: expected <topic>-<partition>")
+        return cls(topic, int(partition))

@@ -1,0 +1,1 @@
+"""The seams to the world: clock, disk, network, dice, background work."""

@@ -1,0 +1,1 @@
+"""The seams simulated: a world with a seed."""

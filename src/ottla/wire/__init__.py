@@ -1,0 +1,1 @@
+"""Kafka's protocol: bytes to values and back, and nothing else."""

@@ -1,0 +1,1 @@
+"""Messages declared once and compiled per version."""
