@@ -17,5 +17,5 @@ class TopicPartition(NamedTuple):
         """The partition that a directory such as `orders-eu-12` belongs to."""
         topic, dash, partition = name.rpartition("-")
         if not (dash and topic and partition.isdecimal()):
-            raise ValueError(f"{name!r} is not a partition's directory: expected <topic>-<partition>")
+            raise ValueError(f"{name!r} is not a partition's directory <topic>-<partition>")
         return cls(topic, int(partition))
