@@ -1,0 +1,45 @@
+"""Arrays of fixed-size values, packed and unpacked in one call.
+
+Replica lists, partition numbers and the like are short and everywhere, so the layouts of short
+arrays are made once and found by length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from struct import Struct as Layout
+from typing import Any
+
+from ottla.model import Buffer
+from ottla.wire.varint import encode_uvarint
+
+SHORT = 64
+
+
+@cache
+def short_packers(code: str, *, compact: bool) -> tuple[Callable[..., bytes], ...]:
+    """By element count: packs the length prefix and the elements."""
+    prefix = "B" if compact else "i"
+    return tuple(Layout(">" + prefix + code * count).pack for count in range(SHORT))
+
+
+@cache
+def short_unpackers(code: str) -> tuple[Callable[[Buffer, int], tuple[Any, ...]], ...]:
+    """By element count: unpacks the elements."""
+    return tuple(Layout(">" + code * count).unpack_from for count in range(SHORT))
+
+
+def pack_long(code: str, values: Sequence[Any], *, compact: bool) -> bytes:
+    count = len(values)
+    prefix = encode_uvarint(count + 1) if compact else Layout(">i").pack(count)
+    return prefix + _layout(code, count).pack(*values)
+
+
+def unpack_long(code: str, count: int, buffer: Buffer, position: int) -> tuple[Any, ...]:
+    return _layout(code, count).unpack_from(buffer, position)
+
+
+def _layout(code: str, count: int) -> Layout:
+    # A repeat count before "s" would mean one long string instead of many short ones.
+    return Layout(">" + code * count if code.endswith("s") else f">{count}{code}")

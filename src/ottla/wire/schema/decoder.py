@@ -1,0 +1,257 @@
+"""Compiles a message's version into a function that reads it from a buffer.
+
+The text follows the layout as the encoder's does. Lengths and counts come from outside: each is
+held against the bytes that are left before anything is made of it.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import wraps
+from typing import Any
+
+from ottla.model import Buffer
+from ottla.wire.errors import ProtocolError
+from ottla.wire.schema.arrays import SHORT, short_unpackers, unpack_long
+from ottla.wire.schema.fields import (
+    Field,
+    absent_fields,
+    plain_fields,
+    size_min,
+    tagged_fields,
+)
+from ottla.wire.schema.message import Decoder, Message
+from ottla.wire.schema.source import Source
+from ottla.wire.schema.struct import Struct
+from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, Text
+from ottla.wire.varint import read_uvarint
+
+
+def compile_decoder(cls: type[Message], version: int) -> Decoder:
+    source = Source(_SCOPE)
+    with source.block("def decode(data, p):"):
+        source.line("end = len(data)")
+        _DecoderText(source, version, flexible=version in cls.flexible).struct(cls, "m")
+        source.line("return m, p")
+    title = f"{cls.__name__} version {version}"
+    return _guarded(source.make("decode", f"decoder of {title}"), title)
+
+
+def _guarded(decode: Any, title: str) -> Decoder:
+    @wraps(decode)
+    def guarded(buffer: Buffer, position: int) -> tuple[Any, int]:
+        try:
+            return decode(buffer, position)  # type: ignore[no-any-return]
+        except (struct.error, IndexError) as error:
+            raise ProtocolError(f"{title} is cut short: {error}") from error
+        except (UnicodeDecodeError, _MalformedError) as error:
+            raise ProtocolError(f"malformed {title}: {error}") from error
+
+    return guarded
+
+
+class _MalformedError(Exception):
+    """Raised inside a decoder, where the message's name is not at hand."""
+
+
+def _overrun(field: str, length: int, left: int) -> _MalformedError:
+    return _MalformedError(
+        f"{field} claims {length} elements or bytes, more than fit in {left} bytes"
+    )
+
+
+def _null(field: str) -> _MalformedError:
+    return _MalformedError(f"{field} is null, which this version does not allow")
+
+
+def read_tag(data: Buffer, position: int, end: int, previous: int) -> tuple[int, int, int]:
+    """The next tagged field's tag, and where its bytes start and end."""
+    tag, position = read_uvarint(data, position)
+    size, position = read_uvarint(data, position)
+    if tag <= previous:
+        raise _MalformedError(f"tag {tag} follows tag {previous}")
+    if size > end - position:
+        raise _overrun(f"tag {tag}", size, end - position)
+    return tag, position, position + size
+
+
+def tag_size_error(field: str, end: int, stop: int) -> _MalformedError:
+    return _MalformedError(f"tagged field {field} ends at byte {end}, its declared size at {stop}")
+
+
+class _DecoderText:
+    """Writes the text for one version. `data` is the buffer, `p` the position, `end` its length."""
+
+    def __init__(self, source: Source, version: int, *, flexible: bool) -> None:
+        self._source = source
+        self._version = version
+        self._flexible = flexible
+
+    def struct(self, cls: type[Struct], m: str) -> None:
+        self._source.line(f"{m} = new({self._source.constant('cls', cls)})")
+        self._defaults([*absent_fields(cls, self._version)], m)
+        run: list[Field] = []
+        for field in plain_fields(cls, self._version):
+            if isinstance(field.type, Fixed):
+                run.append(field)
+                continue
+            self._fixed_run(run, m)
+            run = []
+            self._variable(field, m)
+        self._fixed_run(run, m)
+        if self._flexible:
+            self._tags(cls, m)
+        else:
+            self._source.line(f"{m}.unknown_tags = None")
+
+    def _defaults(self, absent: list[Field], m: str) -> None:
+        for field in absent:
+            options = field.options
+            if options.factory is not None:
+                value = f"{self._source.constant('make', options.factory)}()"
+            else:
+                value = self._source.constant("default", options.default)
+            self._source.line(f"{m}.{field.name} = {value}")
+
+    def _fixed_run(self, run: list[Field], m: str) -> None:
+        if not run:
+            return
+        kinds = [field.type for field in run if isinstance(field.type, Fixed)]
+        unpack = self._source.layout("".join(kind.code for kind in kinds), "unpack_from")
+        targets = "".join(f"{m}.{field.name}, " for field in run)
+        self._source.line(f"{targets}= {unpack}(data, p)")
+        self._source.line(f"p += {sum(kind.size for kind in kinds)}")
+
+    def _variable(self, field: Field, m: str) -> None:
+        compact = self._flexible and self._version in field.options.flexible
+        nullable = field.is_nullable(self._version)
+        target = f"{m}.{field.name}"
+        if isinstance(field.type, Nested):
+            self._nested(field.type, target, nullable=nullable)
+            return
+        null = f"{target} = None" if nullable else f"raise null({field.name!r})"
+        self._length(field.type, compact=compact)
+        with self._source.block("if n < 0:"):
+            self._source.line(null)
+        with self._source.block("else:"):
+            if isinstance(field.type, Array):
+                self._array(field.type, target, field.name, compact=compact)
+            else:
+                self._sized(field.type, target, field.name)
+
+    def _nested(self, kind: Nested, target: str, *, nullable: bool) -> None:
+        inner = self._source.fresh("m")
+        if not nullable:
+            self.struct(kind.struct, inner)
+            self._source.line(f"{target} = {inner}")
+            return
+        self._source.line("n = data[p]")
+        self._source.line("p += 1")
+        with self._source.block("if n > 127:"):
+            self._source.line(f"{target} = None")
+        with self._source.block("else:"):
+            self.struct(kind.struct, inner)
+            self._source.line(f"{target} = {inner}")
+
+    def _length(self, kind: FieldType, *, compact: bool) -> None:
+        """Leaves the length or count in `n`, negative for null."""
+        line = self._source.line
+        if compact:
+            line("n = data[p] - 1")
+            with self._source.block("if n < 127:"):
+                line("p += 1")
+            with self._source.block("else:"):
+                line("n, p = read_uvarint(data, p)")
+                line("n -= 1")
+        else:
+            code, size = ("h", 2) if isinstance(kind, Text) else ("i", 4)
+            line(f"n, = {self._source.layout(code, 'unpack_from')}(data, p)")
+            line(f"p += {size}")
+
+    def _sized(self, kind: FieldType, target: str, name: str) -> None:
+        line = self._source.line
+        line("q = p + n")
+        with self._source.block("if q > end:"):
+            line(f"raise overrun({name!r}, n, end - p)")
+        if isinstance(kind, Text):
+            line(f"{target} = str(data[p:q], 'utf-8')")
+        elif isinstance(kind, Blob) and kind.records:
+            line(f"{target} = memoryview(data)[p:q]")
+        else:
+            line(f"{target} = bytes(data[p:q])")
+        line("p = q")
+
+    def _array(self, kind: Array, target: str, name: str, *, compact: bool) -> None:
+        line, element = self._source.line, kind.element
+        smallest = max(1, size_min(element, self._version, flexible=self._flexible))
+        with self._source.block(f"if n * {smallest} > end - p:"):
+            line(f"raise overrun({name!r}, n, end - p)")
+        if isinstance(element, Fixed):
+            unpackers = self._source.constant("unpack", short_unpackers(element.code))
+            line(
+                f"{target} = list({unpackers}[n](data, p) if n < {SHORT}"
+                f" else unpack_long({element.code!r}, n, data, p))"
+            )
+            line(f"p += n * {element.size}")
+            return
+        items, append, item = (self._source.fresh(stem) for stem in ("items", "append", "m"))
+        line(f"{target} = {items} = []")
+        line(f"{append} = {items}.append")
+        with self._source.block("for _ in range(n):"):
+            if isinstance(element, Nested):
+                self.struct(element.struct, item)
+            else:
+                self._length(element, compact=compact)
+                with self._source.block("if n < 0:"):
+                    line(f"raise null({name!r})")
+                self._sized(element, item, name)
+            line(f"{append}({item})")
+
+    def _tags(self, cls: type[Struct], m: str) -> None:
+        line = self._source.line
+        known = tagged_fields(cls, self._version)
+        self._tag_defaults(known, m)
+        line(f"{m}.unknown_tags = None")
+        with self._source.block("if data[p] == 0:"):
+            line("p += 1")
+        with self._source.block("else:"):
+            count, tag, stop = (self._source.fresh(stem) for stem in ("count", "tag", "stop"))
+            line(f"{count}, p = read_uvarint(data, p)")
+            line(f"{tag} = -1")
+            with self._source.block(f"for _ in range({count}):"):
+                line(f"{tag}, p, {stop} = read_tag(data, p, end, {tag})")
+                for field in known:
+                    with self._source.block(f"if {tag} == {field.options.tag}:"):
+                        self._tagged(field, m, stop)
+                        line("continue")
+                with self._source.block(f"if {m}.unknown_tags is None:"):
+                    line(f"{m}.unknown_tags = {{}}")
+                line(f"{m}.unknown_tags[{tag}] = bytes(data[p:{stop}])")
+                line(f"p = {stop}")
+
+    def _tag_defaults(self, known: list[Field], m: str) -> None:
+        """An absent tagged struct is None, whether or not Kafka would call it null."""
+        for field in known:
+            if isinstance(field.type, Nested):
+                self._source.line(f"{m}.{field.name} = None")
+            else:
+                self._defaults([field], m)
+
+    def _tagged(self, field: Field, m: str, stop: str) -> None:
+        if isinstance(field.type, Fixed):
+            self._fixed_run([field], m)
+        else:
+            self._variable(field, m)
+        with self._source.block(f"if p != {stop}:"):
+            self._source.line(f"raise tag_size_error({field.name!r}, p, {stop})")
+
+
+_SCOPE = {
+    "new": object.__new__,
+    "null": _null,
+    "overrun": _overrun,
+    "read_tag": read_tag,
+    "read_uvarint": read_uvarint,
+    "tag_size_error": tag_size_error,
+    "unpack_long": unpack_long,
+}

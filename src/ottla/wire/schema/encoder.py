@@ -1,0 +1,209 @@
+"""Compiles a message's version into a function that appends its bytes to a list of parts.
+
+The text follows the layout: a run of fixed-size fields becomes one `struct` call, nested structs
+and arrays are written in line, so that encoding costs no call per struct.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import wraps
+from typing import Any
+
+from ottla.model import Buffer
+from ottla.wire.errors import ProtocolError
+from ottla.wire.schema.arrays import SHORT, pack_long, short_packers
+from ottla.wire.schema.fields import Field, fields_of, plain_fields, tagged_fields
+from ottla.wire.schema.message import Encoder, Message
+from ottla.wire.schema.source import Source
+from ottla.wire.schema.struct import Struct
+from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, Text
+from ottla.wire.varint import encode_uvarint
+
+NULL_STRUCT, PRESENT_STRUCT = b"\xff", b"\x01"
+
+
+def compile_encoder(cls: type[Message], version: int) -> Encoder:
+    source = Source(_SCOPE)
+    with source.block("def encode(m, parts):"):
+        source.line("write = parts.append")
+        _EncoderText(source, version, flexible=version in cls.flexible).struct(cls, "m", "write")
+    title = f"{cls.__name__} version {version}"
+    return _guarded(source.make("encode", f"encoder of {title}"), title)
+
+
+def _guarded(encode: Any, title: str) -> Encoder:
+    @wraps(encode)
+    def guarded(message: Any, parts: list[Buffer]) -> None:
+        try:
+            encode(message, parts)
+        except (struct.error, AttributeError, TypeError, UnicodeEncodeError) as error:
+            raise ProtocolError(f"cannot encode {title}: {error}") from error
+
+    return guarded
+
+
+def write_tags(
+    write: Any, known: list[tuple[int, bytes]] | None, unknown: dict[int, bytes] | None
+) -> None:
+    """The tagged section: a count, then tag, size and bytes of each field, by tag."""
+    tags = sorted((*(known or ()), *(unknown or {}).items()))
+    write(encode_uvarint(len(tags)))
+    for tag, data in tags:
+        write(encode_uvarint(tag) + encode_uvarint(len(data)))
+        write(data)
+
+
+class _EncoderText:
+    """Writes the text for one version. `m`-names hold structs, `write` appends a part."""
+
+    def __init__(self, source: Source, version: int, *, flexible: bool) -> None:
+        self._source = source
+        self._version = version
+        self._flexible = flexible
+
+    def struct(self, cls: type[Struct], m: str, write: str) -> None:
+        run: list[Field] = []
+        for field in plain_fields(cls, self._version):
+            if isinstance(field.type, Fixed):
+                run.append(field)
+                continue
+            self._fixed_run(run, m, write)
+            run = []
+            self._variable(field, m, write)
+        self._fixed_run(run, m, write)
+        if self._flexible:
+            self._tags(cls, m, write)
+
+    def _fixed_run(self, run: list[Field], m: str, write: str) -> None:
+        if run:
+            codes = "".join(field.type.code for field in run if isinstance(field.type, Fixed))
+            values = ", ".join(f"{m}.{field.name}" for field in run)
+            self._source.line(f"{write}({self._source.layout(codes, 'pack')}({values}))")
+
+    def _variable(self, field: Field, m: str, write: str) -> None:
+        compact = self._flexible and self._version in field.options.flexible
+        value = self._source.fresh("v")
+        self._source.line(f"{value} = {m}.{field.name}")
+        if not field.is_nullable(self._version):
+            self._value(field.type, value, write, compact=compact)
+            return
+        with self._source.block(f"if {value} is None:"):
+            self._source.line(f"{write}({_null(field.type, compact=compact)!r})")
+        with self._source.block("else:"):
+            if isinstance(field.type, Nested):
+                self._source.line(f"{write}({PRESENT_STRUCT!r})")
+            self._value(field.type, value, write, compact=compact)
+
+    def _value(self, kind: FieldType, value: str, write: str, *, compact: bool) -> None:
+        if isinstance(kind, Fixed):
+            self._source.line(f"{write}({self._source.layout(kind.code, 'pack')}({value}))")
+        elif isinstance(kind, Nested):
+            self.struct(kind.struct, value, write)
+        elif isinstance(kind, Array):
+            self._array(kind, value, write, compact=compact)
+        else:
+            self._sized(kind, value, write, compact=compact)
+
+    def _sized(self, kind: Text | Blob, value: str, write: str, *, compact: bool) -> None:
+        line = self._source.line
+        data = value
+        if isinstance(kind, Text):
+            data = self._source.fresh("t")
+            line(f"{data} = {value}.encode()")
+        if compact:
+            self._length(f"len({data}) + 1", write)
+        else:
+            code = "h" if isinstance(kind, Text) else "i"
+            line(f"{write}({self._source.layout(code, 'pack')}(len({data})))")
+        line(f"{write}({data})")
+
+    def _length(self, expression: str, write: str) -> None:
+        self._source.line(f"n = {expression}")
+        self._source.line(f"{write}(SMALL[n] if n < 128 else encode_uvarint(n))")
+
+    def _array(self, kind: Array, value: str, write: str, *, compact: bool) -> None:
+        line = self._source.line
+        if isinstance(kind.element, Fixed):
+            packers = self._source.constant(
+                "pack", short_packers(kind.element.code, compact=compact)
+            )
+            line(f"n = len({value})")
+            line(
+                f"{write}({packers}[n](n{' + 1' if compact else ''}, *{value}) if n < {SHORT}"
+                f" else pack_long({kind.element.code!r}, {value}, compact={compact}))"
+            )
+            return
+        if compact:
+            self._length(f"len({value}) + 1", write)
+        else:
+            line(f"{write}({self._source.layout('i', 'pack')}(len({value})))")
+        item = self._source.fresh("m")
+        with self._source.block(f"for {item} in {value}:"):
+            self._value(kind.element, item, write, compact=compact)
+
+    def _tags(self, cls: type[Struct], m: str, write: str) -> None:
+        line = self._source.line
+        known = tagged_fields(cls, self._version)
+        if not known:
+            with self._source.block(f"if {m}.unknown_tags is None:"):
+                line(f"{write}({bytes(1)!r})")
+            with self._source.block("else:"):
+                line(f"write_tags({write}, None, {m}.unknown_tags)")
+            return
+        found = self._source.fresh("found")
+        line(f"{found} = None")
+        for field in known:
+            self._tagged(field, m, found)
+        with self._source.block(f"if {found} is None and {m}.unknown_tags is None:"):
+            line(f"{write}({bytes(1)!r})")
+        with self._source.block("else:"):
+            line(f"write_tags({write}, {found}, {m}.unknown_tags)")
+
+    def _tagged(self, field: Field, m: str, found: str) -> None:
+        """A tagged field is written only where it differs from its default."""
+        line = self._source.line
+        value, parts, write = (self._source.fresh(stem) for stem in ("v", "parts", "write"))
+        line(f"{value} = {m}.{field.name}")
+        with self._source.block(f"if {self._differs(field, value)}:"):
+            line(f"{parts} = []")
+            line(f"{write} = {parts}.append")
+            if isinstance(field.type, Fixed):
+                self._value(field.type, value, write, compact=True)
+            else:
+                self._variable(field, m, write)
+            line(f"{found} = {found} or []")
+            line(f"{found}.append(({field.options.tag}, b''.join({parts})))")
+
+    def _differs(self, field: Field, value: str) -> str:
+        default = field.options.make_default()
+        if isinstance(field.type, Nested):
+            if field.is_nullable(self._version):
+                return f"{value} is not None"
+            # A tagged struct that is absent is None here and a struct of defaults to Kafka: neither
+            # is written.
+            inner = " or ".join(
+                f"{value}.{part.name} != {part.options.make_default()!r}"
+                for part in fields_of(field.type.struct)
+                if self._version in part.options.versions
+            )
+            return f"{value} is not None and ({inner} or {value}.unknown_tags is not None)"
+        if default is None:
+            return f"{value} is not None"
+        return f"{value} != {self._source.constant('default', default)}"
+
+
+def _null(kind: FieldType, *, compact: bool) -> bytes:
+    if isinstance(kind, Nested):
+        return NULL_STRUCT
+    if compact:
+        return b"\x00"
+    return b"\xff\xff" if isinstance(kind, Text) else b"\xff\xff\xff\xff"
+
+
+_SCOPE = {
+    "SMALL": tuple(bytes((value,)) for value in range(128)),
+    "encode_uvarint": encode_uvarint,
+    "pack_long": pack_long,
+    "write_tags": write_tags,
+}
