@@ -20,10 +20,15 @@ from ottla.model.buffers import Buffer
 
 
 class File(Protocol):
-    """An open file. Positions are absolute; there is no cursor. Closed once, by its owner."""
+    """An open file. Positions are absolute; there is no cursor. Closed once, by its owner.
+
+    A read takes memory for the whole `length` before it knows what the file holds, so a caller
+    bounds lengths that come from elsewhere. A memoryview's items are bytes.
+    """
 
     @property
-    def path(self) -> str: ...
+    def path(self) -> str:
+        """The name it was opened by; a rename does not change it."""
 
     def size(self) -> int: ...
 
@@ -33,28 +38,46 @@ class File(Protocol):
     def read_into(self, position: int, buffers: Sequence[bytearray | memoryview]) -> int:
         """Fills the buffers in order (one vectored read) and says how many bytes came."""
 
-    def read_cached(self, position: int, length: int) -> bytes | None:
+    def read_cached(self, position: int, length: int) -> Buffer | None:
         """The same bytes as `read_at` if that takes no wait for the device, else None."""
 
     def write_at(self, position: int, buffers: Sequence[Buffer]) -> int:
-        """Writes all buffers back to back (vectored) and returns their total length."""
+        """Writes all buffers back to back (vectored) and returns their total length.
+
+        On an `OSError`, a full disk above all, any part of them may have been written.
+        """
 
     def truncate(self, size: int) -> None: ...
 
     def preallocate(self, size: int) -> None:
-        """Reserves room up to `size` without changing what `size()` says."""
+        """Reserves room up to `size` without changing what `size()` says.
+
+        A file system that cannot reserve reserves nothing; one that is full raises.
+        """
 
     def sync(self) -> None:
-        """Returns when the file's bytes and size are on the device."""
+        """Returns when the file's bytes and size are on the device.
 
-    def fileno(self) -> int | None:
-        """A descriptor for `sendfile`, or None where there is none (simulation)."""
+        After an error nobody knows which unsynced bytes are there, and the next sync may succeed
+        without them: what was not synced before counts as lost.
+        """
+
+    def duplicate_descriptor(self) -> int | None:
+        """A new descriptor for `sendfile`, closed by the caller; None in a simulation.
+
+        A new one, because the file may close its own at any time (see bounded_disk.py), and a
+        number that is used again would send another file's bytes.
+        """
 
     def close(self) -> None: ...
 
 
 class Disk(Protocol):
-    """Names and space. All paths are strings joined with '/'. Errors are `OSError`s."""
+    """Names and space. All paths are strings joined with '/'. Errors are `OSError`s.
+
+    `exists` and `is_directory` raise, too, when the device cannot tell: a failing disk must never
+    look like an empty one.
+    """
 
     def open(self, path: str, *, create: bool = False) -> File:
         """Opens for reading and writing; `create` makes the file if it is missing."""

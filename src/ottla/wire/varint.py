@@ -27,8 +27,12 @@ def _encode(value: int) -> bytes:
     return bytes(encoded)
 
 
-# Zigzag doubles a value, so this covers the lengths of records up to one kilobyte.
-_SMALL_ENCODINGS = tuple(_encode(value) for value in range(2048))
+# Every encoding of one byte and of two.
+_SMALL_ENCODINGS = tuple(
+    bytes((low,)) if high == 0 else bytes((low | 0x80, high))
+    for high in range(0x80)
+    for low in range(0x80)
+)
 _SMALL_COUNT = len(_SMALL_ENCODINGS)
 
 

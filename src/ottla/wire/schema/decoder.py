@@ -7,8 +7,6 @@ held against the bytes that are left before anything is made of it.
 from __future__ import annotations
 
 import struct
-from functools import wraps
-from typing import Any
 
 from ottla.model import Buffer
 from ottla.wire.errors import ProtocolError
@@ -23,31 +21,36 @@ from ottla.wire.schema.fields import (
 from ottla.wire.schema.message import Decoder, Message
 from ottla.wire.schema.source import Source
 from ottla.wire.schema.struct import Struct
-from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, Text
+from ottla.wire.schema.types import (
+    TEXT_BYTES_MAX,
+    Array,
+    Blob,
+    FieldType,
+    Fixed,
+    Nested,
+    Text,
+)
 from ottla.wire.varint import read_uvarint
 
 
 def compile_decoder(cls: type[Message], version: int) -> Decoder:
-    source = Source(_SCOPE)
-    with source.block("def decode(data, p):"):
-        source.line("end = len(data)")
-        _DecoderText(source, version, flexible=version in cls.flexible).struct(cls, "m")
-        source.line("return m, p")
     title = f"{cls.__name__} version {version}"
-    return _guarded(source.make("decode", f"decoder of {title}"), title)
+    source = Source(_SCOPE | {"title": title})
+    with source.block("def decode(data, p):"):
+        with source.block("try:"):
+            source.line("end = len(data)")
+            _DecoderText(source, version, flexible=version in cls.flexible).struct(cls, "m")
+            source.line("return m, p")
+        with source.block("except ERRORS as error:"):
+            source.line("raise refusal(title, error) from error")
+    decoder: Decoder = source.make("decode", f"decoder of {title}")
+    return decoder
 
 
-def _guarded(decode: Any, title: str) -> Decoder:
-    @wraps(decode)
-    def guarded(buffer: Buffer, position: int) -> tuple[Any, int]:
-        try:
-            return decode(buffer, position)  # type: ignore[no-any-return]
-        except (struct.error, IndexError) as error:
-            raise ProtocolError(f"{title} is cut short: {error}") from error
-        except (UnicodeDecodeError, _MalformedError) as error:
-            raise ProtocolError(f"malformed {title}: {error}") from error
-
-    return guarded
+def refusal(title: str, error: Exception) -> ProtocolError:
+    if isinstance(error, struct.error | IndexError):
+        return ProtocolError(f"{title} is cut short: {error}")
+    return ProtocolError(f"malformed {title}: {error}")
 
 
 class _MalformedError(Exception):
@@ -58,6 +61,10 @@ def _overrun(field: str, length: int, left: int) -> _MalformedError:
     return _MalformedError(
         f"{field} claims {length} elements or bytes, more than fit in {left} bytes"
     )
+
+
+def _overlong(length: int) -> _MalformedError:
+    return _MalformedError(f"a string claims {length} bytes; {TEXT_BYTES_MAX} are allowed")
 
 
 def _null(field: str) -> _MalformedError:
@@ -127,7 +134,8 @@ class _DecoderText:
         nullable = field.is_nullable(self._version)
         target = f"{m}.{field.name}"
         if isinstance(field.type, Nested):
-            self._nested(field.type, target, nullable=nullable)
+            tagged = field.is_tagged(self._version)
+            self._nested(field.type, target, nullable=nullable, tagged=tagged)
             return
         null = f"{target} = None" if nullable else f"raise null({field.name!r})"
         self._length(field.type, compact=compact)
@@ -139,7 +147,7 @@ class _DecoderText:
             else:
                 self._sized(field.type, target, field.name)
 
-    def _nested(self, kind: Nested, target: str, *, nullable: bool) -> None:
+    def _nested(self, kind: Nested, target: str, *, nullable: bool, tagged: bool) -> None:
         inner = self._source.fresh("m")
         if not nullable:
             self.struct(kind.struct, inner)
@@ -147,7 +155,7 @@ class _DecoderText:
             return
         self._source.line("n = data[p]")
         self._source.line("p += 1")
-        with self._source.block("if n > 127:"):
+        with self._source.block("if n == 0:" if tagged else "if n > 127:"):
             self._source.line(f"{target} = None")
         with self._source.block("else:"):
             self.struct(kind.struct, inner)
@@ -163,6 +171,9 @@ class _DecoderText:
             with self._source.block("else:"):
                 line("n, p = read_uvarint(data, p)")
                 line("n -= 1")
+                if isinstance(kind, Text):
+                    with self._source.block(f"if n > {TEXT_BYTES_MAX}:"):
+                        line("raise overlong(n)")
         else:
             code, size = ("h", 2) if isinstance(kind, Text) else ("i", 4)
             line(f"n, = {self._source.layout(code, 'unpack_from')}(data, p)")
@@ -210,7 +221,7 @@ class _DecoderText:
     def _tags(self, cls: type[Struct], m: str) -> None:
         line = self._source.line
         known = tagged_fields(cls, self._version)
-        self._tag_defaults(known, m)
+        self._defaults(known, m)
         line(f"{m}.unknown_tags = None")
         with self._source.block("if data[p] == 0:"):
             line("p += 1")
@@ -229,14 +240,6 @@ class _DecoderText:
                 line(f"{m}.unknown_tags[{tag}] = bytes(data[p:{stop}])")
                 line(f"p = {stop}")
 
-    def _tag_defaults(self, known: list[Field], m: str) -> None:
-        """An absent tagged struct is None, whether or not Kafka would call it null."""
-        for field in known:
-            if isinstance(field.type, Nested):
-                self._source.line(f"{m}.{field.name} = None")
-            else:
-                self._defaults([field], m)
-
     def _tagged(self, field: Field, m: str, stop: str) -> None:
         if isinstance(field.type, Fixed):
             self._fixed_run([field], m)
@@ -247,11 +250,14 @@ class _DecoderText:
 
 
 _SCOPE = {
+    "ERRORS": (struct.error, IndexError, UnicodeDecodeError, _MalformedError),
     "new": object.__new__,
     "null": _null,
+    "overlong": _overlong,
     "overrun": _overrun,
     "read_tag": read_tag,
     "read_uvarint": read_uvarint,
+    "refusal": refusal,
     "tag_size_error": tag_size_error,
     "unpack_long": unpack_long,
 }

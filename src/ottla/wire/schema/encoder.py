@@ -7,40 +7,52 @@ and arrays are written in line, so that encoding costs no call per struct.
 from __future__ import annotations
 
 import struct
-from functools import wraps
 from typing import Any
 
-from ottla.model import Buffer
 from ottla.wire.errors import ProtocolError
 from ottla.wire.schema.arrays import SHORT, pack_long, short_packers
-from ottla.wire.schema.fields import Field, fields_of, plain_fields, tagged_fields
+from ottla.wire.schema.fields import Field, plain_fields, tagged_fields
 from ottla.wire.schema.message import Encoder, Message
 from ottla.wire.schema.source import Source
 from ottla.wire.schema.struct import Struct
-from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, Text
+from ottla.wire.schema.types import (
+    TEXT_BYTES_MAX,
+    Array,
+    Blob,
+    FieldType,
+    Fixed,
+    Nested,
+    Text,
+)
 from ottla.wire.varint import encode_uvarint
 
 NULL_STRUCT, PRESENT_STRUCT = b"\xff", b"\x01"
+# Kafka marks a struct's absence with a signed byte in general, with an unsigned varint in a tag.
+NULL_TAGGED_STRUCT = b"\x00"
 
 
 def compile_encoder(cls: type[Message], version: int) -> Encoder:
-    source = Source(_SCOPE)
-    with source.block("def encode(m, parts):"):
-        source.line("write = parts.append")
-        _EncoderText(source, version, flexible=version in cls.flexible).struct(cls, "m", "write")
     title = f"{cls.__name__} version {version}"
-    return _guarded(source.make("encode", f"encoder of {title}"), title)
+    source = Source(_SCOPE | {"title": title})
+    with source.block("def encode(m, parts):"):
+        with source.block("try:"):
+            source.line("write = parts.append")
+            text = _EncoderText(source, version, flexible=version in cls.flexible)
+            text.struct(cls, "m", "write")
+        with source.block("except ERRORS as error:"):
+            source.line("raise refusal(title, error) from error")
+    encoder: Encoder = source.make("encode", f"encoder of {title}")
+    return encoder
 
 
-def _guarded(encode: Any, title: str) -> Encoder:
-    @wraps(encode)
-    def guarded(message: Any, parts: list[Buffer]) -> None:
-        try:
-            encode(message, parts)
-        except (struct.error, AttributeError, TypeError, UnicodeEncodeError) as error:
-            raise ProtocolError(f"cannot encode {title}: {error}") from error
+def refusal(title: str, error: Exception) -> ProtocolError:
+    return ProtocolError(f"cannot encode {title}: {error}")
 
-    return guarded
+
+def encode_text_length(length: int) -> bytes:
+    if length > TEXT_BYTES_MAX + 1:
+        raise ValueError(f"a string has {length - 1} bytes; {TEXT_BYTES_MAX} are allowed")
+    return encode_uvarint(length)
 
 
 def write_tags(
@@ -89,7 +101,8 @@ class _EncoderText:
             self._value(field.type, value, write, compact=compact)
             return
         with self._source.block(f"if {value} is None:"):
-            self._source.line(f"{write}({_null(field.type, compact=compact)!r})")
+            tagged = field.is_tagged(self._version)
+            self._source.line(f"{write}({_null(field.type, compact=compact, tagged=tagged)!r})")
         with self._source.block("else:"):
             if isinstance(field.type, Nested):
                 self._source.line(f"{write}({PRESENT_STRUCT!r})")
@@ -112,15 +125,16 @@ class _EncoderText:
             data = self._source.fresh("t")
             line(f"{data} = {value}.encode()")
         if compact:
-            self._length(f"len({data}) + 1", write)
+            long_form = "encode_text_length" if isinstance(kind, Text) else "encode_uvarint"
+            self._length(f"len({data}) + 1", write, long_form)
         else:
             code = "h" if isinstance(kind, Text) else "i"
             line(f"{write}({self._source.layout(code, 'pack')}(len({data})))")
         line(f"{write}({data})")
 
-    def _length(self, expression: str, write: str) -> None:
+    def _length(self, expression: str, write: str, long_form: str = "encode_uvarint") -> None:
         self._source.line(f"n = {expression}")
-        self._source.line(f"{write}(SMALL[n] if n < 128 else encode_uvarint(n))")
+        self._source.line(f"{write}(SMALL[n] if n < 128 else {long_form}(n))")
 
     def _array(self, kind: Array, value: str, write: str, *, compact: bool) -> None:
         line = self._source.line
@@ -177,33 +191,30 @@ class _EncoderText:
 
     def _differs(self, field: Field, value: str) -> str:
         default = field.options.make_default()
-        if isinstance(field.type, Nested):
-            if field.is_nullable(self._version):
-                return f"{value} is not None"
+        if isinstance(field.type, Nested) and not field.is_nullable(self._version):
             # A tagged struct that is absent is None here and a struct of defaults to Kafka: neither
             # is written.
-            inner = " or ".join(
-                f"{value}.{part.name} != {part.options.make_default()!r}"
-                for part in fields_of(field.type.struct)
-                if self._version in part.options.versions
-            )
-            return f"{value} is not None and ({inner} or {value}.unknown_tags is not None)"
+            unsent = self._source.constant("default", field.type.struct())
+            return f"{value} is not None and {value} != {unsent}"
         if default is None:
             return f"{value} is not None"
         return f"{value} != {self._source.constant('default', default)}"
 
 
-def _null(kind: FieldType, *, compact: bool) -> bytes:
+def _null(kind: FieldType, *, compact: bool, tagged: bool) -> bytes:
     if isinstance(kind, Nested):
-        return NULL_STRUCT
+        return NULL_TAGGED_STRUCT if tagged else NULL_STRUCT
     if compact:
         return b"\x00"
     return b"\xff\xff" if isinstance(kind, Text) else b"\xff\xff\xff\xff"
 
 
 _SCOPE = {
+    "ERRORS": (struct.error, AttributeError, TypeError, ValueError),
     "SMALL": tuple(bytes((value,)) for value in range(128)),
+    "encode_text_length": encode_text_length,
     "encode_uvarint": encode_uvarint,
     "pack_long": pack_long,
+    "refusal": refusal,
     "write_tags": write_tags,
 }

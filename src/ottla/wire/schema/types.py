@@ -15,6 +15,8 @@ from ottla.model import Uuid as RawUuid
 if TYPE_CHECKING:
     from ottla.wire.schema.struct import Struct
 
+TEXT_BYTES_MAX = 32767
+
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
@@ -27,7 +29,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """UTF-8 after its length."""
+    """UTF-8 after its length, of TEXT_BYTES_MAX at most whatever form the length has."""
 
 
 @dataclass(frozen=True, slots=True)

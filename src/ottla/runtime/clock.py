@@ -1,0 +1,52 @@
+"""The clock seam: what time it is, and waiting.
+
+Two times, as everywhere: `now_ms` is the wall clock that Kafka writes into records, and it jumps
+when somebody sets it; `monotonic` only goes forward and is what timeouts are measured with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from ottla.model.ids import TimestampMs
+
+
+class Timer(Protocol):
+    """A call that is still to come."""
+
+    def cancel(self) -> None:
+        """Takes the call back; does nothing if it has happened."""
+
+
+class Clock(Protocol):
+    """Time for one event loop. Callbacks and sleepers run on that loop, in order of their time."""
+
+    def now_ms(self) -> TimestampMs: ...
+
+    def monotonic(self) -> float:
+        """Seconds since some moment that stays the same while the process lives."""
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class SystemClock:
+    """The host's clocks and the running loop's timers. Has no state."""
+
+    __slots__ = ()
+
+    def now_ms(self) -> TimestampMs:
+        return TimestampMs(time.time_ns() // 1_000_000)
+
+    def monotonic(self) -> float:
+        return time.monotonic()  # noqa: TID251  this is the seam
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        return asyncio.get_running_loop().call_later(seconds, callback)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)  # noqa: TID251  this is the seam

@@ -1,0 +1,43 @@
+"""Small files that are replaced as a whole, so that a crash leaves the old content or the new.
+
+The new content is written beside the file and synced before it takes its name, and the directory is
+synced after. Kafka leaves that last step out, and a crash may then bring the old content back.
+"""
+
+from __future__ import annotations
+
+from posixpath import dirname
+
+from ottla.runtime.disk import Disk
+
+
+def read_file(disk: Disk, path: str) -> bytes | None:
+    """All of a file, or None where there is none."""
+    if not disk.exists(path):
+        return None
+    file = disk.open_readonly(path)
+    try:
+        return file.read_at(0, file.size())
+    finally:
+        file.close()
+
+
+def replace_file(disk: Disk, path: str, content: bytes) -> None:
+    """Returns when `content` is what any crash leaves at `path`. Kafka's `.tmp` is on the way."""
+    temporary = f"{path}.tmp"
+    file = disk.open(temporary, create=True)
+    try:
+        file.truncate(0)  # An earlier attempt may have left more than there is to write now.
+        file.write_at(0, [content])
+        file.sync()
+    finally:
+        file.close()
+    disk.rename(temporary, path)
+    disk.sync_directory(dirname(path))
+
+
+def remove_file(disk: Disk, path: str) -> None:
+    """Returns when no crash brings the file back. One that is not there is removed already."""
+    if disk.exists(path):
+        disk.remove(path)
+    disk.sync_directory(dirname(path))

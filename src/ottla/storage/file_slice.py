@@ -1,0 +1,23 @@
+"""A stretch of a file that is on its way to somebody: located, not yet read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ottla.model import Buffer
+from ottla.runtime.disk import File
+
+
+class FileSlice(NamedTuple):
+    """Valid while its segment is; a deleted segment stays readable for `file.delete.delay.ms`."""
+
+    file: File
+    position: int
+    size: int
+
+    def read(self) -> bytes:
+        return self.file.read_at(self.position, self.size)
+
+    def read_cached(self) -> Buffer | None:
+        """The bytes if the page cache has them, else None: then a worker should `read`."""
+        return self.file.read_cached(self.position, self.size)

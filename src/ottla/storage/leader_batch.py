@@ -1,0 +1,145 @@
+"""What a leader checks in a batch before it appends it, and what it may have to change.
+
+The header decides everything on the hot path. The records themselves are looked at only where a
+topic's configuration asks for it: a compacted topic needs a key in each, and a topic with its own
+`compression.type` keeps no other.
+
+Refusals are `KafkaError`s with Kafka's codes: INVALID_RECORD, CORRUPT_MESSAGE, MESSAGE_TOO_LARGE,
+INVALID_TIMESTAMP, UNSUPPORTED_COMPRESSION_TYPE.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from ottla.model import NO_TIMESTAMP, Buffer, ErrorCode, KafkaError, TimestampMs
+from ottla.storage.log_config import LogConfig
+from ottla.wire.errors import ProtocolError
+from ottla.wire.records.batch import crc_matches, read_body, stamp_log_append_time
+from ottla.wire.records.builder import seal_batch
+from ottla.wire.records.compression import Codec
+from ottla.wire.records.header import CODEC_MASK, BatchHeader, TimestampType, read_header
+from ottla.wire.records.record import iterate_records
+
+
+class Origin(Enum):
+    """Who asks for an append."""
+
+    CLIENT = auto()
+    # Markers and the records of a coordinator's own state.
+    COORDINATOR = auto()
+
+
+def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: int) -> BatchHeader:
+    """The header of the one batch that fills `records`."""
+    try:
+        header = read_header(records)
+    except ProtocolError as error:
+        raise KafkaError(ErrorCode.INVALID_RECORD, str(error)) from error
+    _check_shape(records, header, config)
+    if origin is Origin.CLIENT:
+        _check_client_batch(header)
+    if not crc_matches(records, 0, header):
+        raise KafkaError(
+            ErrorCode.CORRUPT_MESSAGE, "the batch's CRC-32C does not match its bytes; send it again"
+        )
+    if config.message_timestamp_type is TimestampType.CREATE_TIME:
+        _check_timestamps(header, config, now_ms)
+    if config.compact and not header.is_control:
+        _check_keys(records)
+    return header
+
+
+def settle_batch(
+    records: Buffer, header: BatchHeader, config: LogConfig, *, now_ms: int
+) -> tuple[Buffer, BatchHeader]:
+    """The batch as the topic wants it: its own codec, its own timestamps. Mostly as it came."""
+    codec = config.compression_type
+    if codec is not None and codec is not header.codec and not header.is_control:
+        records = _recompress(records, header, codec, config.compression_level)
+        header = read_header(records)
+    if config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
+        records = records if isinstance(records, bytearray) else bytearray(records)
+        stamp_log_append_time(records, 0, TimestampMs(now_ms))
+        header = read_header(records)
+    return records, header
+
+
+def _check_shape(records: Buffer, header: BatchHeader, config: LogConfig) -> None:
+    size = header.size_in_bytes
+    if size != len(records):
+        raise KafkaError(
+            ErrorCode.INVALID_RECORD,
+            f"one batch per partition is expected, of {len(records)} bytes; this one claims {size}",
+        )
+    if size > config.max_message_bytes:
+        raise KafkaError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"the batch has {size} bytes, the topic's max.message.bytes is "
+            f"{config.max_message_bytes}; send smaller batches or raise it",
+        )
+    if header.record_count < 1 or header.record_count != header.last_offset_delta + 1:
+        raise KafkaError(
+            ErrorCode.INVALID_RECORD,
+            f"the batch has {header.record_count} records and ends at {header.last_offset_delta}",
+        )
+    if header.attributes & CODEC_MASK > Codec.ZSTD:
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+            f"codec {header.attributes & CODEC_MASK} is unknown; use gzip, snappy, lz4 or zstd",
+        )
+
+
+def _check_client_batch(header: BatchHeader) -> None:
+    if header.is_control:
+        raise KafkaError(ErrorCode.INVALID_RECORD, "clients may not write control records")
+    if header.has_producer_id and header.base_sequence < 0:
+        raise KafkaError(
+            ErrorCode.INVALID_RECORD,
+            f"producer {header.producer_id} sent the sequence number {header.base_sequence}",
+        )
+    if header.has_delete_horizon:
+        raise KafkaError(ErrorCode.INVALID_RECORD, "only compaction sets a delete horizon")
+
+
+def _check_timestamps(header: BatchHeader, config: LogConfig, now_ms: int) -> None:
+    """Holds the batch's first and latest timestamps against the clock: the header tells no more."""
+    if header.max_timestamp == NO_TIMESTAMP:
+        return
+    if header.timestamp_type is TimestampType.LOG_APPEND_TIME:
+        raise KafkaError(
+            ErrorCode.INVALID_TIMESTAMP, "a producer may not claim the log's append time"
+        )
+    if header.max_timestamp - now_ms > config.message_timestamp_after_max_ms:
+        raise KafkaError(
+            ErrorCode.INVALID_TIMESTAMP,
+            f"timestamp {header.max_timestamp} is {header.max_timestamp - now_ms} ms ahead of the "
+            f"broker; message.timestamp.after.max.ms is {config.message_timestamp_after_max_ms}",
+        )
+    if now_ms - header.base_timestamp > config.message_timestamp_before_max_ms:
+        raise KafkaError(
+            ErrorCode.INVALID_TIMESTAMP,
+            f"timestamp {header.base_timestamp} is {now_ms - header.base_timestamp} ms old; "
+            f"message.timestamp.before.max.ms is {config.message_timestamp_before_max_ms}",
+        )
+
+
+def _check_keys(records: Buffer) -> None:
+    try:
+        missing = next((record for record in iterate_records(records) if record.key is None), None)
+    except ProtocolError as error:
+        raise KafkaError(ErrorCode.INVALID_RECORD, str(error)) from error
+    if missing is not None:
+        raise KafkaError(
+            ErrorCode.INVALID_RECORD,
+            f"record {missing.offset} of the batch has no key, which a compacted topic needs",
+        )
+
+
+def _recompress(records: Buffer, header: BatchHeader, codec: Codec, level: int | None) -> bytearray:
+    try:
+        body = read_body(records, 0, header)
+    except ProtocolError as error:
+        raise KafkaError(ErrorCode.INVALID_RECORD, str(error)) from error
+    attributes = header.attributes & ~CODEC_MASK | codec
+    return seal_batch(header._replace(attributes=attributes), body, compression_level=level)

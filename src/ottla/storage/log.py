@@ -1,0 +1,432 @@
+"""A partition's log: segments in order, and what is known about them.
+
+    log_start_offset <= high_watermark <= log_end_offset
+    recovery_point   <= log_end_offset: everything below it is on the device
+
+Single-threaded: every method runs on the owner's thread, except `Flush.run`, which may run on a
+worker. Time comes in as `now_ms`. An `OSError` means that the disk failed or is full; the log's
+state is then still what it was, and the owner decides about the directory.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from ottla.model import (
+    NO_TIMESTAMP,
+    Buffer,
+    ErrorCode,
+    KafkaError,
+    LeaderEpoch,
+    Offset,
+    TopicPartition,
+)
+from ottla.runtime.disk import Disk
+from ottla.storage.epoch_cache import LeaderEpochCache
+from ottla.storage.file_slice import FileSlice
+from ottla.storage.flush import Flush
+from ottla.storage.leader_batch import Origin, check_batch, settle_batch
+from ottla.storage.log_config import LogConfig
+from ottla.storage.producer_history import ProducerHistory
+from ottla.storage.retention import expired_segments
+from ottla.storage.retired_segments import RetiredSegments
+from ottla.storage.segment import BatchExtent, Segment
+from ottla.storage.segments import Segments
+from ottla.storage.transaction_index import AbortedTransaction
+from ottla.wire.errors import ProtocolError
+from ottla.wire.records.batch import iterate_batches, verify_crc
+from ottla.wire.records.header import BatchHeader, TimestampType
+
+_PLACE = struct.Struct(">qii")
+
+
+class AppendResult(NamedTuple):
+    """Where a batch is in the log. A duplicate is where its first copy is."""
+
+    first_offset: int
+    last_offset: int
+    log_append_time_ms: int
+    is_duplicate: bool
+
+
+class RecoveryPointKeeper(Protocol):
+    """Whoever keeps the recovery points of a directory's logs across restarts."""
+
+    def lower(self, partition: TopicPartition, recovery_point: int) -> None:
+        """Returns when no later recovery point of this partition can be found after a crash."""
+
+
+class Log:
+    """Made by `log_loading.open_log`, ended by `close`."""
+
+    def __init__(
+        self,
+        disk: Disk,
+        directory: str,
+        partition: TopicPartition,
+        config: LogConfig,
+        *,
+        segments: Segments,
+        producers: ProducerHistory,
+        epochs: LeaderEpochCache,
+        recovery_points: RecoveryPointKeeper,
+        log_start_offset: int,
+        log_end_offset: int,
+        recovery_point: int,
+    ) -> None:
+        self.directory = directory
+        self.partition = partition
+        self.config = config
+        self.segments = segments
+        self.producers = producers
+        self.epochs = epochs
+        self.log_start_offset = log_start_offset
+        self.log_end_offset = log_end_offset
+        self.recovery_point = recovery_point
+        self.high_watermark = log_start_offset
+        self.retired = RetiredSegments(disk, directory)
+        self._disk = disk
+        self._recovery_points = recovery_points
+        # Tells a flush that was under way during a truncation that it proves nothing any more.
+        self._truncations = 0
+
+    # ---- appending
+
+    def append_as_leader(
+        self,
+        records: Buffer,
+        *,
+        leader_epoch: int,
+        now_ms: int,
+        origin: Origin = Origin.CLIENT,
+        transaction_version: int = 0,
+    ) -> AppendResult:
+        """Appends the one batch that fills `records`, at the end of the log.
+
+        A writable buffer gets its offset and epoch written in place. `KafkaError` says why a batch
+        is refused; then nothing was appended.
+        """
+        config = self.config
+        header = check_batch(records, config, origin=origin, now_ms=now_ms)
+        if header.has_producer_id:
+            duplicate = self.producers.check(
+                records, header, origin=origin, transaction_version=transaction_version
+            )
+            if duplicate is not None:
+                return AppendResult(
+                    duplicate.first_offset, duplicate.last_offset, duplicate.timestamp, True
+                )
+        stamps = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
+        if stamps or config.compression_type is not None:
+            records, header = settle_batch(records, header, config, now_ms=now_ms)
+        first_offset = self.log_end_offset
+        placed = header._replace(
+            base_offset=Offset(first_offset), leader_epoch=LeaderEpoch(leader_epoch)
+        )
+        self._append(_place(records, placed), records, (placed,), now_ms)
+        return AppendResult(
+            first_offset, placed.last_offset, now_ms if stamps else NO_TIMESTAMP, False
+        )
+
+    def append_as_follower(self, records: Buffer, *, now_ms: int) -> int:
+        """Appends batches as the leader has them, offsets and epochs included, and returns the new
+        end of the log. A batch that the fetch cut off at the end is left out."""
+        headers = []
+        expected = self.log_end_offset
+        size = 0
+        try:
+            for position, header in iterate_batches(records):
+                verify_crc(records, position, header)
+                if header.base_offset < expected:
+                    raise ProtocolError(
+                        f"offset {header.base_offset} follows offset {expected - 1} in {self}"
+                    )
+                expected = header.next_offset
+                size = position + header.size_in_bytes
+                headers.append(header)
+        except ProtocolError as error:
+            raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+        if headers:
+            whole = memoryview(records)[:size]
+            self._append((whole,), whole, headers, now_ms)
+        return self.log_end_offset
+
+    def _append(
+        self,
+        buffers: Sequence[Buffer],
+        records: Buffer,
+        headers: Sequence[BatchHeader],
+        now_ms: int,
+    ) -> None:
+        first, last = headers[0], headers[-1]
+        size = sum(len(buffer) for buffer in buffers)
+        segment = self._segment_for(first, last, size, now_ms)
+        segment.append(
+            buffers,
+            [
+                BatchExtent(header.last_offset, header.max_timestamp, header.size_in_bytes)
+                for header in headers
+            ],
+        )
+        self.log_end_offset = last.next_offset
+        at = 0
+        for header in headers:
+            if header.leader_epoch != self.epochs.latest_epoch and header.leader_epoch >= 0:
+                self.epochs.assign(epoch=header.leader_epoch, start_offset=header.base_offset)
+            if header.has_producer_id:
+                batch = memoryview(records)[at : at + header.size_in_bytes]
+                self.producers.note(batch, header, segment)
+            at += header.size_in_bytes
+
+    def _segment_for(
+        self, first: BatchHeader, last: BatchHeader, size: int, now_ms: int
+    ) -> Segment:
+        active = self.segments.active
+        if active.size and (
+            active.size + size > self.config.segment_bytes
+            or self._is_due(active, first.max_timestamp, now_ms)
+            or active.is_index_full
+            or not active.can_hold(last.last_offset)
+        ):
+            return self.roll(now_ms=now_ms, base_offset=first.base_offset)
+        if not active.can_hold(last.last_offset):
+            return self.roll(now_ms=now_ms, base_offset=first.base_offset)
+        return active
+
+    def _is_due(self, active: Segment, timestamp: int, now_ms: int) -> bool:
+        """Whether the segment has been filling for `segment.ms`, by the records' own time."""
+        limit_ms = self.config.segment_ms - self.config.segment_jitter_ms
+        first = active.read_first_timestamp()
+        if first is not None and first >= 0 and timestamp >= 0:
+            return timestamp - first > limit_ms
+        return now_ms - active.created_ms > limit_ms
+
+    def roll(self, *, now_ms: int, base_offset: int | None = None) -> Segment:
+        """Ends the active segment and begins a new one at the end of the log (or after a gap)."""
+        base_offset = max(self.log_end_offset, base_offset or 0)
+        active = self.segments.active
+        if active.base_offset == base_offset:
+            assert active.size == 0, "a segment that holds batches ends after its base offset"
+            return active
+        active.become_inactive()
+        self.producers.take_snapshot(self.log_end_offset)
+        segment = Segment.create(
+            self._disk, self.directory, base_offset, self.config, created_ms=now_ms
+        )
+        if active.size == 0:
+            # Nothing was ever in it, and two segments must not share what comes next.
+            self.segments.remove(active)
+            active.remove()
+        self.segments.add(segment)
+        return segment
+
+    # ---- reading
+
+    def read(
+        self, offset: int, *, bytes_max: int, upper_offset: int, min_one_batch: bool = True
+    ) -> FileSlice | None:
+        """The bytes of the batches from the one that holds `offset` on: at most `bytes_max`, only
+        batches that end below `upper_offset`, never past the end of a segment. The last batch may
+        be cut off. None where there is nothing to read yet.
+        """
+        self._require_in_range(offset)
+        for segment in self.segments.starting_with(offset):
+            if segment.base_offset >= upper_offset:
+                return None
+            located = segment.locate(offset)
+            if located is None:
+                continue
+            limit = segment.size
+            if upper_offset < self.segments.end_offset(segment, self.log_end_offset):
+                bound = segment.locate(upper_offset)
+                limit = limit if bound is None else bound.position
+            size = limit - located.position
+            if size <= 0:
+                return None
+            wanted = max(bytes_max, located.header.size_in_bytes if min_one_batch else 0)
+            return FileSlice(segment.log_file, located.position, min(size, wanted))
+        return None
+
+    def _require_in_range(self, offset: int) -> None:
+        if not self.log_start_offset <= offset <= self.log_end_offset:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"offset {offset} is not in {self.partition}, which has "
+                f"{self.log_start_offset} to {self.log_end_offset}",
+            )
+
+    def aborted_transactions(
+        self, *, fetch_offset: int, upper_bound_offset: int
+    ) -> list[AbortedTransaction]:
+        """The aborted transactions that a reader of these offsets has to skip."""
+        found: list[AbortedTransaction] = []
+        for segment in self.segments.starting_with(fetch_offset):
+            collected = segment.transaction_index.collect(
+                fetch_offset=fetch_offset, upper_bound_offset=upper_bound_offset
+            )
+            found += collected.transactions
+            if collected.is_complete:
+                break
+        return found
+
+    @property
+    def last_stable_offset(self) -> int:
+        """What read_committed consumers may see: no transaction is open below it."""
+        unstable = self.producers.state.first_unstable_offset
+        return self.high_watermark if unstable is None else min(unstable, self.high_watermark)
+
+    def advance_high_watermark(self, offset: int) -> None:
+        """Moves the high watermark, never past the end of the log and never back."""
+        if offset > self.high_watermark:
+            self.high_watermark = min(offset, self.log_end_offset)
+            self.producers.state.on_high_watermark_updated(self.high_watermark)
+
+    # ---- cutting
+
+    def truncate_to(self, offset: int, *, now_ms: int) -> None:
+        """Drops everything from `offset` on, durably. A batch that holds `offset` goes whole."""
+        if offset >= self.log_end_offset:
+            return
+        if offset < self.segments.first.base_offset:
+            self.truncate_fully(offset, now_ms=now_ms)
+            return
+        self._begin_truncation(offset)
+        # From the end, so that a crash in between leaves a log without a hole.
+        for segment in reversed(self.segments.starting_with(offset)):
+            if segment.base_offset <= offset:
+                break
+            self.segments.remove(segment)
+            self.retired.add(segment, now_ms=now_ms, delay_ms=0)
+        active = self.segments.active
+        located = active.locate(offset)
+        end = offset if located is None else min(offset, located.header.base_offset)
+        if located is not None:
+            active.truncate_at(located.position, end)
+        self._end_truncation(end)
+        self.producers.load_up_to(end, self.segments, now_ms=now_ms)
+
+    def truncate_fully(self, start_offset: int, *, now_ms: int) -> None:
+        """Drops everything; the log begins anew at `start_offset`."""
+        self._begin_truncation(min(start_offset, self.segments.first.base_offset))
+        for segment in reversed(list(self.segments)):
+            self.segments.remove(segment)
+            self.retired.add(segment, now_ms=now_ms, delay_ms=0)
+        segment = Segment.create(
+            self._disk, self.directory, start_offset, self.config, created_ms=now_ms
+        )
+        segment.sync()
+        self.segments.add(segment)
+        self.log_start_offset = start_offset
+        self.high_watermark = start_offset
+        self.epochs.clear()
+        self.producers.restart()
+        self._end_truncation(start_offset)
+
+    def _begin_truncation(self, offset: int) -> None:
+        """A recovery point above a truncation would vouch for bytes that are yet to be written."""
+        self._truncations += 1
+        if self.recovery_point > offset:
+            self._recovery_points.lower(self.partition, offset)
+            self.recovery_point = offset
+
+    def _end_truncation(self, end: int) -> None:
+        self.log_end_offset = end
+        self.log_start_offset = min(self.log_start_offset, end)
+        self.high_watermark = min(self.high_watermark, end)
+        self.epochs.truncate_from_end(end)
+
+    def delete_records_before(self, offset: int) -> None:
+        """Moves the start of the log up (DeleteRecords); retention then removes the segments."""
+        if offset > self.high_watermark:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"{self.partition} has committed offsets below {self.high_watermark} only; "
+                f"records before {offset} cannot be deleted yet",
+            )
+        self._advance_log_start(offset)
+
+    def delete_expired_segments(self, *, now_ms: int) -> list[Segment]:
+        """Lets go of the segments at the start that retention has put out of use."""
+        expired = expired_segments(
+            self.segments,
+            self.config,
+            now_ms=now_ms,
+            log_start_offset=self.log_start_offset,
+            log_end_offset=self.log_end_offset,
+            high_watermark=self.high_watermark,
+        )
+        if expired and expired[-1] is self.segments.active:
+            self.roll(now_ms=now_ms)
+        for segment in expired:
+            end = self.segments.end_offset(segment, self.log_end_offset)
+            self.segments.remove(segment)
+            self.retired.add(segment, now_ms=now_ms, delay_ms=self.config.file_delete_delay_ms)
+            self._advance_log_start(end)
+        return expired
+
+    def _advance_log_start(self, offset: int) -> None:
+        if offset > self.log_start_offset:
+            self.log_start_offset = offset
+            self.epochs.truncate_from_start(offset)
+            self.producers.state.on_log_start_offset_incremented(offset)
+            self.producers.forget_snapshots(below=self.segments.first.base_offset)
+
+    # ---- durability
+
+    def prepare_flush(self) -> Flush | None:
+        """What has to be synced to make the log durable up to its present end, if anything. Run it
+        anywhere, then hand it to `complete_flush`."""
+        snapshots, epochs = self.producers.waiting_snapshots(), self.epochs.checkpoint()
+        segments: list[Segment] = []
+        if self.recovery_point < self.log_end_offset:
+            segments = self.segments.between(self.recovery_point, self.log_end_offset)
+        if not (segments or snapshots or epochs):
+            return None
+        for segment in segments:
+            segment.flush()
+        return Flush(
+            disk=self._disk,
+            segments=tuple(segments),
+            snapshots=snapshots,
+            epochs=epochs,
+            offset=self.log_end_offset,
+            truncations=self._truncations,
+        )
+
+    def complete_flush(self, flush: Flush) -> None:
+        self.producers.snapshots_written(flush.snapshots)
+        if flush.epochs is not None:
+            self.epochs.checkpoint_written(flush.epochs)
+        if flush.truncations == self._truncations:
+            self.recovery_point = max(self.recovery_point, flush.offset)
+
+    def flush(self) -> None:
+        """Makes everything durable, here and now."""
+        flush = self.prepare_flush()
+        if flush is not None:
+            flush.run()
+            self.complete_flush(flush)
+
+    def close(self) -> None:
+        """Ends the log cleanly: all of it is durable and needs no scan when it is opened again."""
+        self.segments.active.become_inactive()
+        self.producers.take_snapshot(self.log_end_offset)
+        self.flush()
+        self.retired.purge()
+        for segment in self.segments:
+            segment.close()
+
+    def __str__(self) -> str:
+        return f"{self.partition} in {self.directory}"
+
+
+def _place(records: Buffer, header: BatchHeader) -> tuple[Buffer, ...]:
+    """The batch's bytes with its offset and leader epoch, which the checksum does not cover."""
+    place = _PLACE.pack(header.base_offset, header.batch_length, header.leader_epoch)
+    view = memoryview(records)
+    if view.readonly:
+        return place, view[_PLACE.size :]
+    view[: _PLACE.size] = place
+    return (records,)

@@ -1,0 +1,48 @@
+"""What a topic's configuration means to its logs, with Kafka's names and defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ottla.wire.records.compression import Codec
+from ottla.wire.records.header import TimestampType
+
+NEVER_MS: Final = 2**63 - 1
+UNLIMITED: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class LogConfig:
+    """Immutable: a dynamic change gives the log a new one."""
+
+    segment_bytes: int = 1 << 30
+    segment_ms: int = 7 * 24 * 3600 * 1000
+    segment_jitter_ms: int = 0
+    segment_index_bytes: int = 10 << 20
+    index_interval_bytes: int = 4096
+    preallocate: bool = False
+    max_message_bytes: int = 1_048_588
+    message_timestamp_type: TimestampType = TimestampType.CREATE_TIME
+    message_timestamp_before_max_ms: int = NEVER_MS
+    message_timestamp_after_max_ms: int = 3_600_000
+    # None keeps what the producer chose.
+    compression_type: Codec | None = None
+    compression_level: int | None = None
+    delete: bool = True
+    compact: bool = False
+    retention_ms: int = 7 * 24 * 3600 * 1000
+    retention_bytes: int = UNLIMITED
+    delete_retention_ms: int = 24 * 3600 * 1000
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = NEVER_MS
+    file_delete_delay_ms: int = 60_000
+    # 1 promises that an append is on the device before it is acknowledged (by group commit).
+    flush_messages: int = NEVER_MS
+    flush_ms: int = NEVER_MS
+    producer_id_expiration_ms: int = 24 * 3600 * 1000
+
+    @property
+    def syncs_before_acknowledging(self) -> bool:
+        return self.flush_messages == 1

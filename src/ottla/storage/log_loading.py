@@ -1,0 +1,135 @@
+"""Opening a partition's log: what is there, what a crash did to it, what can be known again.
+
+After a clean shutdown that is a matter of file names, one producer snapshot and the last few
+batches. After a crash every segment from the recovery point on is recovered (recovery.py).
+"""
+
+from __future__ import annotations
+
+from ottla.model import TopicPartition
+from ottla.runtime.disk import Disk
+from ottla.storage.epoch_cache import LeaderEpochCache
+from ottla.storage.epoch_loading import load_epochs
+from ottla.storage.errors import StorageError
+from ottla.storage.file_names import FileKind
+from ottla.storage.interrupted_work import finish_interrupted_work, segment_files
+from ottla.storage.log import Log, RecoveryPointKeeper
+from ottla.storage.log_config import LogConfig
+from ottla.storage.producer_history import ProducerHistory
+from ottla.storage.recovery import recover_segment
+from ottla.storage.segment import Segment
+from ottla.storage.segments import Segments
+
+_INDEXES = frozenset({FileKind.OFFSET_INDEX, FileKind.TIME_INDEX})
+
+
+def open_log(
+    disk: Disk,
+    directory: str,
+    partition: TopicPartition,
+    config: LogConfig,
+    *,
+    recovery_points: RecoveryPointKeeper,
+    now_ms: int,
+    log_start_offset: int = 0,
+    recovery_point: int = 0,
+    had_clean_shutdown: bool = False,
+) -> Log:
+    """Opens the log in `directory`, making it where there is none.
+
+    `log_start_offset` and `recovery_point` come from the directory's checkpoints. Raises
+    `StorageError` where files contradict what was known to be safe, `OSError` where the disk fails.
+    """
+    finish_interrupted_work(disk, directory, config)
+    segments, unindexed = _find_segments(disk, directory, config, now_ms)
+    if not len(segments):
+        segments.add(_first_segment(disk, directory, log_start_offset, config, now_ms))
+    epochs = load_epochs(disk, directory, segments)
+    producers = ProducerHistory(
+        disk,
+        directory,
+        partition,
+        producer_id_expiration_ms=config.producer_id_expiration_ms,
+    )
+    if had_clean_shutdown and not unindexed:
+        log_end_offset = segments.active.next_offset()
+        producers.load_up_to(log_end_offset, segments, now_ms=now_ms)
+    else:
+        start = min([recovery_point, *(segment.base_offset for segment in unindexed)])
+        log_end_offset = _recover(segments, start, recovery_point, producers, epochs, now_ms)
+    log_start_offset = max(log_start_offset, segments.first.base_offset)
+    epochs.truncate_from_end(log_end_offset)
+    epochs.truncate_from_start(log_start_offset)
+    log = Log(
+        disk,
+        directory,
+        partition,
+        config,
+        segments=segments,
+        producers=producers,
+        epochs=epochs,
+        recovery_points=recovery_points,
+        log_start_offset=min(log_start_offset, log_end_offset),
+        log_end_offset=log_end_offset,
+        recovery_point=log_end_offset,
+    )
+    if log_end_offset < log_start_offset:
+        # Records were deleted beyond what a crash left: none of them may come back.
+        log.truncate_fully(log_start_offset, now_ms=now_ms)
+    return log
+
+
+def _find_segments(
+    disk: Disk, directory: str, config: LogConfig, now_ms: int
+) -> tuple[Segments, list[Segment]]:
+    """The segments, and those of them that have lost an index. Indexes without a log go."""
+    names = segment_files(disk, directory)
+    bases = {name.base_offset for name in names if name.kind is FileKind.LOG}
+    indexed: dict[int, set[FileKind]] = {base: set() for base in bases}
+    for name in names:
+        if name.base_offset in bases:
+            indexed[name.base_offset].add(name.kind)
+        elif name.kind is not FileKind.PRODUCER_SNAPSHOT:
+            disk.remove(f"{directory}/{name}")
+    segments = Segments(
+        Segment.open(disk, directory, base, config, created_ms=now_ms) for base in bases
+    )
+    unindexed = [segment for segment in segments if not indexed[segment.base_offset] >= _INDEXES]
+    return segments, unindexed
+
+
+def _first_segment(
+    disk: Disk, directory: str, base_offset: int, config: LogConfig, now_ms: int
+) -> Segment:
+    segment = Segment.create(disk, directory, base_offset, config, created_ms=now_ms)
+    segment.sync()
+    return segment
+
+
+def _recover(
+    segments: Segments,
+    start: int,
+    recovery_point: int,
+    producers: ProducerHistory,
+    epochs: LeaderEpochCache,
+    now_ms: int,
+) -> int:
+    """Recovers the segment that holds `start` and all after it; returns the end of the log."""
+    suspects = segments.starting_with(start)
+    end = suspects[0].base_offset
+    epochs.truncate_from_end(end)
+    producers.load_up_to(end, segments, now_ms=now_ms)
+    for number, segment in enumerate(suspects):
+        if segment.base_offset < end:
+            raise StorageError(f"segment {segment.path(FileKind.LOG)} begins before offset {end}")
+        is_cut, end = recover_segment(
+            segment, producers=producers, epochs=epochs, recovery_point=recovery_point
+        )
+        producers.take_snapshot(end)
+        if is_cut:
+            # What follows a cut would leave a hole, and was not durable either.
+            for later in reversed(suspects[number + 1 :]):
+                segments.remove(later)
+                later.remove()
+            break
+    return end

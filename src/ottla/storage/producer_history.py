@@ -1,0 +1,186 @@
+"""A log's producers through time: their state now, and snapshots from which it can be had again.
+
+A snapshot is taken where a segment begins and where a log is closed. It waits in memory until the
+next flush writes it: what a crash loses of it, replaying the log from an older one brings back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ottla.model import Buffer, TopicPartition
+from ottla.runtime.disk import Disk
+from ottla.storage.errors import CorruptSnapshotError
+from ottla.storage.file_names import FileKind, FileState, SegmentFileName
+from ottla.storage.interrupted_work import segment_files
+from ottla.storage.leader_batch import Origin
+from ottla.storage.producer_entry import BatchMetadata
+from ottla.storage.producer_snapshot import encode_snapshot, read_snapshot
+from ottla.storage.producer_state import ProducerState
+from ottla.storage.segment import Segment
+from ottla.storage.segments import Segments
+from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.unstable_transactions import CompletedTransaction
+from ottla.wire.records.control import (
+    ControlRecordType,
+    EndTransactionMarker,
+    read_end_transaction_marker,
+)
+from ottla.wire.records.header import BatchHeader
+from ottla.wire.records.record import iterate_records
+
+
+class WaitingSnapshot(NamedTuple):
+    """A snapshot that has been taken and not yet written."""
+
+    offset: int
+    path: str
+    content: bytes
+
+
+class ProducerHistory:
+    """Owned by one log, and always as far as the log is."""
+
+    __slots__ = ("_directory", "_disk", "_offsets", "_waiting", "state")
+
+    def __init__(
+        self,
+        disk: Disk,
+        directory: str,
+        partition: TopicPartition,
+        *,
+        producer_id_expiration_ms: int,
+    ) -> None:
+        self.state = ProducerState(partition, producer_id_expiration_ms=producer_id_expiration_ms)
+        self._disk = disk
+        self._directory = directory
+        # The offsets of the snapshots on disk, and the contents of those that wait for a flush.
+        self._offsets = {
+            name.base_offset
+            for name in segment_files(disk, directory)
+            if name.kind is FileKind.PRODUCER_SNAPSHOT and name.state is FileState.LIVE
+        }
+        self._waiting: dict[int, WaitingSnapshot] = {}
+
+    def check(
+        self, records: Buffer, header: BatchHeader, *, origin: Origin, transaction_version: int
+    ) -> BatchMetadata | None:
+        """Raises if a batch must not be appended; returns what it repeats, if it does."""
+        if origin is Origin.CLIENT:
+            return self.state.check_client_batch(header)
+        if header.is_control:
+            marker = _marker(records)
+            self.state.check_marker(
+                header,
+                coordinator_epoch=marker.coordinator_epoch,
+                transaction_version=transaction_version,
+            )
+        else:
+            self.state.check_coordinator_batch(header)
+        return None
+
+    def note(self, batch: Buffer, header: BatchHeader, segment: Segment) -> None:
+        """Notes a batch that was appended to `segment`, in its transaction index too."""
+        completed = self._update(batch, header)
+        if completed is None:
+            return
+        if completed.is_aborted:
+            segment.transaction_index.append(
+                AbortedTransaction(
+                    completed.producer_id,
+                    completed.first_offset,
+                    completed.last_offset,
+                    completed.last_stable_offset,
+                )
+            )
+        self.state.complete(completed)
+
+    def _update(self, batch: Buffer, header: BatchHeader) -> CompletedTransaction | None:
+        if not header.is_control:
+            self.state.update(header, base_offset=header.base_offset)
+            return None
+        marker = _marker(batch)
+        return self.state.update_marker(
+            header,
+            base_offset=header.base_offset,
+            coordinator_epoch=marker.coordinator_epoch,
+            is_abort=marker.type is ControlRecordType.ABORT,
+        )
+
+    def load_up_to(self, offset: int, segments: Segments, *, now_ms: int) -> None:
+        """Makes the state what it was at `offset`: from the last sound snapshot, and the log."""
+        self.forget_snapshots(above=offset)
+        start = self._load_latest(segments.first.base_offset, now_ms)
+        for segment in segments.between(start, offset):
+            for position, header in segment.headers():
+                if start <= header.base_offset < offset and header.has_producer_id:
+                    self._replay(segment, position, header)
+
+    def _replay(self, segment: Segment, position: int, header: BatchHeader) -> None:
+        batch = b""
+        if header.is_control:
+            batch = segment.log_file.read_at(position, header.size_in_bytes)
+        completed = self._update(batch, header)
+        if completed is not None:
+            self.state.complete(completed)
+
+    def _load_latest(self, first_offset: int, now_ms: int) -> int:
+        """Loads the last snapshot that can be read, and returns the offset that it is of."""
+        for offset in sorted(self._offsets, reverse=True):
+            try:
+                entries = read_snapshot(self._disk, self._path(offset))
+            except CorruptSnapshotError:
+                self._remove((offset,))
+                continue
+            self.state.load(entries, now_ms=now_ms)
+            return offset
+        self.state.clear()
+        return first_offset
+
+    def take_snapshot(self, offset: int) -> None:
+        """Remembers the state as that of `offset`, to be written with the next flush."""
+        if offset not in self._offsets:
+            content = encode_snapshot(self.state.entries.values())
+            self._waiting[offset] = WaitingSnapshot(offset, self._path(offset), content)
+
+    def waiting_snapshots(self) -> tuple[WaitingSnapshot, ...]:
+        """What a flush has to write; then call `snapshots_written`."""
+        return tuple(self._waiting.values())
+
+    def snapshots_written(self, snapshots: Iterable[WaitingSnapshot]) -> None:
+        for snapshot in snapshots:
+            self._offsets.add(snapshot.offset)
+            if self._waiting.get(snapshot.offset) is snapshot:
+                del self._waiting[snapshot.offset]
+            else:
+                # A truncation overtook the flush: these producers never were.
+                self._remove((snapshot.offset,))
+
+    def forget_snapshots(self, *, below: int = 0, above: int | None = None) -> None:
+        """Removes the snapshots of offsets that the log has no use for any more."""
+
+        def is_useless(offset: int) -> bool:
+            return offset < below or (above is not None and offset > above)
+
+        self._remove([offset for offset in self._offsets if is_useless(offset)])
+        for offset in [offset for offset in self._waiting if is_useless(offset)]:
+            del self._waiting[offset]
+
+    def restart(self) -> None:
+        """Forgets everything, as when a log begins anew."""
+        self.state.clear()
+        self._waiting.clear()
+        self._remove(list(self._offsets))
+
+    def _remove(self, offsets: Iterable[int]) -> None:
+        for offset in offsets:
+            self._disk.remove(self._path(offset))
+            self._offsets.discard(offset)
+
+    def _path(self, offset: int) -> str:
+        return f"{self._directory}/{SegmentFileName(offset, FileKind.PRODUCER_SNAPSHOT)}"
+
+
+def _marker(batch: Buffer) -> EndTransactionMarker:
+    return read_end_transaction_marker(next(iter(iterate_records(batch))))

@@ -1,0 +1,41 @@
+"""Segments that a log has let go of, until their files are removed.
+
+A reader may be sending from a segment when it expires, so its files are renamed at once and removed
+after `file.delete.delay.ms`. The renames are made durable one by one, in the order given: a crash
+never brings back a segment without its neighbour and so never leaves a hole.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from ottla.runtime.disk import Disk
+from ottla.storage.file_names import FileState
+from ottla.storage.segment import Segment
+
+
+class RetiredSegments:
+    """Owned by one log. Whatever is not purged before a crash is removed when the log is opened."""
+
+    __slots__ = ("_directory", "_disk", "_waiting")
+
+    def __init__(self, disk: Disk, directory: str) -> None:
+        self._disk = disk
+        self._directory = directory
+        self._waiting: deque[tuple[int, Segment]] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, segment: Segment, *, now_ms: int, delay_ms: int) -> None:
+        segment.rename(FileState.DELETED)
+        self._disk.sync_directory(self._directory)
+        if delay_ms == 0:
+            segment.remove()
+        else:
+            self._waiting.append((now_ms + delay_ms, segment))
+
+    def purge(self, *, now_ms: int | None = None) -> None:
+        """Removes the files of segments whose delay is over; of all of them without a time."""
+        while self._waiting and (now_ms is None or self._waiting[0][0] <= now_ms):
+            self._waiting.popleft()[1].remove()

@@ -1,0 +1,354 @@
+"""One segment of a log: a `.log` file with its indexes, from a base offset on.
+
+Only the last segment of a log is appended to. A segment opens each of its files when it first needs
+it, so that a log of a thousand segments costs a thousand small objects and no descriptors.
+
+What is on the device: nothing, until `sync`. `flush` hands the index entries that wait in memory to
+their files, on the owner's thread; `sync` may then run on a worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ottla.model import NO_TIMESTAMP, Buffer
+from ottla.runtime.disk import Disk, File
+from ottla.storage.batch_scan import scan_headers
+from ottla.storage.file_names import FileKind, FileState, SegmentFileName
+from ottla.storage.log_config import LogConfig
+from ottla.storage.offset_index import RELATIVE_OFFSET_MAX, OffsetIndex
+from ottla.storage.time_index import TimeIndex, TimestampOffset
+from ottla.storage.transaction_index import TransactionIndex
+from ottla.wire.records.header import BatchHeader
+from ottla.wire.records.record import iterate_records
+
+SEGMENT_FILE_KINDS = (
+    FileKind.LOG,
+    FileKind.OFFSET_INDEX,
+    FileKind.TIME_INDEX,
+    FileKind.TRANSACTION_INDEX,
+)
+
+
+class BatchExtent(NamedTuple):
+    """What a segment has to know of a batch that is appended to it."""
+
+    last_offset: int
+    max_timestamp: int
+    size: int
+
+
+class LocatedBatch(NamedTuple):
+    position: int
+    header: BatchHeader
+
+
+class Segment:
+    """Owned by one log and used from its thread; `sync` alone may run on a worker."""
+
+    __slots__ = (
+        "_bytes_since_index_entry",
+        "_config",
+        "_directory",
+        "_disk",
+        "_log_file",
+        "_max_timestamp",
+        "_name_is_durable",
+        "_offset_index",
+        "_time_index",
+        "_transaction_index",
+        "base_offset",
+        "created_ms",
+        "first_timestamp",
+        "size",
+        "state",
+    )
+
+    def __init__(
+        self,
+        disk: Disk,
+        directory: str,
+        base_offset: int,
+        config: LogConfig,
+        *,
+        created_ms: int,
+        state: FileState = FileState.LIVE,
+    ) -> None:
+        self.base_offset = base_offset
+        self.created_ms = created_ms
+        self.state = state
+        self.size = 0
+        # When the segment's first batch was stamped: rolling by time counts from here.
+        self.first_timestamp: int | None = None
+        self._disk = disk
+        self._directory = directory
+        self._config = config
+        self._bytes_since_index_entry = 0
+        self._max_timestamp: TimestampOffset | None = None
+        self._log_file: File | None = None
+        self._offset_index: OffsetIndex | None = None
+        self._time_index: TimeIndex | None = None
+        self._transaction_index: TransactionIndex | None = None
+        self._name_is_durable = False
+
+    @classmethod
+    def create(
+        cls,
+        disk: Disk,
+        directory: str,
+        base_offset: int,
+        config: LogConfig,
+        *,
+        created_ms: int,
+        state: FileState = FileState.LIVE,
+    ) -> Segment:
+        """A new, empty segment. Files that a crash left under its names are emptied."""
+        segment = cls(disk, directory, base_offset, config, created_ms=created_ms, state=state)
+        segment._log_file = disk.open(segment.path(FileKind.LOG), create=True)
+        if segment._log_file.size():
+            segment._log_file.truncate(0)
+        if config.preallocate:
+            segment._log_file.preallocate(config.segment_bytes)
+        for index in segment._indexes():
+            index.truncate()
+        segment._max_timestamp = TimestampOffset(NO_TIMESTAMP, base_offset)
+        return segment
+
+    @classmethod
+    def open(
+        cls,
+        disk: Disk,
+        directory: str,
+        base_offset: int,
+        config: LogConfig,
+        *,
+        created_ms: int,
+        state: FileState = FileState.LIVE,
+    ) -> Segment:
+        """A segment that is there. Its indexes are looked at when they are first used."""
+        segment = cls(disk, directory, base_offset, config, created_ms=created_ms, state=state)
+        segment.size = disk.file_size(segment.path(FileKind.LOG))
+        segment._name_is_durable = True
+        return segment
+
+    def path(self, kind: FileKind) -> str:
+        return f"{self._directory}/{SegmentFileName(self.base_offset, kind, self.state)}"
+
+    @property
+    def log_file(self) -> File:
+        if self._log_file is None:
+            self._log_file = self._disk.open(self.path(FileKind.LOG))
+        return self._log_file
+
+    @property
+    def offset_index(self) -> OffsetIndex:
+        if self._offset_index is None:
+            self._offset_index = OffsetIndex(
+                self._disk.open(self.path(FileKind.OFFSET_INDEX), create=True),
+                base_offset=self.base_offset,
+                entries_max=self._config.segment_index_bytes // OffsetIndex.ENTRY.size,
+            )
+        return self._offset_index
+
+    @property
+    def time_index(self) -> TimeIndex:
+        if self._time_index is None:
+            self._time_index = TimeIndex(
+                self._disk.open(self.path(FileKind.TIME_INDEX), create=True),
+                base_offset=self.base_offset,
+                entries_max=self._config.segment_index_bytes // TimeIndex.ENTRY.size,
+            )
+        return self._time_index
+
+    @property
+    def transaction_index(self) -> TransactionIndex:
+        if self._transaction_index is None:
+            self._transaction_index = TransactionIndex(
+                self._disk, self.path(FileKind.TRANSACTION_INDEX), start_offset=self.base_offset
+            )
+        return self._transaction_index
+
+    @property
+    def max_timestamp(self) -> TimestampOffset:
+        """The latest timestamp, and the last offset of the first batch that has it."""
+        if self._max_timestamp is None:
+            self._max_timestamp = self.time_index.last_entry
+        return self._max_timestamp
+
+    @property
+    def is_index_full(self) -> bool:
+        return self.offset_index.is_full or self.time_index.is_full
+
+    def can_hold(self, offset: int) -> bool:
+        """Whether an offset can be written relative to this segment's base."""
+        return 0 <= offset - self.base_offset <= RELATIVE_OFFSET_MAX
+
+    def append(self, buffers: Sequence[Buffer], batches: Iterable[BatchExtent]) -> None:
+        """Writes whole batches with one call. If that fails, the segment is as it was: the next
+        append overwrites what a partial write left behind."""
+        position = self.size
+        self.size = position + self.log_file.write_at(position, buffers)
+        for batch in batches:
+            self.index_batch(batch, position)
+            position += batch.size
+        assert position == self.size, "the batches do not add up to the bytes written"
+
+    def index_batch(self, batch: BatchExtent, position: int) -> None:
+        """Notes a batch that lies at `position`; every few kilobytes that makes an index entry."""
+        if batch.max_timestamp > self.max_timestamp.timestamp:
+            self._max_timestamp = TimestampOffset(batch.max_timestamp, batch.last_offset)
+        if self.first_timestamp is None:
+            self.first_timestamp = batch.max_timestamp
+        if self._bytes_since_index_entry > self._config.index_interval_bytes:
+            if not self.is_index_full:
+                self.offset_index.append(offset=batch.last_offset, position=position)
+                self.time_index.maybe_append(
+                    timestamp=self.max_timestamp.timestamp, offset=self.max_timestamp.offset
+                )
+            self._bytes_since_index_entry = 0
+        self._bytes_since_index_entry += batch.size
+
+    def locate(self, offset: int) -> LocatedBatch | None:
+        """The first batch that ends at `offset` or after it."""
+        start = self.offset_index.lookup(offset).position
+        for position, header in scan_headers(self.log_file, start, self.size):
+            if header.last_offset >= offset:
+                return LocatedBatch(position, header)
+        return None
+
+    def headers(self) -> Iterator[tuple[int, BatchHeader]]:
+        """The position and header of every batch."""
+        return scan_headers(self.log_file, 0, self.size)
+
+    def next_offset(self) -> int:
+        """The offset after the last batch, read from the files."""
+        found = self.base_offset
+        for _, header in scan_headers(
+            self.log_file, self.offset_index.last_entry.position, self.size
+        ):
+            found = header.next_offset
+        return found
+
+    def find_timestamp(
+        self, timestamp: int, *, start_offset: int
+    ) -> tuple[TimestampOffset, int] | None:
+        """The first record at or after `start_offset` that is not earlier than `timestamp`, and
+        its leader epoch."""
+        indexed = max(self.time_index.lookup(timestamp).offset, start_offset)
+        start = self.offset_index.lookup(indexed).position
+        for position, header in scan_headers(self.log_file, start, self.size):
+            if header.max_timestamp < timestamp or header.last_offset < start_offset:
+                continue
+            batch = self.log_file.read_at(position, header.size_in_bytes)
+            for record in iterate_records(batch):
+                if record.timestamp >= timestamp and record.offset >= start_offset:
+                    found = TimestampOffset(record.timestamp, record.offset)
+                    return found, header.leader_epoch
+        return None
+
+    def read_first_timestamp(self) -> int | None:
+        """The first batch's timestamp, where there is one; remembered."""
+        if self.first_timestamp is None and self.size:
+            _, header = next(scan_headers(self.log_file, 0, self.size))
+            self.first_timestamp = header.max_timestamp
+        return self.first_timestamp
+
+    def truncate_to(self, offset: int) -> None:
+        """Drops every batch that ends at `offset` or after it, durably."""
+        located = self.locate(offset)
+        if located is not None:
+            self.truncate_at(located.position, offset)
+
+    def truncate_at(self, position: int, offset: int) -> None:
+        """Cuts the log at a position and its indexes at the offset that begins there, durably:
+        bytes that came back after a crash would pass for the ones written over them."""
+        self.log_file.truncate(position)
+        self.log_file.sync()
+        self.size = position
+        self.offset_index.truncate_to(offset)
+        self.time_index.truncate_to(offset)
+        self.transaction_index.truncate_to(offset)
+        self._note_tail()
+
+    def _note_tail(self) -> None:
+        """Reads what the indexes do not tell: the batches after their last entries."""
+        self._bytes_since_index_entry = 0
+        self.first_timestamp = None
+        latest = self.time_index.last_entry
+        for _, header in scan_headers(
+            self.log_file, self.offset_index.last_entry.position, self.size
+        ):
+            if header.max_timestamp > latest.timestamp:
+                latest = TimestampOffset(header.max_timestamp, header.last_offset)
+        self._max_timestamp = latest
+
+    def become_inactive(self) -> None:
+        """Completes the time index, so that its last entry is the segment's latest timestamp."""
+        if self.size:
+            latest = self.max_timestamp
+            self.time_index.maybe_append(
+                timestamp=latest.timestamp, offset=latest.offset, skip_full_check=True
+            )
+        self.flush()
+
+    def reset_indexes(self) -> None:
+        """Empties the indexes, for whoever walks the log to build them again."""
+        for index in self._indexes():
+            index.truncate()
+        self._bytes_since_index_entry = 0
+        self.first_timestamp = None
+        self._max_timestamp = TimestampOffset(NO_TIMESTAMP, self.base_offset)
+
+    def sanity_check(self) -> None:
+        """Raises `CorruptIndexError` where an index is missing, or cannot belong to this log."""
+        for index in self._indexes():
+            index.sanity_check()
+
+    def flush(self) -> None:
+        """Hands waiting index entries to their files."""
+        for index in (self._offset_index, self._time_index):
+            if index is not None:
+                index.flush()
+
+    def sync(self) -> None:
+        """Returns when everything flushed before is on the device, names included."""
+        self.log_file.sync()
+        self.offset_index.file.sync()
+        self.time_index.file.sync()
+        self.transaction_index.sync()
+        if not self._name_is_durable:
+            self._disk.sync_directory(self._directory)
+            self._name_is_durable = True
+
+    def rename(self, state: FileState) -> None:
+        """Gives all files another second suffix. Durable after the directory is synced."""
+        names = [kind for kind in SEGMENT_FILE_KINDS if self._disk.exists(self.path(kind))]
+        old = {kind: self.path(kind) for kind in names}
+        self.state = state
+        # The log file goes last: while it has its old name, the segment is still the old one.
+        for kind in reversed(names):
+            self._disk.rename(old[kind], self.path(kind))
+        if self._transaction_index is not None:
+            self._transaction_index.path = self.path(FileKind.TRANSACTION_INDEX)
+
+    def close(self) -> None:
+        for file in (
+            self._log_file,
+            self._offset_index,
+            self._time_index,
+            self._transaction_index,
+        ):
+            if file is not None:
+                file.close()
+        self._log_file = self._offset_index = self._time_index = self._transaction_index = None
+
+    def remove(self) -> None:
+        """Closes and deletes all files."""
+        self.close()
+        for kind in reversed(SEGMENT_FILE_KINDS):
+            if self._disk.exists(self.path(kind)):
+                self._disk.remove(self.path(kind))
+
+    def _indexes(self) -> tuple[OffsetIndex, TimeIndex, TransactionIndex]:
+        return self.offset_index, self.time_index, self.transaction_index

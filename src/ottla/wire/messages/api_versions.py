@@ -1,0 +1,43 @@
+"""Tells which APIs in which versions a node serves, and the features of its cluster.
+
+A version that the node does not know is answered in version 0 (KIP-511). 3 names the client's
+software and adds the features (KIP-584); 4 shows features whose lowest version is 0, which older
+clients choke on.
+"""
+
+from __future__ import annotations
+
+from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, String, Struct, field
+
+
+class ApiVersionsRequest(Message, api_key=18, versions="0-4", flexible="3+"):
+    client_software_name: String = field(default="", versions="3+")
+    client_software_version: String = field(default="", versions="3+")
+
+
+class ApiVersion(Struct):
+    api_key: Int16 = 0
+    min_version: Int16 = 0
+    max_version: Int16 = 0
+
+
+class SupportedFeatureKey(Struct):
+    name: String = ""
+    min_version: Int16 = 0
+    max_version: Int16 = 0
+
+
+class FinalizedFeatureKey(Struct):
+    name: String = ""
+    max_version_level: Int16 = 0
+    min_version_level: Int16 = 0
+
+
+class ApiVersionsResponse(Message, api_key=18, versions="0-4", flexible="3+"):
+    error_code: Int16 = 0
+    api_keys: list[ApiVersion] = field(factory=list)
+    throttle_time_ms: Int32 = field(default=0, versions="1+")
+    supported_features: list[SupportedFeatureKey] = field(factory=list, versions="3+", tag=0)
+    finalized_features_epoch: Int64 = field(default=-1, versions="3+", tag=1)
+    finalized_features: list[FinalizedFeatureKey] = field(factory=list, versions="3+", tag=2)
+    zk_migration_ready: Bool = field(default=False, versions="3+", tag=3)

@@ -1,0 +1,25 @@
+"""A broker forwards a client's request to the controller, with the client's principal (KIP-590).
+
+The principal travels as `DefaultPrincipalData`, after its version, unless a plugin writes its own.
+"""
+
+from __future__ import annotations
+
+from ottla.wire.schema import Bool, Bytes, Int16, Message, String
+
+
+class EnvelopeRequest(Message, api_key=58, versions="0", flexible="0+"):
+    request_data: Bytes = b""
+    request_principal: Bytes | None = b""
+    client_host_address: Bytes = b""
+
+
+class EnvelopeResponse(Message, api_key=58, versions="0", flexible="0+"):
+    response_data: Bytes | None = None
+    error_code: Int16 = 0
+
+
+class DefaultPrincipalData(Message, versions="0", flexible="0+"):
+    type: String = ""
+    name: String = ""
+    token_authenticated: Bool = False

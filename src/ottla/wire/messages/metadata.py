@@ -1,0 +1,60 @@
+"""Tells the brokers, the topics and where their partitions' leaders are.
+
+In version 0 an empty list asks for all topics, from 1 on null does. 4 can forbid the creation of
+missing topics. 10 has topic ids, by which 12 lets one ask (KIP-516). 8 to 10 tell what the caller
+may do with the cluster; DescribeCluster does so since (KIP-700). 13 can send a client back to its
+bootstrap addresses (KIP-1102).
+"""
+
+from __future__ import annotations
+
+from ottla.model import ZERO_UUID
+from ottla.wire.schema import Bool, Int16, Int32, Message, String, Struct, Uuid, field
+
+
+class MetadataRequestTopic(Struct):
+    topic_id: Uuid = field(default=ZERO_UUID, versions="10+")
+    name: String | None = field(default="", nullable="10+")
+
+
+class MetadataRequest(Message, api_key=3, versions="0-13", flexible="9+"):
+    topics: list[MetadataRequestTopic] | None = field(factory=list, nullable="1+")
+    allow_auto_topic_creation: Bool = field(default=True, versions="4+")
+    include_cluster_authorized_operations: Bool = field(default=False, versions="8-10")
+    include_topic_authorized_operations: Bool = field(default=False, versions="8+")
+
+
+class MetadataResponseBroker(Struct):
+    node_id: Int32 = 0
+    host: String = ""
+    port: Int32 = 0
+    rack: String | None = field(default=None, versions="1+")
+
+
+class MetadataResponsePartition(Struct):
+    error_code: Int16 = 0
+    partition_index: Int32 = 0
+    leader_id: Int32 = 0
+    leader_epoch: Int32 = field(default=-1, versions="7+")
+    replica_nodes: list[Int32] = field(factory=list)
+    isr_nodes: list[Int32] = field(factory=list)
+    offline_replicas: list[Int32] = field(factory=list, versions="5+")
+
+
+class MetadataResponseTopic(Struct):
+    error_code: Int16 = 0
+    name: String | None = field(default="", nullable="12+")
+    topic_id: Uuid = field(default=ZERO_UUID, versions="10+")
+    is_internal: Bool = field(default=False, versions="1+")
+    partitions: list[MetadataResponsePartition] = field(factory=list)
+    topic_authorized_operations: Int32 = field(default=-(2**31), versions="8+")
+
+
+class MetadataResponse(Message, api_key=3, versions="0-13", flexible="9+"):
+    throttle_time_ms: Int32 = field(default=0, versions="3+")
+    brokers: list[MetadataResponseBroker] = field(factory=list)
+    cluster_id: String | None = field(default=None, versions="2+")
+    controller_id: Int32 = field(default=-1, versions="1+")
+    topics: list[MetadataResponseTopic] = field(factory=list)
+    cluster_authorized_operations: Int32 = field(default=-(2**31), versions="8-10")
+    error_code: Int16 = field(default=0, versions="13+")

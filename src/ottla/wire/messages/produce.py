@@ -1,0 +1,71 @@
+"""Writes record batches to partitions.
+
+Version 8 names the records that spoiled a batch (KIP-467). 10 tells where the leader went
+(KIP-951). 11 may answer TRANSACTION_ABORTABLE, 12 adds partitions to the transaction on its own
+(both KIP-890). 13 has topic ids in place of names (KIP-516).
+"""
+
+from __future__ import annotations
+
+from ottla.model import ZERO_UUID
+from ottla.wire.schema import Int16, Int32, Int64, Message, Records, String, Struct, Uuid, field
+
+
+class PartitionProduceData(Struct):
+    index: Int32 = 0
+    records: Records | None = None
+
+
+class TopicProduceData(Struct):
+    name: String = field(default="", versions="3-12")
+    topic_id: Uuid = field(default=ZERO_UUID, versions="13+")
+    partition_data: list[PartitionProduceData] = field(factory=list)
+
+
+class ProduceRequest(Message, api_key=0, versions="3-13", flexible="9+"):
+    transactional_id: String | None = None
+    acks: Int16 = 0
+    timeout_ms: Int32 = 0
+    topic_data: list[TopicProduceData] = field(factory=list)
+
+
+class BatchIndexAndErrorMessage(Struct):
+    batch_index: Int32 = 0
+    batch_index_error_message: String | None = None
+
+
+class LeaderIdAndEpoch(Struct):
+    leader_id: Int32 = -1
+    leader_epoch: Int32 = -1
+
+
+class PartitionProduceResponse(Struct):
+    index: Int32 = 0
+    error_code: Int16 = 0
+    base_offset: Int64 = 0
+    log_append_time_ms: Int64 = -1
+    log_start_offset: Int64 = field(default=-1, versions="5+")
+    record_errors: list[BatchIndexAndErrorMessage] = field(factory=list, versions="8+")
+    error_message: String | None = field(default=None, versions="8+")
+    current_leader: LeaderIdAndEpoch | None = field(
+        default=None, versions="10+", nullable="none", tag=0
+    )
+
+
+class TopicProduceResponse(Struct):
+    name: String = field(default="", versions="3-12")
+    topic_id: Uuid = field(default=ZERO_UUID, versions="13+")
+    partition_responses: list[PartitionProduceResponse] = field(factory=list)
+
+
+class NodeEndpoint(Struct):
+    node_id: Int32 = 0
+    host: String = ""
+    port: Int32 = 0
+    rack: String | None = None
+
+
+class ProduceResponse(Message, api_key=0, versions="3-13", flexible="9+"):
+    responses: list[TopicProduceResponse] = field(factory=list)
+    throttle_time_ms: Int32 = 0
+    node_endpoints: list[NodeEndpoint] = field(factory=list, versions="10+", tag=0)

@@ -1,0 +1,164 @@
+"""Batches made of records, and batches made anew of another batch's records.
+
+`build_batch` is for whoever has records as values. Compaction has them as bytes: it keeps some of
+a body's records, adjusts the header it read, and gives both to `seal_batch`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+
+from ottla.model import (
+    NO_LEADER_EPOCH,
+    NO_PRODUCER_EPOCH,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    NO_TIMESTAMP,
+    Buffer,
+    LeaderEpoch,
+    Offset,
+    ProducerEpoch,
+    ProducerId,
+    TimestampMs,
+)
+from ottla.wire.records.batch import compute_crc
+from ottla.wire.records.compression import Codec, compress
+from ottla.wire.records.header import (
+    BATCH_LENGTH_MIN,
+    CODEC_MASK,
+    CRC_AT,
+    DELETE_HORIZON_FLAG,
+    MAGIC,
+    BatchHeader,
+    TimestampType,
+    encode_attributes,
+    header_struct,
+)
+from ottla.wire.records.record import Header, Record
+from ottla.wire.varint import encode_varint, encode_varlong, read_varint, read_varlong
+
+_uint32 = struct.Struct(">I")
+_NULL = encode_varint(-1)
+
+
+def build_batch(
+    records: Sequence[Record],
+    *,
+    base_offset: Offset | None = None,
+    leader_epoch: LeaderEpoch = NO_LEADER_EPOCH,
+    codec: Codec = Codec.NONE,
+    compression_level: int | None = None,
+    timestamp_type: TimestampType = TimestampType.CREATE_TIME,
+    delete_horizon_ms: TimestampMs | None = None,
+    producer_id: ProducerId = NO_PRODUCER_ID,
+    producer_epoch: ProducerEpoch = NO_PRODUCER_EPOCH,
+    base_sequence: int = NO_SEQUENCE,
+    is_transactional: bool = False,
+    is_control: bool = False,
+) -> bytearray:
+    """A batch of one record or more, in the order of their offsets, which may have gaps.
+
+    The base offset is the first record's unless an earlier one is given. With log append time the
+    latest of the records' timestamps becomes the time of all.
+    """
+    assert records, "a batch is built of one record at least; empty_batch makes the other kind"
+    first, last = records[0], records[-1]
+    if base_offset is None:
+        base_offset = first.offset
+    base_timestamp = first.timestamp if delete_horizon_ms is None else delete_horizon_ms
+    header = BatchHeader(
+        base_offset=base_offset,
+        batch_length=0,
+        leader_epoch=leader_epoch,
+        magic=MAGIC,
+        crc=0,
+        attributes=encode_attributes(
+            codec=codec,
+            timestamp_type=timestamp_type,
+            is_transactional=is_transactional,
+            is_control=is_control,
+            has_delete_horizon=delete_horizon_ms is not None,
+        ),
+        last_offset_delta=last.offset - base_offset,
+        base_timestamp=base_timestamp,
+        max_timestamp=max(record.timestamp for record in records),
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        record_count=len(records),
+    )
+    body = encode_records(records, base_offset=base_offset, base_timestamp=base_timestamp)
+    return seal_batch(header, body, compression_level=compression_level)
+
+
+def seal_batch(
+    header: BatchHeader, body: Buffer, *, compression_level: int | None = None
+) -> bytearray:
+    """The batch of `header` and the uncompressed `body`.
+
+    The body is compressed as the header says; length and checksum are computed; everything else in
+    the header is written as given.
+    """
+    if header.attributes & CODEC_MASK:
+        body = compress(header.codec, body, level=compression_level)
+    sized = header._replace(batch_length=BATCH_LENGTH_MIN + len(body))
+    batch = bytearray(header_struct.pack(*sized))
+    batch += body
+    _uint32.pack_into(batch, CRC_AT, compute_crc(batch, 0, sized))
+    return batch
+
+
+def empty_batch(header: BatchHeader) -> bytearray:
+    """What compaction leaves of a batch without records: its offsets and its producer's state."""
+    attributes = header.attributes & ~(CODEC_MASK | DELETE_HORIZON_FLAG)
+    return seal_batch(
+        header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, record_count=0), b""
+    )
+
+
+def encode_records(
+    records: Iterable[Record], *, base_offset: Offset, base_timestamp: TimestampMs
+) -> bytes:
+    """The records as they stand in an uncompressed body."""
+    parts: list[bytes] = []
+    for offset, timestamp, key, value, headers, attributes in records:
+        record = b"".join(
+            (
+                b"\x00" if not attributes else attributes.to_bytes(1),
+                encode_varlong(timestamp - base_timestamp),
+                encode_varint(offset - base_offset),
+                _NULL if key is None else encode_varint(len(key)) + key,
+                _NULL if value is None else encode_varint(len(value)) + value,
+                b"\x00" if not headers else _encode_headers(headers),
+            )
+        )
+        parts.append(encode_varint(len(record)))
+        parts.append(record)
+    return b"".join(parts)
+
+
+def shift_timestamp(record: Buffer, *, by_ms: int) -> bytes:
+    """An encoded record for a batch whose base timestamp is `by_ms` lower than its own was.
+
+    Setting a delete horizon replaces the base timestamp, and so moves every record's difference.
+    """
+    _, position = read_varint(record, 0)
+    delta, rest_position = read_varlong(record, position + 1)
+    shifted = b"".join(
+        (
+            record[position : position + 1],
+            encode_varlong(delta + by_ms),
+            record[rest_position:],
+        )
+    )
+    return encode_varint(len(shifted)) + shifted
+
+
+def _encode_headers(headers: Sequence[Header]) -> bytes:
+    parts = [encode_varint(len(headers))]
+    for key, value in headers:
+        encoded_key = key.encode()
+        parts += (encode_varint(len(encoded_key)), encoded_key)
+        parts += (_NULL,) if value is None else (encode_varint(len(value)), value)
+    return b"".join(parts)

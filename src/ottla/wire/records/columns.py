@@ -1,0 +1,334 @@
+"""Records by the column: batches decoded into buffers that Arrow takes as they are.
+
+An object per record is what makes reading a log in Python slow, so here there is none. One tight
+loop finds where the records start, which only walking can tell; then every field of all records is
+decoded at once, field by field, by numpy. Many small batches decode as fast as a large one if they
+come in one call.
+
+The formats are those of Arrow's columnar layout: `int64`, `binary`, `list<struct<utf8, binary>>`.
+numpy is an optional dependency of the project, and this is the only module here that needs it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ottla.model import Buffer
+from ottla.wire.errors import ProtocolError
+from ottla.wire.records.batch import DECOMPRESSED_BYTES_MAX, open_body
+from ottla.wire.records.header import BatchHeader, TimestampType, read_header
+from ottla.wire.varint import read_uvarint, read_varint
+
+Int32s: TypeAlias = npt.NDArray[np.int32]
+Int64s: TypeAlias = npt.NDArray[np.int64]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+# Arrow's `binary` counts its bytes in 32 bits, and a byte may become a replacement character of 3.
+_BODIES_BYTES_MAX = (2**31 - 1) // 3
+
+# Up to this average length bytes are gathered one by one in numpy; above it slice by slice, so many
+# at a time that they stay in the processor's cache.
+_GATHER_BYTES_MAX = 32
+_GATHER_SLICES = 1024
+
+# Fewer records than this are not worth a round of numpy calls.
+_ROUND_RECORDS_MIN = 32
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryColumn:
+    """Arrow's `binary`. Without a validity bitmap (lowest bit first) no value is null."""
+
+    validity: Bytes | None
+    offsets: Int32s
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HeadersColumn:
+    """Arrow's `list<struct<key: utf8, value: binary>>`, of which no list and no key is null."""
+
+    offsets: Int32s
+    keys: BinaryColumn
+    values: BinaryColumn
+
+
+@dataclass(frozen=True, slots=True)
+class RecordColumns:
+    """The records of some batches, in order; all columns are of the same length."""
+
+    offsets: Int64s
+    timestamps: Int64s
+    keys: BinaryColumn
+    values: BinaryColumn
+    headers: HeadersColumn
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+
+def decode_columns(
+    batches: Iterable[Buffer], *, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
+) -> RecordColumns:
+    """The records of whole batches, each in a buffer of its own; control batches are left out.
+
+    The limit is for the bodies of all batches together. Checksums are not looked at.
+    """
+    headers, bodies = _read_bodies(batches, min(decompressed_bytes_max, _BODIES_BYTES_MAX))
+    data = b"".join(bodies)
+    raw = np.frombuffer(data, np.uint8)
+    boundaries = np.frombuffer(_find_boundaries(data, headers, bodies), np.int64)
+    starts, ends = boundaries[:-1], boundaries[1:]
+
+    sizes, positions = _read_varints(raw, starts)
+    _refuse(sizes < 0, "has a negative length")
+    timestamp_deltas, positions = _read_varints(raw, positions + 1, bits=64)
+    offset_deltas, positions = _read_varints(raw, positions)
+    keys, key_ends = _read_slices(raw, positions, ends=ends)
+    values, value_ends = _read_slices(raw, key_ends, ends=ends)
+    header_counts, header_starts = _read_varints(raw, value_ends)
+    return RecordColumns(
+        offsets=_absolute_offsets(headers, offset_deltas),
+        timestamps=_absolute_timestamps(headers, timestamp_deltas),
+        keys=_gather(data, raw, keys),
+        values=_gather(data, raw, values),
+        headers=_read_headers(data, raw, counts=header_counts, positions=header_starts, ends=ends),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Slices:
+    """Where in the data each value of a column lies; a null has no bytes."""
+
+    starts: Int64s
+    lengths: Int64s
+    nulls: Bools
+
+    @classmethod
+    def make(cls, count: int) -> _Slices:
+        return cls(np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.bool_))
+
+    def put(self, indices: Int32s, slices: _Slices) -> None:
+        self.starts[indices] = slices.starts
+        self.lengths[indices] = slices.lengths
+        self.nulls[indices] = slices.nulls
+
+
+def _read_bodies(
+    batches: Iterable[Buffer], bytes_max: int
+) -> tuple[list[BatchHeader], list[Buffer]]:
+    headers, bodies = [], []
+    room = bytes_max
+    for batch in batches:
+        header = read_header(batch)
+        if header.is_control:
+            continue
+        body = open_body(batch, 0, header, decompressed_bytes_max=room)
+        room -= len(body)
+        if room < 0:
+            raise ProtocolError(
+                f"the batches hold more than {bytes_max} bytes of records; decode fewer at a time"
+            )
+        headers.append(header)
+        bodies.append(body)
+    return headers, bodies
+
+
+def _find_boundaries(data: bytes, headers: list[BatchHeader], bodies: list[Buffer]) -> array[int]:
+    """The start of every record in the bodies put together, and the end of the last."""
+    boundaries = array("q")
+    append = boundaries.append
+    position = body_end = 0
+    try:
+        for header, body in zip(headers, bodies, strict=True):
+            body_end += len(body)
+            for _ in range(header.record_count):
+                append(position)
+                size = data[position]
+                if size < 0x80:
+                    position += 1 + (size >> 1)
+                elif (byte := data[position + 1]) < 0x80:
+                    position += (size >> 1) + (byte << 6) - 62
+                else:
+                    size, position = read_uvarint(data, position)
+                    position += size >> 1
+            if position != body_end:
+                raise ProtocolError(
+                    f"the records of the batch at offset {header.base_offset} do not fill its body"
+                )
+    except IndexError:
+        raise ProtocolError(f"record {len(boundaries) - 1} does not end in its batch") from None
+    append(position)
+    return boundaries
+
+
+def _read_varints(raw: Bytes, positions: Int64s, *, bits: int = 32) -> tuple[Int64s, Int64s]:
+    """The zigzag integers at all the positions, and the positions after them.
+
+    A position past the end reads the last byte: bad lengths show only when the fields they belong
+    to have been read, and then they are refused.
+    """
+    byte = raw.take(positions, mode="clip")
+    values = (byte & 0x7F).astype(np.uint64)
+    positions = positions + 1
+    unfinished = np.flatnonzero(byte & 0x80)
+    shift = 7
+    while unfinished.size:
+        byte = raw.take(positions[unfinished], mode="clip")
+        if shift >= bits or (shift + 7 > bits and np.any((byte & 0x7F) >> (bits - shift))):
+            raise ProtocolError(f"record {unfinished[0]}: a number does not fit {bits} bits")
+        values[unfinished] |= (byte & 0x7F).astype(np.uint64) << np.uint64(shift)
+        positions[unfinished] += 1
+        unfinished = unfinished[byte >= 0x80]
+        shift += 7
+    signs = (values & np.uint64(1)).astype(np.int64)
+    return (values >> np.uint64(1)).astype(np.int64) ^ -signs, positions
+
+
+def _read_slices(raw: Bytes, positions: Int64s, *, ends: Int64s) -> tuple[_Slices, Int64s]:
+    """Nullable bytes with their length before them, none of which may go past its end."""
+    lengths, starts = _read_varints(raw, positions)
+    nulls = lengths < 0
+    lengths[nulls] = 0
+    slice_ends = starts + lengths
+    _refuse(slice_ends > ends, "has a field that is longer than itself")
+    return _Slices(starts, lengths, nulls), slice_ends
+
+
+def _absolute_offsets(headers: list[BatchHeader], deltas: Int64s) -> Int64s:
+    bases = _per_record(headers, [header.base_offset for header in headers])
+    deltas_max = _per_record(headers, [header.last_offset_delta for header in headers])
+    _refuse((deltas < 0) | (deltas > deltas_max), "is outside of its batch's offsets")
+    return bases + deltas
+
+
+def _absolute_timestamps(headers: list[BatchHeader], deltas: Int64s) -> Int64s:
+    """Log append time is one for the whole batch and leaves its deltas without a meaning."""
+    append_time = [header.timestamp_type is TimestampType.LOG_APPEND_TIME for header in headers]
+    bases = _per_record(
+        headers,
+        [
+            header.max_timestamp if appended else header.base_timestamp
+            for header, appended in zip(headers, append_time, strict=True)
+        ],
+    )
+    if any(append_time):
+        deltas = np.where(_per_record(headers, append_time), 0, deltas)
+    timestamps = bases + deltas
+    # A sum overflowed if its sign differs from that of both its terms.
+    _refuse(((bases ^ timestamps) & (deltas ^ timestamps)) < 0, "has a timestamp beyond 64 bits")
+    return timestamps
+
+
+def _per_record(headers: list[BatchHeader], values: Sequence[int]) -> Int64s:
+    """One value for every batch, repeated for each of its records."""
+    counts = np.array([header.record_count for header in headers], np.int64)
+    return np.repeat(np.array(values, np.int64), counts)
+
+
+def _gather(data: bytes, raw: Bytes, slices: _Slices) -> BinaryColumn:
+    lengths = slices.lengths
+    offsets = _to_offsets(lengths)
+    total = int(offsets[-1])
+    if total <= _GATHER_BYTES_MAX * len(lengths):
+        shifts = np.repeat(slices.starts - offsets[:-1], lengths)
+        gathered = raw[np.arange(total) + shifts].tobytes()
+    else:
+        starts, ends = slices.starts.tolist(), (slices.starts + lengths).tolist()
+        gathered = bytearray(total)
+        for first in range(0, len(starts), _GATHER_SLICES):
+            some = slice(first, first + _GATHER_SLICES)
+            pieces = [data[start:end] for start, end in zip(starts[some], ends[some], strict=True)]
+            position = offsets[first]
+            piece = b"".join(pieces)
+            gathered[position : position + len(piece)] = piece
+    validity = np.packbits(~slices.nulls, bitorder="little") if slices.nulls.any() else None
+    return BinaryColumn(validity, offsets, gathered)
+
+
+def _to_offsets(lengths: Int64s) -> Int32s:
+    offsets = np.zeros(len(lengths) + 1, np.int32)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _read_headers(
+    data: bytes, raw: Bytes, *, counts: Int64s, positions: Int64s, ends: Int64s
+) -> HeadersColumn:
+    """All records' first headers at once, then their second ones, and so on.
+
+    The few that have more than the others are finished one by one, so that a record with very many
+    headers costs no more than its bytes.
+    """
+    # A header takes two bytes at least.
+    _refuse((counts < 0) | (2 * counts > ends - positions), "claims headers that it does not hold")
+    _refuse((counts == 0) & (positions != ends), "does not end where its length says")
+    offsets = _to_offsets(counts)
+    keys, values = _Slices.make(int(offsets[-1])), _Slices.make(int(offsets[-1]))
+    records = np.flatnonzero(counts)
+    slots, left = offsets[records], counts[records]
+    positions, ends = positions[records], ends[records]
+    while len(slots) >= _ROUND_RECORDS_MIN:
+        round_keys, key_ends = _read_slices(raw, positions, ends=ends)
+        round_values, positions = _read_slices(raw, key_ends, ends=ends)
+        keys.put(slots, round_keys)
+        values.put(slots, round_values)
+        going = left > 1
+        _refuse(~going & (positions != ends), "does not end where its length says")
+        slots, left = slots[going] + 1, left[going] - 1
+        positions, ends = positions[going], ends[going]
+    for slot, count, position, end in zip(
+        slots.tolist(), left.tolist(), positions.tolist(), ends.tolist(), strict=True
+    ):
+        _read_record_headers(
+            data, (keys, values), slots=range(slot, slot + count), position=position, end=end
+        )
+    _refuse(keys.nulls, "has a header without a key")
+    key_column = _gather(data, raw, keys)
+    return HeadersColumn(offsets, _as_utf8(key_column), _gather(data, raw, values))
+
+
+def _read_record_headers(
+    data: bytes, fields: tuple[_Slices, _Slices], *, slots: range, position: int, end: int
+) -> None:
+    for slot in slots:
+        for slices in fields:
+            length, start = read_varint(data, position)
+            slices.starts[slot] = start
+            slices.lengths[slot] = max(length, 0)
+            slices.nulls[slot] = length < 0
+            position = start + max(length, 0)
+    if position != end:
+        raise ProtocolError("a record does not end where its length says")
+
+
+def _as_utf8(column: BinaryColumn) -> BinaryColumn:
+    """What is not UTF-8 gets replacement characters, as in Kafka's clients."""
+    raw = np.frombuffer(column.data + b"\x00", np.uint8)
+    try:
+        column.data.decode()
+        # No text may begin in the middle of a character.
+        if not np.any(raw[column.offsets] & 0xC0 == 0x80):
+            return column
+    except UnicodeDecodeError:
+        pass
+    bounds = column.offsets.tolist()
+    texts = [
+        column.data[start:end].decode("utf-8", "replace").encode()
+        for start, end in itertools.pairwise(bounds)
+    ]
+    lengths = np.array([len(text) for text in texts], np.int64)
+    return BinaryColumn(None, _to_offsets(lengths), b"".join(texts))
+
+
+def _refuse(bad: Bools, reason: str) -> None:
+    if bad.any():
+        raise ProtocolError(f"a record {reason}")

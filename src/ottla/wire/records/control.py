@@ -1,0 +1,105 @@
+"""Control batches: what the log tells its readers in records that are not theirs.
+
+A control record's key is its type. The values of the two that end a transaction are read and
+written here; those of the quorum are messages of their own and stay bytes.
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+from typing import NamedTuple
+
+from ottla.model import (
+    Buffer,
+    Offset,
+    ProducerEpoch,
+    ProducerId,
+    TimestampMs,
+)
+from ottla.wire.errors import ProtocolError
+from ottla.wire.records.builder import build_batch
+from ottla.wire.records.record import Record
+
+_key = struct.Struct(">hh")
+_marker = struct.Struct(">hi")
+_VERSION = 0
+
+
+class ControlRecordType(IntEnum):
+    UNKNOWN = -1
+    """A type that a later version added; readers skip it."""
+    ABORT = 0
+    COMMIT = 1
+    LEADER_CHANGE = 2
+    SNAPSHOT_HEADER = 3
+    SNAPSHOT_FOOTER = 4
+    KRAFT_VERSION = 5
+    KRAFT_VOTERS = 6
+
+
+class EndTransactionMarker(NamedTuple):
+    """How a producer's transaction ended, and the epoch of the coordinator that says so."""
+
+    type: ControlRecordType
+    coordinator_epoch: int
+
+
+def control_record(
+    record_type: ControlRecordType,
+    value: bytes,
+    *,
+    offset: Offset,
+    timestamp: TimestampMs,
+) -> Record:
+    assert record_type is not ControlRecordType.UNKNOWN
+    return Record(offset, timestamp, _key.pack(_VERSION, record_type), value)
+
+
+def end_transaction_batch(
+    marker: EndTransactionMarker,
+    *,
+    producer_id: ProducerId,
+    producer_epoch: ProducerEpoch,
+    timestamp: TimestampMs,
+) -> bytearray:
+    """The batch that ends the producer's transaction in one partition, before the log places it."""
+    assert marker.type in (ControlRecordType.ABORT, ControlRecordType.COMMIT)
+    value = _marker.pack(_VERSION, marker.coordinator_epoch)
+    record = control_record(marker.type, value, offset=Offset(0), timestamp=timestamp)
+    return build_batch(
+        [record],
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        is_transactional=True,
+        is_control=True,
+    )
+
+
+def read_control_type(key: Buffer | None) -> ControlRecordType:
+    """The type in a control record's key. Later versions of the key only add to its end."""
+    if key is None or len(key) < _key.size:
+        length = "no key" if key is None else f"a key of {len(key)} bytes"
+        raise ProtocolError(f"a control record has {length} instead of at least {_key.size} bytes")
+    version, number = _key.unpack_from(key)
+    if version < 0:
+        raise ProtocolError(f"a control record's key has version {version}")
+    try:
+        return ControlRecordType(number)
+    except ValueError:
+        return ControlRecordType.UNKNOWN
+
+
+def read_end_transaction_marker(record: Record) -> EndTransactionMarker:
+    record_type = read_control_type(record.key)
+    if record_type not in (ControlRecordType.ABORT, ControlRecordType.COMMIT):
+        raise ProtocolError(
+            f"a control record of type {record_type.name} does not end a transaction"
+        )
+    value = record.value
+    if value is None or len(value) < _marker.size:
+        raise ProtocolError(f"an end of transaction has {value!r} where its epoch should be")
+    version, coordinator_epoch = _marker.unpack_from(value)
+    if version < 0:
+        raise ProtocolError(f"an end of transaction has version {version}")
+    return EndTransactionMarker(record_type, coordinator_epoch)

@@ -1,0 +1,145 @@
+"""Declarations and Kafka's table say the same, field by field, in every version."""
+
+from typing import Any
+
+import pytest
+from ottla.model import uuid_to_text
+from ottla.wire.apis import LISTENERS
+from ottla.wire.schema import Message, Struct
+from ottla.wire.schema.fields import Field, fields_of, plain_fields, tagged_fields
+from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, Text
+from tests.declared_messages import declared_messages
+from tests.protocol_classes import table_class
+from tests.protocol_table import (
+    Layout,
+    layouts_by_version,
+    message_names,
+    read_table,
+    squash,
+    stable_versions,
+)
+
+
+def layout_of(cls: type[Struct], version: int, *, flexible: bool) -> Layout:
+    """A declaration's version, written as the table writes it."""
+    layout: Layout = [
+        [field.name, type_of(field, version, flexible=flexible)]
+        for field in plain_fields(cls, version)
+    ]
+    if flexible:
+        tags = {
+            str(field.options.tag): [field.name, type_of(field, version, flexible=True)]
+            for field in tagged_fields(cls, version)
+        }
+        layout.append(["#tags", tags])
+    else:
+        assert not tagged_fields(cls, version)
+    return layout
+
+
+def type_of(field: Field, version: int, *, flexible: bool) -> Any:
+    compact = flexible and version in field.options.flexible
+    nullable = field.is_nullable(version)
+    if not isinstance(field.type, Array):
+        return element_of(
+            field.type, version, flexible=flexible, compact=compact, nullable=nullable
+        )
+    element = element_of(
+        field.type.element, version, flexible=flexible, compact=compact, nullable=False
+    )
+    return {"array": element} | ({"nullable": True} if nullable else {})
+
+
+def element_of(
+    kind: FieldType, version: int, *, flexible: bool, compact: bool, nullable: bool
+) -> Any:
+    if isinstance(kind, Fixed):
+        assert not nullable
+        return kind.name
+    if isinstance(kind, Nested):
+        struct = {"struct": layout_of(kind.struct, version, flexible=flexible)}
+        return struct | ({"nullable": True} if nullable else {})
+    assert isinstance(kind, Text | Blob)
+    name = "STRING" if isinstance(kind, Text) else "RECORDS" if kind.records else "BYTES"
+    return f"{'COMPACT_' if compact else ''}{'NULLABLE_' if nullable else ''}{name}"
+
+
+def structs_of(cls: type[Struct]) -> list[type[Struct]]:
+    found = []
+    for field in fields_of(cls):
+        kind = field.type.element if isinstance(field.type, Array) else field.type
+        if isinstance(kind, Nested):
+            found += [kind.struct, *structs_of(kind.struct)]
+    return found
+
+
+def default_of(field: Field) -> Any:
+    """A field's default, written as the table writes it."""
+    default = field.options.make_default()
+    if isinstance(field.type, Nested) and (default is not None or _is_optional_by_tag(field)):
+        return {}
+    if isinstance(field.type, Fixed) and field.type.name == "UUID":
+        return uuid_to_text(default)
+    return default
+
+
+def _is_optional_by_tag(field: Field) -> bool:
+    nullable = field.options.nullable
+    return field.options.tag is not None and nullable is not None and 0 not in nullable
+
+
+def table_default(field: Field, default: Any) -> Any:
+    if isinstance(field.type, Blob) and (default is not None or not field.optional):
+        # No bytes are an empty array or an empty buffer in Kafka's classes, no records are null.
+        assert default in ("", {}, None)
+        return b""
+    return default
+
+
+def test_every_record_and_every_served_api_is_declared() -> None:
+    layouts = read_table("layouts")
+    expected = {
+        name
+        for name in message_names()
+        if not name.endswith(("RequestData", "ResponseData")) or layouts[name]["key"] in LISTENERS
+    }
+    assert set(declared_messages()) == expected
+
+
+@pytest.mark.parametrize("name", declared_messages())
+def test_declared_message_equals_the_table_in_every_version(name: str) -> None:
+    cls = declared_messages()[name]
+    layouts = layouts_by_version(name)
+    assert list(cls.versions) == stable_versions(name)
+    for version in cls.versions:
+        declared = layout_of(cls, version, flexible=version in cls.flexible)
+        assert declared == layouts[version], f"{name} version {version}"
+
+
+@pytest.mark.parametrize("name", declared_messages())
+def test_declared_key_and_defaults_equal_the_table(name: str) -> None:
+    cls = declared_messages()[name]
+    entry = read_table("layouts")[name]
+    assert cls.api_key == (entry["key"] if entry["key"] >= 0 else None)
+    assert_defaults(cls, entry["defaults"][""])
+    for struct in structs_of(cls):
+        # A struct whose name is taken by another in its module has its message's name before it.
+        short_name = struct.__name__.removeprefix(cls.__name__)
+        defaults = entry["defaults"].get(struct.__name__) or entry["defaults"][short_name]
+        assert_defaults(struct, defaults)
+
+
+def assert_defaults(cls: type[Struct], kafkas: dict[str, Any]) -> None:
+    expected = {squash(name): default for name, default in kafkas.items()}
+    for field in fields_of(cls):
+        default = table_default(field, expected[squash(field.name)])
+        assert default_of(field) == default, f"{cls.__name__}.{field.name}"
+
+
+@pytest.mark.parametrize("name", message_names())
+def test_class_made_of_the_table_equals_the_table(name: str) -> None:
+    cls: type[Message] = table_class(name)
+    layouts = layouts_by_version(name)
+    assert list(cls.versions) == list(layouts)
+    for version, layout in layouts.items():
+        assert layout_of(cls, version, flexible=version in cls.flexible) == layout
