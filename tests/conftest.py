@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from tests.conformance.kafka.judge import Judge
 from tests.conformance.kafka.process import reason_unavailable
 

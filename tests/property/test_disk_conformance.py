@@ -18,12 +18,12 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from tests.naive_disk import NaiveDisk, NaiveFile
 
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.disk import Disk, File
 from ottla.runtime.system_disk import SystemDisk
 from ottla.simulation.disk import SimulatedDisk
+from tests.naive_disk import NaiveDisk, NaiveFile
 
 NAMES = st.sampled_from(["d", "e", "d/x", "d/y", "e/x", "d/e", "d/e/x", "x"])
 POSITIONS = st.integers(0, 9000)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.conformance.kafka.judge import Judge
 from tests.kafka_fixtures import expected, extract, partition_names
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.conformance.kafka.judge import Item, Judge
 from tests.conformance.kafka.process import JudgeError, JudgeProcess
 from tests.conformance.kafka.records import KafkaRecord

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from ottla.model import uuid_to_text
 from ottla.wire.apis import LISTENERS
 from ottla.wire.schema import Message, Struct
