@@ -75,9 +75,7 @@ def renamed(message: MessageDeclaration, ambiguous: set[str]) -> MessageDeclarat
     def distinct(name: str) -> str:
         return message.root.name + name if name in ambiguous else name
 
-    return replace(
-        message, root=rename(message.root), structs=tuple(map(rename, message.structs))
-    )
+    return replace(message, root=rename(message.root), structs=tuple(map(rename, message.structs)))
 
 
 def imports(messages: list[MessageDeclaration]) -> str:
@@ -98,7 +96,9 @@ def imports(messages: list[MessageDeclaration]) -> str:
 
 def class_source(struct: StructDeclaration, bases: str) -> str:
     lines = [f"class {struct.name}({bases}):"]
-    lines += [f"    {field.name}: {type_source(field)} = {value_source(field)}" for field in struct.fields]
+    lines += [
+        f"    {field.name}: {type_source(field)} = {value_source(field)}" for field in struct.fields
+    ]
     return "\n".join(lines if struct.fields else [*lines, "    pass"])
 
 
@@ -119,10 +119,10 @@ def value_source(field: FieldDeclaration) -> str:
             options.append(f'tagged="{field.tagged}"')
     if field.flexible != "0+":
         options.append(f'flexible="{field.flexible}"')
-    if field.default is not None and (field.is_array or field.is_struct):
-        if not is_optional_by_tag(field):
-            factory = "list" if field.is_array else field.kind
-            return f"field({', '.join([f'factory={factory}', *options])})"
+    has_factory = field.default is not None and not is_optional_by_tag(field)
+    if has_factory and (field.is_array or field.is_struct):
+        factory = "list" if field.is_array else field.kind
+        return f"field({', '.join([f'factory={factory}', *options])})"
     default = default_source(field)
     return f"field({', '.join([f'default={default}', *options])})" if options else default
 

@@ -7,6 +7,7 @@ from types import ModuleType
 
 from ottla.wire import messages, stored
 from ottla.wire.schema import Message
+from tests.protocol_classes import table_class
 from tests.protocol_table import message_class_name, message_names
 
 
@@ -21,6 +22,12 @@ def declared_messages() -> dict[str, type[Message]]:
     }
     by_table_name = {message_class_name(name): name for name in message_names()}
     return {by_table_name[name]: found for name, found in classes.items()}
+
+
+def class_for(name: str, version: int) -> type[Message]:
+    """The class in source, or one made of the table where the version is not declared."""
+    declared = declared_messages().get(name)
+    return declared if declared and version in declared.versions else table_class(name)
 
 
 def _modules(package: ModuleType) -> list[ModuleType]:

@@ -1,7 +1,7 @@
-"""Message classes made of the table's declarations, for messages that are not declared in source."""
+"""Message classes made of the table's declarations, whether or not source declares them too."""
 
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from ottla.model import uuid_from_text
 from ottla.wire import schema
@@ -15,18 +15,20 @@ from tests.protocol_table import (
     layouts_by_version,
 )
 
+Structs: TypeAlias = dict[str, StructType]
+
 
 @cache
 def table_class(name: str) -> type[Message]:
     """A message in all versions that Kafka's classes can read, the unstable ones too."""
     declaration = declare(name, layouts_by_version(name))
-    structs: dict[str, type[Struct]] = {}
+    structs: Structs = {}
     for struct in declaration.structs:
         structs[struct.name] = StructType(struct.name, (Struct,), _namespace(struct, structs))
     return _message(declaration, structs)
 
 
-def _message(declaration: MessageDeclaration, structs: dict[str, type[Struct]]) -> type[Message]:
+def _message(declaration: MessageDeclaration, structs: Structs) -> type[Message]:
     made = StructType(
         declaration.root.name,
         (Message,),
@@ -39,9 +41,7 @@ def _message(declaration: MessageDeclaration, structs: dict[str, type[Struct]]) 
     return made
 
 
-def _namespace(
-    declaration: StructDeclaration, structs: dict[str, type[Struct]]
-) -> dict[str, Any]:
+def _namespace(declaration: StructDeclaration, structs: Structs) -> dict[str, Any]:
     annotations = {part.name: _annotation(part, structs) for part in declaration.fields}
     options = {part.name: _options(part, structs) for part in declaration.fields}
     return {"__module__": __name__, "__annotations__": annotations, **options}
@@ -67,13 +67,13 @@ def python_default(part: FieldDeclaration) -> Any:
     return part.default
 
 
-def _annotation(part: FieldDeclaration, structs: dict[str, type[Struct]]) -> Any:
+def _annotation(part: FieldDeclaration, structs: Structs) -> Any:
     element: Any = structs[part.kind] if part.is_struct else getattr(schema, part.kind)
     annotation = list[element] if part.is_array else element
     return annotation | None if is_optional(part) else annotation
 
 
-def _options(part: FieldDeclaration, structs: dict[str, type[Struct]]) -> FieldOptions:
+def _options(part: FieldDeclaration, structs: Structs) -> FieldOptions:
     factory: Any = None
     if part.default is not None and not is_optional_by_tag(part):
         factory = list if part.is_array else structs.get(part.kind)

@@ -110,13 +110,10 @@ class Occurrence:
         return "NULLABLE" in self.type
 
     @property
-    def is_compact(self) -> bool:
-        """Whether lengths have the form that flexible versions use; the table tells it of no array."""
-        return not isinstance(self.type, str) or _kind(self.type) not in _SIZED or self._compact
-
-    @property
-    def _compact(self) -> bool:
-        return self.type.startswith("COMPACT_") or not self.flexible
+    def keeps_old_length(self) -> bool:
+        """Whether the length has the form of versions before the flexible ones, in one of these."""
+        is_sized = isinstance(self.type, str) and _kind(self.type) in _SIZED
+        return self.flexible and is_sized and not self.type.startswith("COMPACT_")
 
 
 _SIZED = ("String", "Bytes", "Records")
@@ -238,7 +235,7 @@ class _Merger:
             nullable=self._range([v for v, seen_in in seen.items() if seen_in.is_nullable], seen),
             tag=next(iter(tags), None),
             tagged=self._range([v for v, seen_in in seen.items() if seen_in.tag is not None], seen),
-            flexible="0+" if all(seen_in.is_compact for seen_in in seen.values()) else "none",
+            flexible="none" if any(part.keeps_old_length for part in seen.values()) else "0+",
         )
 
     def _class_of(self, name: str, seen: dict[int, Occurrence]) -> str:

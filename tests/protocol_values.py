@@ -24,11 +24,13 @@ COUNTS_INSIDE = (0, 1, 1, 2)
 
 
 class Values:
-    """Makes messages. With `unknown_tags`, flexible structs carry tags that nobody declared."""
+    """Makes messages. With `unknown_tags`, flexible structs carry tags that nobody declared; a
+    `small` message has one of everything that it can have, and that short."""
 
-    def __init__(self, seed: int, *, unknown_tags: bool = False) -> None:
+    def __init__(self, seed: int, *, unknown_tags: bool = False, small: bool = False) -> None:
         self._random = Random(seed)
         self._unknown_tags = unknown_tags
+        self._small = small
 
     def message(self, cls: type[AnyMessage], version: int) -> AnyMessage:
         return self._struct(cls, version, flexible=version in cls.flexible, depth=0)
@@ -50,20 +52,21 @@ class Values:
         return made
 
     def _field(self, field: Field, version: int, *, flexible: bool, depth: int) -> Any:
-        random = self._random
-        if field.is_tagged(version) and random.random() < 0.4:
+        if field.is_tagged(version) and self._omits(0.4):
             return field.options.make_default()
-        if field.is_nullable(version) and random.random() < 0.25:
+        if field.is_nullable(version) and self._omits(0.25):
             return None
         value = self._value(field.type, version, flexible=flexible, depth=depth)
-        is_unsent = isinstance(field.type, Nested) and field.is_tagged(version) and value == type(value)()
+        is_unsent = (
+            isinstance(field.type, Nested) and field.is_tagged(version) and value == type(value)()
+        )
         return field.options.make_default() if is_unsent else value
 
     def _value(self, kind: FieldType, version: int, *, flexible: bool, depth: int) -> Any:
         if isinstance(kind, Fixed):
             return self._fixed(kind)
         if isinstance(kind, Text):
-            return self._random.choice(TEXTS)
+            return TEXTS[1] if self._small else self._random.choice(TEXTS)
         if isinstance(kind, Blob):
             return self._bytes()
         if isinstance(kind, Nested):
@@ -78,11 +81,14 @@ class Values:
             for _ in range(count)
         ]
 
+    def _omits(self, chance: float) -> bool:
+        return not self._small and self._random.random() < chance
+
     def _count(self, choices: tuple[int, ...]) -> int:
-        return self._random.choice(choices)
+        return 1 if self._small else self._random.choice(choices)
 
     def _bytes(self) -> bytes:
-        return self._random.randbytes(self._random.choice((0, 1, 7, 127, 128, 1000)))
+        return self._random.randbytes(self._count((0, 1, 7, 127, 128, 1000)))
 
     def _fixed(self, kind: Fixed) -> Any:
         if kind.name == "BOOLEAN":

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.disk import Disk, File
@@ -25,7 +25,9 @@ from ottla.runtime.system_disk import SystemDisk
 from ottla.simulation.disk import SimulatedDisk
 from tests.naive_disk import NaiveDisk, NaiveFile
 
-NAMES = st.sampled_from(["d", "e", "d/x", "d/y", "e/x", "d/e", "d/e/x", "x"])
+DIRECTORIES = ["d", "e", "d/e"]
+FILES = ["d/x", "d/y", "e/x", "d/e/x"]
+NAMES = st.sampled_from(DIRECTORIES + FILES)
 POSITIONS = st.integers(0, 9000)
 DATA = st.builds(lambda byte, length: bytes([byte]) * length, st.integers(1, 255), POSITIONS)
 PICK = st.integers(0, 7)
@@ -56,6 +58,13 @@ class DiskMachine(RuleBasedStateMachine):
         for opened in self.opened + self.locks:
             opened.file.close()
         shutil.rmtree(self.base)
+
+    @initialize()
+    def begin_with_open_files(self) -> None:
+        for number, name in enumerate(FILES):
+            self.make_directories(name.rpartition("/")[0])
+            self.open(name, create=True)
+            self.write(number, 0, [name.encode()])
 
     @rule(name=NAMES)
     def make_directories(self, name: str) -> None:
@@ -153,9 +162,15 @@ class DiskMachine(RuleBasedStateMachine):
             opened.file.read_at(0, 1)
         opened.file.close()
 
-    @rule(old=NAMES, new=NAMES)
-    def rename(self, old: str, new: str) -> None:
-        source, target = self.path(old), self.path(new)
+    @rule(
+        names=st.one_of(
+            st.tuples(st.sampled_from(FILES), st.sampled_from(FILES)),
+            st.tuples(st.sampled_from(DIRECTORIES), st.sampled_from(DIRECTORIES)),
+            st.tuples(NAMES, NAMES),
+        )
+    )
+    def rename(self, names: tuple[str, str]) -> None:
+        source, target = map(self.path, names)
         # Several things can be wrong with a rename at once; which is named is the kernel's choice.
         _, model_error = _outcome(lambda: self.model.rename(source, target))
         _, error = _outcome(lambda: self.disk.rename(source, target))
@@ -262,7 +277,7 @@ def _naive_lock(model: NaiveDisk, path: str) -> NaiveFile:
     return file
 
 
-_FEW = settings(max_examples=40, stateful_step_count=40, deadline=None)
+_FEW = settings(max_examples=120, stateful_step_count=60, deadline=None)
 
 TestSystemDisk = SystemDiskMachine.TestCase
 TestSystemDisk.settings = _FEW

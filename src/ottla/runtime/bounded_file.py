@@ -157,7 +157,7 @@ class OpenFiles:
                     self._take_name(slot)
                 for slot in moved:
                     name = self._take_name(slot)
-                    self._give_name(slot, new_name + name.removeprefix(old_name))
+                    self._give_name(slot, name)
             finally:
                 self._rest(moved + replaced)
 

@@ -41,3 +41,11 @@ def remove_file(disk: Disk, path: str) -> None:
     if disk.exists(path):
         disk.remove(path)
     disk.sync_directory(dirname(path))
+
+
+def make_directories(disk: Disk, path: str) -> None:
+    """Returns when no crash undoes the directory, or any above it that was missing."""
+    if path and not disk.is_directory(path):
+        make_directories(disk, dirname(path))
+        disk.make_directories(path)
+        disk.sync_directory(dirname(path) or ".")

@@ -9,7 +9,7 @@ from ottla.storage.segments import Segments
 
 
 def load_epochs(disk: Disk, directory: str, segments: Segments) -> LeaderEpochCache:
-    """A checkpoint that does not parse is no loss: every batch tells the epoch it was written in."""
+    """A checkpoint that does not parse is no loss: every batch tells the epoch of its leader."""
     try:
         return LeaderEpochCache(disk, directory)
     except CorruptCheckpointError:

@@ -415,6 +415,10 @@ class Log:
         self.producers.take_snapshot(self.log_end_offset)
         self.flush()
         self.retired.purge()
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Lets go of all files as they are; what was not flushed is found again, or recovered."""
         for segment in self.segments:
             segment.close()
 

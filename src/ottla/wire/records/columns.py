@@ -12,7 +12,6 @@ numpy is an optional dependency of the project, and this is the only module here
 from __future__ import annotations
 
 import itertools
-from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -34,10 +33,17 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 # Arrow's `binary` counts its bytes in 32 bits, and a byte may become a replacement character of 3.
 _BODIES_BYTES_MAX = (2**31 - 1) // 3
 
-# Up to this average length bytes are gathered one by one in numpy; above it slice by slice, so many
-# at a time that they stay in the processor's cache.
-_GATHER_BYTES_MAX = 32
-_GATHER_SLICES = 1024
+# Bytes are gathered in words of this size, so many at a time that they stay in the cache.
+_WORD_BYTES = 64
+_WORDS_AT_A_TIME = 2048
+_word = np.dtype((np.void, _WORD_BYTES))
+
+# What the bytes of a record's size add to its start to make its end: half of what they say, for
+# zigzag, and their own number.
+_SIZE_OF_FIRST_BYTE = tuple(1 + byte // 2 if byte < 0x80 else byte // 2 - 62 for byte in range(256))
+_SIZE_OF_SECOND_BYTE = tuple(byte << 6 for byte in range(0x80))
+
+_ONE_BYTE_VALUES = np.array([(byte >> 1) ^ -(byte & 1) for byte in range(256)], np.int64)
 
 # Fewer records than this are not worth a round of numpy calls.
 _ROUND_RECORDS_MIN = 32
@@ -49,7 +55,7 @@ class BinaryColumn:
 
     validity: Bytes | None
     offsets: Int32s
-    data: bytes
+    data: memoryview
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +89,9 @@ def decode_columns(
     The limit is for the bodies of all batches together. Checksums are not looked at.
     """
     headers, bodies = _read_bodies(batches, min(decompressed_bytes_max, _BODIES_BYTES_MAX))
-    data = b"".join(bodies)
+    data = b"".join([*bodies, bytes(_WORD_BYTES)])
     raw = np.frombuffer(data, np.uint8)
-    boundaries = np.frombuffer(_find_boundaries(data, headers, bodies), np.int64)
+    boundaries = _find_boundaries(data, headers, bodies)
     starts, ends = boundaries[:-1], boundaries[1:]
 
     sizes, positions = _read_varints(raw, starts)
@@ -98,8 +104,8 @@ def decode_columns(
     return RecordColumns(
         offsets=_absolute_offsets(headers, offset_deltas),
         timestamps=_absolute_timestamps(headers, timestamp_deltas),
-        keys=_gather(data, raw, keys),
-        values=_gather(data, raw, values),
+        keys=_gather(data, keys),
+        values=_gather(data, values),
         headers=_read_headers(data, raw, counts=header_counts, positions=header_starts, ends=ends),
     )
 
@@ -142,32 +148,48 @@ def _read_bodies(
     return headers, bodies
 
 
-def _find_boundaries(data: bytes, headers: list[BatchHeader], bodies: list[Buffer]) -> array[int]:
+def _find_boundaries(data: bytes, headers: list[BatchHeader], bodies: list[Buffer]) -> Int64s:
     """The start of every record in the bodies put together, and the end of the last."""
-    boundaries = array("q")
-    append = boundaries.append
-    position = body_end = 0
-    try:
-        for header, body in zip(headers, bodies, strict=True):
-            body_end += len(body)
-            for _ in range(header.record_count):
-                append(position)
-                size = data[position]
-                if size < 0x80:
-                    position += 1 + (size >> 1)
-                elif (byte := data[position + 1]) < 0x80:
-                    position += (size >> 1) + (byte << 6) - 62
-                else:
-                    size, position = read_uvarint(data, position)
-                    position += size >> 1
-            if position != body_end:
-                raise ProtocolError(
-                    f"the records of the batch at offset {header.base_offset} do not fill its body"
-                )
-    except IndexError:
-        raise ProtocolError(f"record {len(boundaries) - 1} does not end in its batch") from None
-    append(position)
-    return boundaries
+    boundaries = [0]
+    body_end = 0
+    for header, body in zip(headers, bodies, strict=True):
+        body_start, body_end = body_end, body_end + len(body)
+        known = len(boundaries)
+        try:
+            _walk_small_records(data, boundaries, header.record_count)
+        except IndexError:
+            del boundaries[known:]
+            _walk_any_records(data, boundaries, header.record_count)
+        if boundaries[-1] != body_end:
+            raise ProtocolError(
+                f"the records of the batch at offset {header.base_offset} do not fill its "
+                f"{body_end - body_start} bytes"
+            )
+    return np.array(boundaries, np.int64)
+
+
+def _walk_small_records(data: bytes, boundaries: list[int], count: int) -> None:
+    """The loop that everything waits for: a size of one byte or two, looked up in tables.
+
+    A size of three bytes falls off the second table's end and raises IndexError.
+    """
+    size_of_first, size_of_second = _SIZE_OF_FIRST_BYTE, _SIZE_OF_SECOND_BYTE
+    position = boundaries[-1]
+    for _ in range(count):
+        byte = data[position]
+        if byte >= 0x80:
+            position += size_of_first[byte] + size_of_second[data[position + 1]]
+        else:
+            position += size_of_first[byte]
+        boundaries.append(position)
+
+
+def _walk_any_records(data: bytes, boundaries: list[int], count: int) -> None:
+    position = boundaries[-1]
+    for _ in range(count):
+        size, position = read_uvarint(data, position)
+        position += size >> 1
+        boundaries.append(position)
 
 
 def _read_varints(raw: Bytes, positions: Int64s, *, bits: int = 32) -> tuple[Int64s, Int64s]:
@@ -176,21 +198,39 @@ def _read_varints(raw: Bytes, positions: Int64s, *, bits: int = 32) -> tuple[Int
     A position past the end reads the last byte: bad lengths show only when the fields they belong
     to have been read, and then they are refused.
     """
-    byte = raw.take(positions, mode="clip")
-    values = (byte & 0x7F).astype(np.uint64)
-    positions = positions + 1
-    unfinished = np.flatnonzero(byte & 0x80)
-    shift = 7
-    while unfinished.size:
+    first = raw.take(positions, mode="clip")
+    next_positions = positions + 1
+    long = first >= 0x80
+    if not long.any():
+        return _ONE_BYTE_VALUES.take(first), next_positions
+    second = raw.take(next_positions, mode="clip")
+    zigzags = (first & 0x7F).astype(np.int64)
+    zigzags += np.where(long, second & 0x7F, 0).astype(np.int64) << 7
+    next_positions += long
+    values = (zigzags >> 1) ^ -(zigzags & 1)
+    longer = np.flatnonzero(long & (second >= 0x80))
+    if longer.size:
+        values[longer], next_positions[longer] = _read_long_varints(
+            raw, positions[longer], bits=bits
+        )
+    return values, next_positions
+
+
+def _read_long_varints(raw: Bytes, positions: Int64s, *, bits: int) -> tuple[Int64s, Int64s]:
+    zigzags = np.zeros(len(positions), np.uint64)
+    unfinished = np.arange(len(positions))
+    for shift in range(0, bits, 7):
         byte = raw.take(positions[unfinished], mode="clip")
-        if shift >= bits or (shift + 7 > bits and np.any((byte & 0x7F) >> (bits - shift))):
-            raise ProtocolError(f"record {unfinished[0]}: a number does not fit {bits} bits")
-        values[unfinished] |= (byte & 0x7F).astype(np.uint64) << np.uint64(shift)
+        low = (byte & 0x7F).astype(np.uint64)
+        if shift + 7 > bits and np.any(low >> np.uint64(bits - shift)):
+            break
+        zigzags[unfinished] |= low << np.uint64(shift)
         positions[unfinished] += 1
         unfinished = unfinished[byte >= 0x80]
-        shift += 7
-    signs = (values & np.uint64(1)).astype(np.int64)
-    return (values >> np.uint64(1)).astype(np.int64) ^ -signs, positions
+        if not unfinished.size:
+            signs = (zigzags & np.uint64(1)).astype(np.int64)
+            return (zigzags >> np.uint64(1)).astype(np.int64) ^ -signs, positions
+    raise ProtocolError(f"a number in a record does not fit {bits} bits")
 
 
 def _read_slices(raw: Bytes, positions: Int64s, *, ends: Int64s) -> tuple[_Slices, Int64s]:
@@ -234,24 +274,28 @@ def _per_record(headers: list[BatchHeader], values: Sequence[int]) -> Int64s:
     return np.repeat(np.array(values, np.int64), counts)
 
 
-def _gather(data: bytes, raw: Bytes, slices: _Slices) -> BinaryColumn:
+def _gather(data: bytes, slices: _Slices) -> BinaryColumn:
+    """The slices one after the other, copied in words that may begin at any byte.
+
+    The last word of a slice runs over its end; the next slice, copied after it, puts that right.
+    """
     lengths = slices.lengths
     offsets = _to_offsets(lengths)
     total = int(offsets[-1])
-    if total <= _GATHER_BYTES_MAX * len(lengths):
-        shifts = np.repeat(slices.starts - offsets[:-1], lengths)
-        gathered = raw[np.arange(total) + shifts].tobytes()
-    else:
-        starts, ends = slices.starts.tolist(), (slices.starts + lengths).tolist()
-        gathered = bytearray(total)
-        for first in range(0, len(starts), _GATHER_SLICES):
-            some = slice(first, first + _GATHER_SLICES)
-            pieces = [data[start:end] for start, end in zip(starts[some], ends[some], strict=True)]
-            position = offsets[first]
-            piece = b"".join(pieces)
-            gathered[position : position + len(piece)] = piece
+    counts = (lengths + (_WORD_BYTES - 1)) // _WORD_BYTES
+    word_ends = np.cumsum(counts)
+    within = np.arange(counts.sum()) - np.repeat(word_ends - counts, counts)
+    within *= _WORD_BYTES
+    sources = np.repeat(slices.starts, counts) + within
+    targets = np.repeat(offsets[:-1], counts) + within
+    gathered = bytearray(total + _WORD_BYTES)
+    source_words = np.ndarray(len(data) - _WORD_BYTES + 1, _word, data, strides=(1,))
+    target_words = np.ndarray(total + 1, _word, gathered, strides=(1,))
+    for first in range(0, len(sources), _WORDS_AT_A_TIME):
+        some = slice(first, first + _WORDS_AT_A_TIME)
+        target_words[targets[some]] = source_words[sources[some]]
     validity = np.packbits(~slices.nulls, bitorder="little") if slices.nulls.any() else None
-    return BinaryColumn(validity, offsets, gathered)
+    return BinaryColumn(validity, offsets, memoryview(gathered)[:total])
 
 
 def _to_offsets(lengths: Int64s) -> Int32s:
@@ -292,8 +336,8 @@ def _read_headers(
             data, (keys, values), slots=range(slot, slot + count), position=position, end=end
         )
     _refuse(keys.nulls, "has a header without a key")
-    key_column = _gather(data, raw, keys)
-    return HeadersColumn(offsets, _as_utf8(key_column), _gather(data, raw, values))
+    key_column = _gather(data, keys)
+    return HeadersColumn(offsets, _as_utf8(key_column), _gather(data, values))
 
 
 def _read_record_headers(
@@ -312,21 +356,21 @@ def _read_record_headers(
 
 def _as_utf8(column: BinaryColumn) -> BinaryColumn:
     """What is not UTF-8 gets replacement characters, as in Kafka's clients."""
-    raw = np.frombuffer(column.data + b"\x00", np.uint8)
+    data = bytes(column.data)
+    raw = np.frombuffer(data + b"\x00", np.uint8)
     try:
-        column.data.decode()
+        data.decode()
         # No text may begin in the middle of a character.
         if not np.any(raw[column.offsets] & 0xC0 == 0x80):
             return column
     except UnicodeDecodeError:
         pass
-    bounds = column.offsets.tolist()
     texts = [
-        column.data[start:end].decode("utf-8", "replace").encode()
-        for start, end in itertools.pairwise(bounds)
+        data[start:end].decode("utf-8", "replace").encode()
+        for start, end in itertools.pairwise(column.offsets.tolist())
     ]
     lengths = np.array([len(text) for text in texts], np.int64)
-    return BinaryColumn(None, _to_offsets(lengths), b"".join(texts))
+    return BinaryColumn(None, _to_offsets(lengths), memoryview(b"".join(texts)))
 
 
 def _refuse(bad: Bools, reason: str) -> None:

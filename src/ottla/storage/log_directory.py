@@ -1,0 +1,216 @@
+"""One directory of logs (an entry of `log.dirs`): its lock, its checkpoints, its partitions.
+
+    formatted ──open──▶ locked ──load──▶ serving ──close──▶ clean
+                                            └──failure or crash──▶ recovered by the next load
+
+Between `load` and `close` there is no clean-shutdown marker, so whatever ends the process, the next
+one knows. Each file here is Kafka's, by name and content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from ottla.model import TopicPartition, Uuid
+from ottla.runtime.disk import Disk
+from ottla.storage.clean_shutdown import (
+    CleanShutdown,
+    read_clean_shutdown,
+    remove_clean_shutdown,
+    write_clean_shutdown,
+)
+from ottla.storage.durable_file import make_directories
+from ottla.storage.errors import CorruptCheckpointError, StorageError
+from ottla.storage.file_names import DirectoryState, PartitionDirectoryName
+from ottla.storage.log import Log
+from ottla.storage.log_config import LogConfig
+from ottla.storage.log_loading import open_log
+from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
+from ottla.storage.partition_metadata import read_partition_metadata, write_partition_metadata
+
+LOCK_NAME = ".lock"
+
+ConfigOf = Callable[[TopicPartition], LogConfig]
+# Told after each log: how many are open, and how many there are.
+Progress = Callable[[int, int], None]
+
+
+class _Offsets(NamedTuple):
+    """What the checkpoints say of a partition."""
+
+    recovery_point: int
+    log_start_offset: int
+    high_watermark: int
+
+
+class LogDirectory:
+    """Holds the directory's lock from construction to `close`. Owned by one thread."""
+
+    def __init__(self, disk: Disk, path: str) -> None:
+        self.path = path
+        self.logs: dict[TopicPartition, Log] = {}
+        # Partitions whose files contradict what was known to be safe, and why they stay closed.
+        self.offline: dict[TopicPartition, StorageError] = {}
+        self._disk = disk
+        make_directories(disk, path)
+        self._lock = disk.lock(f"{path}/{LOCK_NAME}")
+        self._recovery_points = self._checkpoint(OffsetCheckpointName.RECOVERY_POINT)
+        self._log_starts = self._checkpoint(OffsetCheckpointName.LOG_START_OFFSET)
+        self._high_watermarks = self._checkpoint(OffsetCheckpointName.REPLICATION_OFFSET)
+        # What was found for partitions that are not open: kept until they are, or are deleted.
+        self._unopened: dict[TopicPartition, _Offsets] = {}
+
+    def load(
+        self, config_of: ConfigOf, *, now_ms: int, progress: Progress = lambda _done, _all: None
+    ) -> CleanShutdown | None:
+        """Opens every partition's log; returns the last shutdown's marker if it was a clean one."""
+        marker = read_clean_shutdown(self._disk, self.path)
+        remove_clean_shutdown(self._disk, self.path)
+        self._unopened = self._read_checkpoints(self._find_partitions())
+        partitions = list(self._unopened)
+        for done, partition in enumerate(partitions, start=1):
+            found = self._unopened[partition]
+            try:
+                log = open_log(
+                    self._disk,
+                    f"{self.path}/{partition}",
+                    partition,
+                    config_of(partition),
+                    recovery_points=self,
+                    now_ms=now_ms,
+                    log_start_offset=found.log_start_offset,
+                    recovery_point=found.recovery_point,
+                    had_clean_shutdown=marker is not None,
+                )
+            except StorageError as error:
+                self.offline[partition] = error
+            else:
+                log.advance_high_watermark(found.high_watermark)
+                self.logs[partition] = log
+                del self._unopened[partition]
+            progress(done, len(partitions))
+        self.write_checkpoints()
+        return marker
+
+    def create_log(
+        self, partition: TopicPartition, topic_id: Uuid, config: LogConfig, *, now_ms: int
+    ) -> Log:
+        """Makes a partition's directory and its empty log, durably."""
+        assert partition not in self.logs, f"{partition} is in {self.path} already"
+        directory = f"{self.path}/{partition}"
+        make_directories(self._disk, directory)
+        write_partition_metadata(self._disk, directory, topic_id)
+        log = open_log(
+            self._disk,
+            directory,
+            partition,
+            config,
+            recovery_points=self,
+            now_ms=now_ms,
+            had_clean_shutdown=True,
+        )
+        self.logs[partition] = log
+        return log
+
+    def topic_id(self, partition: TopicPartition) -> Uuid | None:
+        return read_partition_metadata(self._disk, f"{self.path}/{partition}")
+
+    def delete_log(self, partition: TopicPartition, *, unique_id: Uuid) -> str:
+        """Takes a partition out of use, durably, and returns the path that `purge` is to remove."""
+        log = self.logs.pop(partition, None)
+        if log is not None:
+            log.abandon()
+        self.offline.pop(partition, None)
+        self._unopened.pop(partition, None)
+        name = PartitionDirectoryName(partition, DirectoryState.DELETE, unique_id)
+        self._disk.rename(f"{self.path}/{partition}", f"{self.path}/{name}")
+        self._disk.sync_directory(self.path)
+        self.write_checkpoints()
+        return f"{self.path}/{name}"
+
+    def purge(self, deleted_path: str) -> None:
+        """Removes what `delete_log` left. Touches nothing else: it may run on a worker."""
+        for name in self._disk.list_directory(deleted_path):
+            self._disk.remove(f"{deleted_path}/{name}")
+        self._disk.remove_directory(deleted_path)
+
+    def lower(self, partition: TopicPartition, recovery_point: int) -> None:
+        """Makes durable that nothing above `recovery_point` is known to be safe any more."""
+        points = {known: offsets.recovery_point for known, offsets in self._offsets().items()}
+        self._recovery_points.write(points | {partition: recovery_point})
+
+    def write_checkpoints(self) -> None:
+        """Notes, durably, how far each log is safe, where it starts and what is committed."""
+        offsets = self._offsets()
+        self._recovery_points.write({known: each.recovery_point for known, each in offsets.items()})
+        self._log_starts.write(
+            {
+                known: each.log_start_offset
+                for known, each in offsets.items()
+                if each.log_start_offset
+            }
+        )
+        self._high_watermarks.write({known: each.high_watermark for known, each in offsets.items()})
+
+    def close(self, *, broker_epoch: int) -> None:
+        """Closes every log and says so: the next load needs no recovery."""
+        for log in self.logs.values():
+            log.close()
+        self.write_checkpoints()
+        if not self.offline:
+            write_clean_shutdown(self._disk, self.path, broker_epoch=broker_epoch)
+        self._lock.close()
+
+    def abandon(self) -> None:
+        """Lets go of a directory that has failed, with whatever of it can still be closed."""
+        for log in self.logs.values():
+            with suppress(OSError):
+                log.abandon()
+        self._lock.close()
+
+    def _find_partitions(self) -> list[TopicPartition]:
+        """The partitions that live here. Directories that were being deleted go."""
+        found = []
+        for name in self._disk.list_directory(self.path):
+            if not self._disk.is_directory(f"{self.path}/{name}"):
+                continue
+            try:
+                parsed = PartitionDirectoryName.parse(name)
+            except ValueError:
+                continue
+            if parsed.state is DirectoryState.LIVE:
+                found.append(parsed.partition)
+            elif parsed.state is DirectoryState.DELETE:
+                self.purge(f"{self.path}/{name}")
+        return found
+
+    def _offsets(self) -> dict[TopicPartition, _Offsets]:
+        return self._unopened | {
+            partition: _Offsets(log.recovery_point, log.log_start_offset, log.high_watermark)
+            for partition, log in self.logs.items()
+        }
+
+    def _read_checkpoints(self, partitions: list[TopicPartition]) -> dict[TopicPartition, _Offsets]:
+        points, starts, marks = (
+            _read(checkpoint)
+            for checkpoint in (self._recovery_points, self._log_starts, self._high_watermarks)
+        )
+        return {
+            partition: _Offsets(
+                points.get(partition, 0), starts.get(partition, 0), marks.get(partition, 0)
+            )
+            for partition in partitions
+        }
+
+    def _checkpoint(self, name: OffsetCheckpointName) -> OffsetCheckpoint:
+        return OffsetCheckpoint(self._disk, self.path, name)
+
+
+def _read(checkpoint: OffsetCheckpoint) -> dict[TopicPartition, int]:
+    """A checkpoint that does not parse costs time (more is recovered) and no data."""
+    try:
+        return checkpoint.read()
+    except CorruptCheckpointError:
+        return {}

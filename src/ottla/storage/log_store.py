@@ -1,0 +1,124 @@
+"""All logs of a node, over one or several directories (`log.dirs`), each with a fate of its own.
+
+A directory whose disk fails goes offline with its partitions; the others serve on. A full disk is
+no failure: its partitions refuse appends with a clear error and can still be read.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator, Sequence
+
+from ottla.model import ErrorCode, KafkaError, TopicPartition, Uuid
+from ottla.runtime.disk import Disk
+from ottla.storage.log import Log
+from ottla.storage.log_config import LogConfig
+from ottla.storage.log_directory import ConfigOf, LogDirectory, Progress
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class LogStore:
+    """Opens its directories when made. Owned by one thread."""
+
+    def __init__(self, disk: Disk, paths: Sequence[str]) -> None:
+        self._directories: dict[str, LogDirectory] = {}
+        # Directories that are out of use, and why.
+        self.failed: dict[str, OSError] = {}
+        for path in paths:
+            try:
+                self._directories[path] = LogDirectory(disk, path)
+            except BlockingIOError:
+                self._release()
+                raise
+            except OSError as error:
+                self.failed[path] = error
+        self._require_one_directory()
+
+    @property
+    def directories(self) -> list[LogDirectory]:
+        """The directories in use."""
+        return list(self._directories.values())
+
+    def load(
+        self, config_of: ConfigOf, *, now_ms: int, progress: Progress = lambda _done, _all: None
+    ) -> None:
+        for directory in self.directories:
+            try:
+                directory.load(config_of, now_ms=now_ms, progress=progress)
+            except OSError as error:
+                self.take_offline(directory.path, error)
+
+    def get(self, partition: TopicPartition) -> Log | None:
+        for directory in self._directories.values():
+            log = directory.logs.get(partition)
+            if log is not None:
+                return log
+        return None
+
+    def __iter__(self) -> Iterator[Log]:
+        for directory in self._directories.values():
+            yield from directory.logs.values()
+
+    def create_log(
+        self,
+        partition: TopicPartition,
+        topic_id: Uuid,
+        config: LogConfig,
+        *,
+        now_ms: int,
+        path: str | None = None,
+    ) -> Log:
+        """Makes a log, in the directory that has the fewest unless one is named."""
+        self._require_one_directory()
+        directory = (
+            min(self.directories, key=lambda each: len(each.logs))
+            if path is None
+            else self._directories[path]
+        )
+        try:
+            return directory.create_log(partition, topic_id, config, now_ms=now_ms)
+        except OSError as error:
+            raise self.storage_error(directory.path, error) from error
+
+    def storage_error(self, path: str, error: OSError) -> KafkaError:
+        """What to tell a client whose request met an `OSError` in a directory. Unless the disk is
+        merely full, the directory goes offline."""
+        if error.errno in _FULL:
+            return KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                f"the disk of {path} is full; free space, shorten retention or add a directory",
+            )
+        self.take_offline(path, error)
+        return KafkaError(
+            ErrorCode.KAFKA_STORAGE_ERROR,
+            f"the disk of {path} failed and its partitions are offline: {error}",
+        )
+
+    def take_offline(self, path: str, error: OSError) -> list[TopicPartition]:
+        """Puts a directory out of use; returns the partitions that went with it."""
+        directory = self._directories.pop(path, None)
+        if directory is None:
+            return []
+        self.failed[path] = error
+        partitions = [*directory.logs, *directory.offline]
+        directory.abandon()
+        return partitions
+
+    def close(self, *, broker_epoch: int) -> None:
+        """Closes every directory cleanly; one that fails now is recovered at the next start."""
+        for directory in self.directories:
+            try:
+                directory.close(broker_epoch=broker_epoch)
+            except OSError as error:
+                self.take_offline(directory.path, error)
+        self._directories.clear()
+
+    def _release(self) -> None:
+        for directory in self.directories:
+            directory.abandon()
+
+    def _require_one_directory(self) -> None:
+        if not self._directories:
+            reasons = "; ".join(f"{path}: {error}" for path, error in self.failed.items())
+            raise OSError(errno.EIO, f"no log directory can be used ({reasons})")

@@ -1,0 +1,100 @@
+"""Size-prefixed frames out of a stream of bytes, without I/O and with as few copies as there can be.
+
+The reader owns the memory that the stream is received into. Small frames come out as views of a
+shared chunk, however many one receive brought, so pipelined requests cost no copy. A frame that is
+larger than a chunk gets a buffer of its own and is received straight into it; the buffer starts
+small and is replaced by one four times as large whenever the peer has filled it, so nobody makes us
+allocate more than a small multiple of what they sent.
+
+Memory that was handed out is never written again and lives as long as somebody holds a view of it.
+The views are writable: a batch inside a frame gets its offset where it lies. A small frame keeps
+its whole chunk alive; who wants to keep one for long copies it.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from ottla.wire.errors import ProtocolError
+
+# A chunk is small until the peer has shown that it fills one: idle connections are many.
+_CHUNK_BYTES_SMALL = 4 * 1024
+_CHUNK_BYTES = 64 * 1024
+_FRAME_GROWTH = 4
+
+# A receive into less room than this is not worth its system call.
+_ROOM_BYTES_MIN = 512
+
+_size_prefix = struct.Struct(">i")
+_PREFIX_BYTES = _size_prefix.size
+
+
+class FrameReader:
+    """Turns what was received into frames. Belongs to one connection, which does the receiving.
+
+    The connection asks for a buffer, receives into it, says how much, and takes frames until there
+    are none; then it asks again. The names fit `asyncio.BufferedProtocol`. `frame_bytes_max` may be
+    changed between frames: small before authentication, larger after it. After a ProtocolError
+    the stream has no next frame, and the connection should be closed.
+    """
+
+    __slots__ = ("_chunk", "_end", "_frame_bytes", "_start", "_was_filled", "frame_bytes_max")
+
+    def __init__(self, *, frame_bytes_max: int) -> None:
+        self.frame_bytes_max = frame_bytes_max
+        self._chunk = memoryview(bytearray())
+        # Of the chunk, [start, end) is received and not yet handed out.
+        self._start = 0
+        self._end = 0
+        # The size of the frame at `start` with its prefix, if that much is known and it is not
+        # all here.
+        self._frame_bytes = 0
+        self._was_filled = False
+
+    def get_buffer(self) -> memoryview:
+        """Room for the next receive, valid until `buffer_filled`."""
+        if self._frame_bytes > len(self._chunk) - self._start:
+            self._replace_chunk()
+        elif not self._frame_bytes and len(self._chunk) - self._end < _ROOM_BYTES_MIN:
+            self._replace_chunk()
+        room = self._chunk[self._end :]
+        assert room
+        return room
+
+    def buffer_filled(self, byte_count: int) -> None:
+        """The first `byte_count` bytes of the last buffer were received."""
+        assert 0 <= byte_count <= len(self._chunk) - self._end
+        self._end += byte_count
+        self._was_filled = self._end == len(self._chunk)
+
+    def next_frame(self) -> memoryview | None:
+        """The next whole frame without its size, or None until more is received."""
+        start = self._start
+        received = self._end - start
+        if received < _PREFIX_BYTES:
+            self._frame_bytes = 0
+            return None
+        (size,) = _size_prefix.unpack_from(self._chunk, start)
+        if not 0 <= size <= self.frame_bytes_max:
+            raise ProtocolError(
+                f"the peer announces a frame of {size} bytes where at most {self.frame_bytes_max} "
+                f"are allowed; either it does not speak Kafka's protocol or the limit is too low"
+            )
+        frame_bytes = size + _PREFIX_BYTES
+        if received < frame_bytes:
+            self._frame_bytes = frame_bytes
+            return None
+        self._frame_bytes = 0
+        self._start = start + frame_bytes
+        return self._chunk[start + _PREFIX_BYTES : self._start]
+
+    def _replace_chunk(self) -> None:
+        """Go on in a new chunk, with the beginning of the frame that does not fit the old one."""
+        received = self._end - self._start
+        capacity = _CHUNK_BYTES if self._was_filled else _CHUNK_BYTES_SMALL
+        if self._frame_bytes > capacity:
+            allowed = max(_CHUNK_BYTES, received * _FRAME_GROWTH)
+            capacity = min(self._frame_bytes, allowed)
+        chunk = memoryview(bytearray(capacity))
+        chunk[:received] = self._chunk[self._start : self._end]
+        self._chunk, self._start, self._end = chunk, 0, received
