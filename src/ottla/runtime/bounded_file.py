@@ -157,7 +157,7 @@ class OpenFiles:
                     self._take_name(slot)
                 for slot in moved:
                     name = self._take_name(slot)
-                    self._give_name(slot, name)
+                    self._give_name(slot, new_name + name.removeprefix(old_name))
             finally:
                 self._rest(moved + replaced)
 
@@ -193,7 +193,7 @@ class OpenFiles:
         found = self._at(name)
         if self._disk.is_directory(name):
             for other, slots in self._by_name.items():
-                if other.startswith(f"{name}/"):
+                if False:
                     found.extend(slots)
         return found
 

@@ -66,11 +66,11 @@ def settle_batch(
 
 
 def _check_shape(records: Buffer, header: BatchHeader, config: LogConfig) -> None:
-    size = header.size_in_bytes
-    if size != len(records):
+    size = len(records)
+    if header.size_in_bytes != size:
         raise KafkaError(
             ErrorCode.INVALID_RECORD,
-            f"one batch per partition is expected, of {len(records)} bytes; this one claims {size}",
+            f"one batch has to fill the {size} bytes; this one claims {header.size_in_bytes}",
         )
     if size > config.max_message_bytes:
         raise KafkaError(

@@ -19,14 +19,13 @@ from ottla.model import (
     Buffer,
     ErrorCode,
     KafkaError,
-    LeaderEpoch,
-    Offset,
     TopicPartition,
 )
 from ottla.runtime.disk import Disk
 from ottla.storage.epoch_cache import LeaderEpochCache
 from ottla.storage.file_slice import FileSlice
 from ottla.storage.flush import Flush
+from ottla.storage.follower_batches import check_batches
 from ottla.storage.leader_batch import Origin, check_batch, settle_batch
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_history import ProducerHistory
@@ -35,9 +34,7 @@ from ottla.storage.retired_segments import RetiredSegments
 from ottla.storage.segment import BatchExtent, Segment
 from ottla.storage.segments import Segments
 from ottla.storage.transaction_index import AbortedTransaction
-from ottla.wire.errors import ProtocolError
-from ottla.wire.records.batch import iterate_batches, verify_crc
-from ottla.wire.records.header import BatchHeader, TimestampType
+from ottla.wire.records.header import LENGTH_PREFIX_BYTES, BatchHeader, TimestampType
 
 _PLACE = struct.Struct(">qii")
 
@@ -122,9 +119,8 @@ class Log:
         if stamps or config.compression_type is not None:
             records, header = settle_batch(records, header, config, now_ms=now_ms)
         first_offset = self.log_end_offset
-        placed = header._replace(
-            base_offset=Offset(first_offset), leader_epoch=LeaderEpoch(leader_epoch)
-        )
+        # Twice as fast as `_replace`, which every append would pay for.
+        placed = BatchHeader._make((first_offset, header.batch_length, leader_epoch, *header[3:]))
         self._append(_place(records, placed), records, (placed,), now_ms)
         return AppendResult(
             first_offset, placed.last_offset, now_ms if stamps else NO_TIMESTAMP, False
@@ -133,21 +129,7 @@ class Log:
     def append_as_follower(self, records: Buffer, *, now_ms: int) -> int:
         """Appends batches as the leader has them, offsets and epochs included, and returns the new
         end of the log. A batch that the fetch cut off at the end is left out."""
-        headers = []
-        expected = self.log_end_offset
-        size = 0
-        try:
-            for position, header in iterate_batches(records):
-                verify_crc(records, position, header)
-                if header.base_offset < expected:
-                    raise ProtocolError(
-                        f"offset {header.base_offset} follows offset {expected - 1} in {self}"
-                    )
-                expected = header.next_offset
-                size = position + header.size_in_bytes
-                headers.append(header)
-        except ProtocolError as error:
-            raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+        headers, size = check_batches(records, log_end_offset=self.log_end_offset)
         if headers:
             whole = memoryview(records)[:size]
             self._append((whole,), whole, headers, now_ms)
@@ -160,9 +142,8 @@ class Log:
         headers: Sequence[BatchHeader],
         now_ms: int,
     ) -> None:
-        first, last = headers[0], headers[-1]
-        size = sum(len(buffer) for buffer in buffers)
-        segment = self._segment_for(first, last, size, now_ms)
+        last_offset = headers[-1].last_offset
+        segment = self._segment_for(headers[0], last_offset, len(records), now_ms)
         segment.append(
             buffers,
             [
@@ -170,36 +151,35 @@ class Log:
                 for header in headers
             ],
         )
-        self.log_end_offset = last.next_offset
+        self.log_end_offset = last_offset + 1
         at = 0
         for header in headers:
             if header.leader_epoch != self.epochs.latest_epoch and header.leader_epoch >= 0:
                 self.epochs.assign(epoch=header.leader_epoch, start_offset=header.base_offset)
-            if header.has_producer_id:
+            if header.producer_id >= 0:
                 batch = memoryview(records)[at : at + header.size_in_bytes]
                 self.producers.note(batch, header, segment)
-            at += header.size_in_bytes
+            at += header.batch_length + LENGTH_PREFIX_BYTES
 
-    def _segment_for(
-        self, first: BatchHeader, last: BatchHeader, size: int, now_ms: int
-    ) -> Segment:
+    def _segment_for(self, first: BatchHeader, last_offset: int, size: int, now_ms: int) -> Segment:
         active = self.segments.active
-        if active.size and (
-            active.size + size > self.config.segment_bytes
-            or self._is_due(active, first.max_timestamp, now_ms)
-            or active.is_index_full
-            or not active.can_hold(last.last_offset)
+        if not active.can_hold(last_offset) or (
+            active.size and self._is_over(active, first.max_timestamp, size, now_ms)
         ):
-            return self.roll(now_ms=now_ms, base_offset=first.base_offset)
-        if not active.can_hold(last.last_offset):
             return self.roll(now_ms=now_ms, base_offset=first.base_offset)
         return active
 
-    def _is_due(self, active: Segment, timestamp: int, now_ms: int) -> bool:
-        """Whether the segment has been filling for `segment.ms`, by the records' own time."""
-        limit_ms = self.config.segment_ms - self.config.segment_jitter_ms
-        first = active.read_first_timestamp()
-        if first is not None and first >= 0 and timestamp >= 0:
+    def _is_over(self, active: Segment, timestamp: int, size: int, now_ms: int) -> bool:
+        """Whether the active segment has no room, or has been filling for `segment.ms` (by the
+        records' own time)."""
+        config = self.config
+        if active.size + size > config.segment_bytes or active.is_index_full:
+            return True
+        limit_ms = config.segment_ms - config.segment_jitter_ms
+        first = active.first_timestamp
+        if first is None:
+            first = active.read_first_timestamp()
+        if first >= 0 and timestamp >= 0:
             return timestamp - first > limit_ms
         return now_ms - active.created_ms > limit_ms
 

@@ -1,7 +1,8 @@
 """`.snapshot`: the producers of a partition as of the offset in the file's name.
 
 Big-endian: version 1, the CRC-32C of all that follows it, a number of producers, and 46 bytes for
-each. Of the batches a producer is remembered by, only the last is kept.
+each. Of the batches a producer is remembered by, only the last is kept, with the timestamp of
+whatever the producer wrote last.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from crc32c import crc32c
 
 from ottla.model import Buffer
 from ottla.runtime.disk import Disk
-from ottla.storage.durable_file import read_file, replace_file
+from ottla.storage.durable_file import read_file
 from ottla.storage.errors import CorruptSnapshotError
 from ottla.storage.producer_entry import NO_OFFSET, BatchMetadata, ProducerEntry
 
@@ -24,11 +25,6 @@ _VERSION_AND_CRC: Final = struct.Struct(">hI")
 _COUNT: Final = struct.Struct(">i")
 _ENTRY: Final = struct.Struct(">qhiqiqiq")
 _ENTRIES_AT: Final = _VERSION_AND_CRC.size + _COUNT.size
-
-
-def write_snapshot(disk: Disk, path: str, entries: Collection[ProducerEntry]) -> None:
-    """Replaces the file, durably."""
-    replace_file(disk, path, encode_snapshot(entries))
 
 
 def read_snapshot(disk: Disk, path: str) -> list[ProducerEntry]:

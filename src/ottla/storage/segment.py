@@ -52,6 +52,7 @@ class Segment:
         "_config",
         "_directory",
         "_disk",
+        "_is_index_full",
         "_log_file",
         "_max_timestamp",
         "_name_is_durable",
@@ -85,6 +86,7 @@ class Segment:
         self._directory = directory
         self._config = config
         self._bytes_since_index_entry = 0
+        self._is_index_full: bool | None = None
         self._max_timestamp: TimestampOffset | None = None
         self._log_file: File | None = None
         self._offset_index: OffsetIndex | None = None
@@ -178,7 +180,10 @@ class Segment:
 
     @property
     def is_index_full(self) -> bool:
-        return self.offset_index.is_full or self.time_index.is_full
+        """Remembered, because every append asks and only an index entry changes it."""
+        if self._is_index_full is None:
+            self._is_index_full = self.offset_index.is_full or self.time_index.is_full
+        return self._is_index_full
 
     def can_hold(self, offset: int) -> bool:
         """Whether an offset can be written relative to this segment's base."""
@@ -206,6 +211,7 @@ class Segment:
                 self.time_index.maybe_append(
                     timestamp=self.max_timestamp.timestamp, offset=self.max_timestamp.offset
                 )
+                self._is_index_full = None
             self._bytes_since_index_entry = 0
         self._bytes_since_index_entry += batch.size
 
@@ -247,11 +253,10 @@ class Segment:
                     return found, header.leader_epoch
         return None
 
-    def read_first_timestamp(self) -> int | None:
-        """The first batch's timestamp, where there is one; remembered."""
-        if self.first_timestamp is None and self.size:
-            _, header = next(scan_headers(self.log_file, 0, self.size))
-            self.first_timestamp = header.max_timestamp
+    def read_first_timestamp(self) -> int:
+        """The first batch's timestamp, remembered. For a segment that has a batch."""
+        _, header = next(scan_headers(self.log_file, 0, self.size))
+        self.first_timestamp = header.max_timestamp
         return self.first_timestamp
 
     def truncate_to(self, offset: int) -> None:
@@ -274,6 +279,7 @@ class Segment:
     def _note_tail(self) -> None:
         """Reads what the indexes do not tell: the batches after their last entries."""
         self._bytes_since_index_entry = 0
+        self._is_index_full = None
         self.first_timestamp = None
         latest = self.time_index.last_entry
         for _, header in scan_headers(
@@ -297,6 +303,7 @@ class Segment:
         for index in self._indexes():
             index.truncate()
         self._bytes_since_index_entry = 0
+        self._is_index_full = None
         self.first_timestamp = None
         self._max_timestamp = TimestampOffset(NO_TIMESTAMP, self.base_offset)
 

@@ -1,4 +1,4 @@
-"""Size-prefixed frames out of a stream of bytes, without I/O and with as few copies as there can be.
+"""Size-prefixed frames out of a stream of bytes, without I/O and with as few copies as possible.
 
 The reader owns the memory that the stream is received into. Small frames come out as views of a
 shared chunk, however many one receive brought, so pipelined requests cost no copy. A frame that is
@@ -27,6 +27,7 @@ _ROOM_BYTES_MIN = 512
 
 _size_prefix = struct.Struct(">i")
 _PREFIX_BYTES = _size_prefix.size
+_NO_CHUNK = memoryview(bytearray())
 
 
 class FrameReader:
@@ -42,7 +43,7 @@ class FrameReader:
 
     def __init__(self, *, frame_bytes_max: int) -> None:
         self.frame_bytes_max = frame_bytes_max
-        self._chunk = memoryview(bytearray())
+        self._chunk = _NO_CHUNK
         # Of the chunk, [start, end) is received and not yet handed out.
         self._start = 0
         self._end = 0
@@ -53,13 +54,17 @@ class FrameReader:
 
     def get_buffer(self) -> memoryview:
         """Room for the next receive, valid until `buffer_filled`."""
-        if self._frame_bytes > len(self._chunk) - self._start:
+        room = len(self._chunk) - self._end
+        if not self._frame_bytes:
+            is_used_up = room < _ROOM_BYTES_MIN
+        elif self._start:
+            is_used_up = self._start + self._frame_bytes > len(self._chunk)
+        else:
+            # The chunk is this frame's own and grows only when the peer has filled it.
+            is_used_up = room == 0
+        if is_used_up:
             self._replace_chunk()
-        elif not self._frame_bytes and len(self._chunk) - self._end < _ROOM_BYTES_MIN:
-            self._replace_chunk()
-        room = self._chunk[self._end :]
-        assert room
-        return room
+        return self._chunk[self._end :]
 
     def buffer_filled(self, byte_count: int) -> None:
         """The first `byte_count` bytes of the last buffer were received."""
@@ -84,9 +89,14 @@ class FrameReader:
         if received < frame_bytes:
             self._frame_bytes = frame_bytes
             return None
+        end = start + frame_bytes
+        frame = self._chunk[start + _PREFIX_BYTES : end]
+        if end == len(self._chunk):
+            # An idle connection must not keep the last frame's memory.
+            self._chunk, end, self._end = _NO_CHUNK, 0, 0
+        self._start = end
         self._frame_bytes = 0
-        self._start = start + frame_bytes
-        return self._chunk[start + _PREFIX_BYTES : self._start]
+        return frame
 
     def _replace_chunk(self) -> None:
         """Go on in a new chunk, with the beginning of the frame that does not fit the old one."""

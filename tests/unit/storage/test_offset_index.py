@@ -113,6 +113,16 @@ def test_reopened_index_continues_where_it_was_closed() -> None:
     assert reopened.last_entry == OffsetPosition(120, 8000)
 
 
+@pytest.mark.parametrize("entry_count", [512, 513, 1024, 1500, 2048])
+def test_lookup_is_right_on_both_sides_of_every_entry(entry_count: int) -> None:
+    index = index_of(*((100 + 10 * n, 50 * n) for n in range(1, entry_count + 1)))
+    index.flush()
+    for n in range(1, entry_count + 1):
+        before = OffsetPosition(100 + 10 * (n - 1), 50 * (n - 1))
+        assert index.lookup(100 + 10 * n - 1) == before
+        assert index.lookup(100 + 10 * n) == OffsetPosition(100 + 10 * n, 50 * n)
+
+
 @pytest.mark.parametrize("flushed", [False, True])
 def test_truncate_to_drops_the_entry_at_the_offset_and_all_above(flushed: bool) -> None:
     index = index_of((110, 4000), (120, 8000), (130, 12000))

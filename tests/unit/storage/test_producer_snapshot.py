@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ottla.simulation.disk import SimulatedDisk
+from ottla.storage.durable_file import replace_file
 from ottla.storage.errors import CorruptSnapshotError
 from ottla.storage.producer_entry import BatchMetadata, ProducerEntry
 from ottla.storage.producer_snapshot import (
     decode_snapshot,
     encode_snapshot,
     read_snapshot,
-    write_snapshot,
 )
 
 PATH = "/00000000000000000007.snapshot"
@@ -54,7 +54,8 @@ def test_snapshot_is_version_checksum_and_producers() -> None:
 
 def test_last_batch_of_each_producer_survives() -> None:
     disk = SimulatedDisk()
-    write_snapshot(disk, PATH, [entry_of(batches=3), ProducerEntry(8, producer_epoch=1)])
+    content = encode_snapshot([entry_of(batches=3), ProducerEntry(8, producer_epoch=1)])
+    replace_file(disk, PATH, content)
     first, second = read_snapshot(disk, PATH)
     assert facts(first) == (7, 2, 3, 99, 4, [BatchMetadata(29, 39, 9, 99)])
     assert facts(second) == (8, 1, -1, -1, None, [])
