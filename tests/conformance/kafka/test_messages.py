@@ -1,6 +1,7 @@
 """Kafka's own classes read what we write, see the same values in it, and write the same bytes."""
 
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from ottla.model import uuid_to_text
 from ottla.wire.schema import Message, Struct
 from ottla.wire.schema.fields import Field, fields_of, plain_fields
 from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested
+from ottla.wire.stored.quorum_state import QuorumStateData, quorum_state_to_json
 from tests.conformance.kafka.judge import Item, Judge
 from tests.declared_messages import class_for, declared_messages
 from tests.protocol_classes import table_class
@@ -50,6 +52,17 @@ def test_kafka_sees_the_same_values_in_every_field(judge: Judge) -> None:
     for (name, version, message), answer in zip(made, judge.roundtrip(items), strict=True):
         assert answer.error is None
         assert_same_values(message, answer.json, version, name)
+
+
+def test_kafka_would_keep_the_same_quorum_state(judge: Judge) -> None:
+    values = Values(11)
+    states = [
+        (values.message(QuorumStateData, v), v) for v in QuorumStateData.versions for _ in "abc"
+    ]
+    items = [Item("QuorumStateData", version, state.encode(version)) for state, version in states]
+    for (state, version), answer in zip(states, judge.roundtrip(items), strict=True):
+        kept = json.loads(quorum_state_to_json(state, version))
+        assert kept == answer.json | {"data_version": version}
 
 
 def assert_same_values(ours: Struct, theirs: dict[str, Any], version: int, where: str) -> None:

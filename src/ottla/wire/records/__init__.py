@@ -37,7 +37,13 @@ from ottla.wire.records.header import (
     increment_sequence,
     read_header,
 )
-from ottla.wire.records.record import Header, Record, WalkedRecord, iterate_records, walk_records
+from ottla.wire.records.record import (
+    Record,
+    RecordHeader,
+    WalkedRecord,
+    iterate_records,
+    walk_records,
+)
 
 __all__ = [
     "DECOMPRESSED_BYTES_MAX",
@@ -46,8 +52,8 @@ __all__ = [
     "Codec",
     "ControlRecordType",
     "EndTransactionMarker",
-    "Header",
     "Record",
+    "RecordHeader",
     "TimestampType",
     "WalkedRecord",
     "assign_offset_and_epoch",

@@ -35,7 +35,7 @@ from ottla.wire.records.header import (
     encode_attributes,
     header_struct,
 )
-from ottla.wire.records.record import Header, Record
+from ottla.wire.records.record import Record, RecordHeader
 from ottla.wire.varint import encode_varint, encode_varlong, read_varint, read_varlong
 
 _uint32 = struct.Struct(">I")
@@ -155,7 +155,7 @@ def shift_timestamp(record: Buffer, *, by_ms: int) -> bytes:
     return encode_varint(len(shifted)) + shifted
 
 
-def _encode_headers(headers: Sequence[Header]) -> bytes:
+def _encode_headers(headers: Sequence[RecordHeader]) -> bytes:
     parts = [encode_varint(len(headers))]
     for key, value in headers:
         encoded_key = key.encode()

@@ -153,7 +153,7 @@ def _find_boundaries(data: bytes, headers: list[BatchHeader], bodies: list[Buffe
     boundaries = [0]
     body_end = 0
     for header, body in zip(headers, bodies, strict=True):
-        body_start, body_end = body_end, body_end + len(body)
+        body_end += len(body)
         known = len(boundaries)
         try:
             _walk_small_records(data, boundaries, header.record_count)
@@ -162,8 +162,8 @@ def _find_boundaries(data: bytes, headers: list[BatchHeader], bodies: list[Buffe
             _walk_any_records(data, boundaries, header.record_count)
         if boundaries[-1] != body_end:
             raise ProtocolError(
-                f"the records of the batch at offset {header.base_offset} do not fill its "
-                f"{body_end - body_start} bytes"
+                f"the records of the batch at offset {header.base_offset} do not end "
+                f"with its {len(body)} bytes"
             )
     return np.array(boundaries, np.int64)
 

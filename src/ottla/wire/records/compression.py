@@ -58,7 +58,7 @@ def compress(codec: Codec, data: Buffer, *, level: int | None = None) -> bytes:
         return _compress_xerial(memoryview(data))
     if codec is Codec.LZ4:
         frame = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
-        frame.compress(data)
+        frame.compress(bytes(data))
         return bytes(frame.finish())
     return bytes(cramjam.zstd.compress(data, level=level))
 

@@ -15,7 +15,7 @@ from ottla.wire.records.batch import DECOMPRESSED_BYTES_MAX, read_body
 from ottla.wire.records.header import TimestampType, read_header
 from ottla.wire.varint import read_uvarint, read_uvarlong, read_varint
 
-Header: TypeAlias = tuple[str, bytes | None]
+RecordHeader: TypeAlias = tuple[str, bytes | None]
 
 # start, end, timestamp delta, offset delta, key, whether the value is null, position of the value:
 # positions in the body. A bare tuple, for a named one takes twice as long to make.
@@ -29,7 +29,7 @@ class Record(NamedTuple):
     timestamp: TimestampMs
     key: bytes | None
     value: bytes | None
-    headers: tuple[Header, ...] = ()
+    headers: tuple[RecordHeader, ...] = ()
     attributes: int = 0
 
 
@@ -139,11 +139,11 @@ def _read_bytes(body: bytes, position: int, *, end: int) -> tuple[bytes | None, 
     return body[position:data_end], data_end
 
 
-def _read_headers(body: bytes, position: int, *, end: int) -> tuple[Header, ...]:
+def _read_headers(body: bytes, position: int, *, end: int) -> tuple[RecordHeader, ...]:
     count, position = read_varint(body, position)
     if count == 0 and position == end:
         return ()
-    headers: list[Header] = []
+    headers: list[RecordHeader] = []
     # A header takes two bytes at least, so the count is bounded before anything follows it.
     if not 0 <= count * 2 <= end - position:
         raise _malformed(position, f"{count} headers are not in it")

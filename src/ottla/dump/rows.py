@@ -1,0 +1,184 @@
+"""What files are turned into: one value for each thing in them, with the names that users see.
+
+The names of the fields are those of the JSON output, so they stay. What storage has a value for
+already is a row as it is: an index's entry, an aborted transaction, a leader epoch.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, TypeAlias
+
+from ottla.dump.plain import Fields
+from ottla.storage.epoch_cache import EpochEntry
+from ottla.storage.offset_index import OffsetPosition
+from ottla.storage.producer_entry import ProducerEntry
+from ottla.storage.time_index import TimestampOffset
+from ottla.storage.transaction_index import AbortedTransaction
+from ottla.wire.records.header import BatchHeader
+from ottla.wire.records.record import Header
+
+
+class BatchRow(NamedTuple):
+    """A record batch; -1 stands for what it does not have, as in the file."""
+
+    base_offset: int
+    last_offset: int
+    record_count: int
+    position: int
+    size_in_bytes: int
+    codec: str
+    timestamp_type: str
+    base_timestamp: int
+    max_timestamp: int
+    leader_epoch: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    last_sequence: int
+    is_transactional: bool
+    is_control: bool
+    delete_horizon_ms: int | None
+    magic: int
+    crc: int
+    is_valid: bool
+
+
+class StoredRecord(NamedTuple):
+    """A key or a value that Kafka itself wrote, decoded."""
+
+    type: str
+    version: int
+    fields: Fields
+
+
+class RecordRow(NamedTuple):
+    """A record. In control batches and internal topics its bytes come decoded as well."""
+
+    offset: int
+    timestamp: int
+    sequence: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[Header, ...]
+    control_type: str | None = None
+    key_record: StoredRecord | None = None
+    value_record: StoredRecord | None = None
+    decode_error: str | None = None
+
+
+class ProducerRow(NamedTuple):
+    """A producer of a snapshot. One that only wrote a marker has no last batch."""
+
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    current_txn_first_offset: int | None
+    last_timestamp: int
+    first_sequence: int | None
+    last_sequence: int | None
+    last_offset: int | None
+    offset_delta: int | None
+
+
+class PartitionOffset(NamedTuple):
+    topic: str
+    partition: int
+    offset: int
+
+
+class Property(NamedTuple):
+    name: str
+    value: str | int | None
+
+
+class Problem(NamedTuple):
+    """Something that is wrong with a file, where in it if that is known, and what it means."""
+
+    reason: str
+    position: int | None = None
+
+
+class Remark(NamedTuple):
+    """Something worth saying that is in order."""
+
+    text: str
+
+
+class Verdict(NamedTuple):
+    """How much of a file was checked, and how many problems came before this row."""
+
+    batches: int
+    records: int
+    entries: int
+    problems: int
+
+
+Row: TypeAlias = (
+    BatchRow
+    | RecordRow
+    | OffsetPosition
+    | TimestampOffset
+    | AbortedTransaction
+    | ProducerRow
+    | EpochEntry
+    | PartitionOffset
+    | Property
+    | Problem
+    | Remark
+    | Verdict
+)
+
+ROW_NAMES: Final[dict[type[Row], str]] = {
+    BatchRow: "batch",
+    RecordRow: "record",
+    OffsetPosition: "offset_index_entry",
+    TimestampOffset: "time_index_entry",
+    AbortedTransaction: "aborted_transaction",
+    ProducerRow: "producer",
+    EpochEntry: "leader_epoch",
+    PartitionOffset: "partition_offset",
+    Property: "property",
+    Problem: "problem",
+    Remark: "remark",
+    Verdict: "verdict",
+}
+
+
+def batch_row(position: int, header: BatchHeader, *, is_valid: bool) -> BatchRow:
+    return BatchRow(
+        base_offset=header.base_offset,
+        last_offset=header.last_offset,
+        record_count=header.record_count,
+        position=position,
+        size_in_bytes=header.size_in_bytes,
+        codec=header.codec.name.lower(),
+        timestamp_type=header.timestamp_type.name.lower(),
+        base_timestamp=header.base_timestamp,
+        max_timestamp=header.max_timestamp,
+        leader_epoch=header.leader_epoch,
+        producer_id=header.producer_id,
+        producer_epoch=header.producer_epoch,
+        base_sequence=header.base_sequence,
+        last_sequence=header.last_sequence,
+        is_transactional=header.is_transactional,
+        is_control=header.is_control,
+        delete_horizon_ms=header.delete_horizon_ms,
+        magic=header.magic,
+        crc=header.crc,
+        is_valid=is_valid,
+    )
+
+
+def producer_row(entry: ProducerEntry) -> ProducerRow:
+    last = entry.batches[-1] if entry.batches else None
+    return ProducerRow(
+        producer_id=entry.producer_id,
+        producer_epoch=entry.producer_epoch,
+        coordinator_epoch=entry.coordinator_epoch,
+        current_txn_first_offset=entry.current_txn_first_offset,
+        last_timestamp=entry.last_timestamp,
+        first_sequence=last and last.first_sequence,
+        last_sequence=last and last.last_sequence,
+        last_offset=last and last.last_offset,
+        offset_delta=last and last.offset_delta,
+    )

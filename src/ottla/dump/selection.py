@@ -1,0 +1,24 @@
+"""Which offsets of a log somebody wants to see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ottla.storage.file_names import OFFSET_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A range of offsets; both ends belong to it."""
+
+    from_offset: int = 0
+    to_offset: int = OFFSET_MAX
+
+    def __contains__(self, offset: int) -> bool:
+        return self.from_offset <= offset <= self.to_offset
+
+    def overlaps(self, *, first: int, last: int) -> bool:
+        return first <= self.to_offset and last >= self.from_offset
+
+
+EVERYTHING = Selection()
