@@ -100,6 +100,8 @@ class ProducerHistory:
         if not header.is_control:
             self.state.update(header, base_offset=header.base_offset)
             return None
+        if not header.record_count:
+            return None  # Compaction took the marker and left its place.
         marker = _marker(batch)
         return self.state.update_marker(
             header,
