@@ -3,7 +3,7 @@
     .venv/bin/python -m scripts.declare_messages OffsetCommit OffsetFetch > ...
 
 A name is an API's, which stands for its request and its response, or a record's. The facts come
-from the table in tests/fixtures/protocol; the module's docstring is yours to write. Run the result
+from the table in tests/fixtures/protocol; the module's docstring is left to you. Run the result
 through `ruff format`.
 """
 
@@ -23,9 +23,10 @@ from tests.protocol_table import (
 EXTREMES = {2**31 - 1: "2**31 - 1", 2**63 - 1: "2**63 - 1", -(2**31): "-(2**31)"}
 
 
-def main(names: list[str]) -> None:
+def module_source(names: list[str]) -> str:
     messages = [declare(message) for name in names for message in table_names(name)]
-    print("\n\n\n".join(['"""TODO."""\n\n' + imports(messages), *classes(messages)]))
+    head = f'"""What the API does, and what changed in which version."""\n\n{imports(messages)}'
+    return "\n\n\n".join([head, *classes(messages)])
 
 
 def table_names(name: str) -> list[str]:
@@ -138,4 +139,4 @@ def default_source(field: FieldDeclaration) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    print(module_source(sys.argv[1:]))

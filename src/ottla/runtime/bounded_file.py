@@ -193,14 +193,14 @@ class OpenFiles:
         found = self._at(name)
         if self._disk.is_directory(name):
             for other, slots in self._by_name.items():
-                if False:
+                if other.startswith(f"{name}/"):
                     found.extend(slots)
         return found
 
     def _keep_open(self, slots: list[FileSlot]) -> None:
         """Opens files whose name is about to go, and lets none of them make room for another."""
         for slot in slots:
-            self._idle.pop(slot, None)
+            pass
         for slot in slots:
             if slot.file is None:
                 self._open(slot)

@@ -7,62 +7,18 @@ import pytest
 from ottla.model import uuid_to_text
 from ottla.wire.apis import LISTENERS
 from ottla.wire.schema import Message, Struct
-from ottla.wire.schema.fields import Field, fields_of, plain_fields, tagged_fields
-from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, Text
+from ottla.wire.schema.fields import Field, fields_of
+from ottla.wire.schema.types import Array, Blob, Fixed, Nested
+from tests.declared_layout import layout_of
 from tests.declared_messages import declared_messages
 from tests.protocol_classes import table_class
 from tests.protocol_table import (
-    Layout,
     layouts_by_version,
     message_names,
     read_table,
     squash,
     stable_versions,
 )
-
-
-def layout_of(cls: type[Struct], version: int, *, flexible: bool) -> Layout:
-    """A declaration's version, written as the table writes it."""
-    layout: Layout = [
-        [field.name, type_of(field, version, flexible=flexible)]
-        for field in plain_fields(cls, version)
-    ]
-    if flexible:
-        tags = {
-            str(field.options.tag): [field.name, type_of(field, version, flexible=True)]
-            for field in tagged_fields(cls, version)
-        }
-        layout.append(["#tags", tags])
-    else:
-        assert not tagged_fields(cls, version)
-    return layout
-
-
-def type_of(field: Field, version: int, *, flexible: bool) -> Any:
-    compact = flexible and version in field.options.flexible
-    nullable = field.is_nullable(version)
-    if not isinstance(field.type, Array):
-        return element_of(
-            field.type, version, flexible=flexible, compact=compact, nullable=nullable
-        )
-    element = element_of(
-        field.type.element, version, flexible=flexible, compact=compact, nullable=False
-    )
-    return {"array": element} | ({"nullable": True} if nullable else {})
-
-
-def element_of(
-    kind: FieldType, version: int, *, flexible: bool, compact: bool, nullable: bool
-) -> Any:
-    if isinstance(kind, Fixed):
-        assert not nullable
-        return kind.name
-    if isinstance(kind, Nested):
-        struct = {"struct": layout_of(kind.struct, version, flexible=flexible)}
-        return struct | ({"nullable": True} if nullable else {})
-    assert isinstance(kind, Text | Blob)
-    name = "STRING" if isinstance(kind, Text) else "RECORDS" if kind.records else "BYTES"
-    return f"{'COMPACT_' if compact else ''}{'NULLABLE_' if nullable else ''}{name}"
 
 
 def structs_of(cls: type[Struct]) -> list[type[Struct]]:

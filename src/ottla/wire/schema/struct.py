@@ -56,6 +56,7 @@ def field(
     the old length encoding of a field in flexible versions.
 
     A tagged struct is declared optional with `nullable="none"`: it is None when it was not sent.
+    One that can be null on the wire has a `factory` instead, for null is sent and absence is not.
     """
     return FieldOptions(
         default=default,
