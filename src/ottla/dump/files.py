@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
+from itertools import pairwise
 from posixpath import basename, dirname, join, normpath
 from typing import Final, NamedTuple
 
@@ -53,7 +54,7 @@ _KIND_OF_SEGMENT_FILE: Final = {
     FileKind.PRODUCER_SNAPSHOT: Kind.PRODUCER_SNAPSHOT,
 }
 
-_KIND_OF_NAME: Final = {
+_KIND_OF_NAME: Final[dict[str, Kind]] = {
     meta_properties.FILE_NAME: Kind.META_PROPERTIES,
     clean_shutdown.FILE_NAME: Kind.CLEAN_SHUTDOWN,
     partition_metadata.FILE_NAME: Kind.PARTITION_METADATA,
@@ -125,17 +126,18 @@ def list_files(disk: Disk, directory: str, *, working_directory: str = "/") -> I
 def without_segments_outside(files: list[KnownFile], selection: Selection) -> list[KnownFile]:
     """Leaves out the segments that cannot hold an offset of the selection.
 
-    A segment ends where the next log of its directory begins; that of a snapshot's name is where
-    it ends, so snapshots stay.
+    A segment ends where the next log of its directory begins. One that is under compaction may
+    reach further, so those stay, and snapshots do, which are named after their end.
     """
     ends: dict[tuple[str, int], int] = {}
-    logs = sorted({(file.directory, file.offset) for file in files if file.kind is Kind.LOG})
-    for (directory, offset), (next_directory, next_offset) in zip(logs, logs[1:], strict=False):
+    live = [file for file in files if file.kind is Kind.LOG and file.state is FileState.LIVE]
+    logs = sorted((file.directory, file.offset) for file in live)
+    for (directory, offset), (next_directory, next_offset) in pairwise(logs):
         if directory == next_directory:
             ends[directory, offset] = next_offset - 1
 
     def may_matter(file: KnownFile) -> bool:
-        if file.kind not in _SEGMENT_KINDS:
+        if file.kind not in _SEGMENT_KINDS or file.state is not FileState.LIVE:
             return True
         last_offset = ends.get((file.directory, file.offset), selection.to_offset)
         return selection.overlaps(first=file.offset, last=last_offset)

@@ -11,12 +11,12 @@ from contextlib import closing
 from typing import Final
 
 from ottla.dump.files import KnownFile
-from ottla.dump.rows import Remark, Row
+from ottla.dump.rows import Problem, Remark, Row
 from ottla.dump.selection import Selection
 from ottla.runtime.disk import Disk
 from ottla.storage.offset_index import OffsetIndex, OffsetPosition
 from ottla.storage.time_index import TimeIndex, TimestampOffset
-from ottla.storage.transaction_index import AbortedTransaction, TransactionIndex
+from ottla.storage.transaction_index import TransactionIndex
 
 # Only an append asks for room, and nothing is appended here.
 _NO_ROOM: Final = 0
@@ -59,8 +59,7 @@ def offset_index_rows(disk: Disk, file: KnownFile, selection: Selection) -> Iter
             used += 1
             if entry.offset in selection:
                 yield entry
-        yield from _zeros(file, index.entry_count - used)
-        index.check_size()
+        yield from _ending(file, index, used)
 
 
 def time_index_rows(disk: Disk, file: KnownFile, selection: Selection) -> Iterator[Row]:
@@ -70,23 +69,33 @@ def time_index_rows(disk: Disk, file: KnownFile, selection: Selection) -> Iterat
             used += 1
             if entry.offset in selection:
                 yield entry
-        yield from _zeros(file, index.entry_count - used)
+        yield from _ending(file, index, used)
 
 
 def transaction_index_rows(disk: Disk, file: KnownFile, selection: Selection) -> Iterator[Row]:
     with open_transaction_index(disk, file) as index:
         for entry in index.entries():
-            if _overlaps(entry, selection):
+            if selection.overlaps(first=entry.first_offset, last=entry.last_offset):
                 yield entry
+        index.sanity_check()
 
 
-def _overlaps(entry: AbortedTransaction, selection: Selection) -> bool:
-    return selection.overlaps(first=entry.first_offset, last=entry.last_offset)
+def torn_entry(index: OffsetIndex | TimeIndex) -> Problem | None:
+    """What is left of an entry that was not written to its end."""
+    size = index.file.size()
+    left = size % index.ENTRY.size
+    if not left:
+        return None
+    reason = f"{index.file.path}: its last {left} bytes are not a whole entry"
+    return Problem(reason, size - left)
 
 
-def _zeros(file: KnownFile, count: int) -> Iterator[Remark]:
-    if count:
+def _ending(file: KnownFile, index: OffsetIndex | TimeIndex, used: int) -> Iterator[Row]:
+    if empty := index.entry_count - used:
         yield Remark(
-            f"{file.path}: {count} empty entries follow, as in the index of a segment that is "
+            f"{file.path}: {empty} empty entries follow, as in the index of a segment that is "
             f"still written to, or was when its broker crashed"
         )
+    problem = torn_entry(index)
+    if problem is not None:
+        yield problem

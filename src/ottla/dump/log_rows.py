@@ -12,8 +12,13 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ottla.dump.rows import Problem, RecordRow, Row, batch_row
 from ottla.dump.selection import EVERYTHING, Selection
-from ottla.dump.stored_records import NOTHING_DECODED, Decoded, RecordFormat
-from ottla.dump.stored_records import decode_control, decode_stored
+from ottla.dump.stored_records import (
+    NOTHING_DECODED,
+    Decoded,
+    RecordFormat,
+    decode_control,
+    decode_stored,
+)
 from ottla.runtime.disk import File
 from ottla.storage.batch_scan import scan_batches, scan_headers
 from ottla.storage.errors import CorruptLogError

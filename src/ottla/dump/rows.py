@@ -15,7 +15,7 @@ from ottla.storage.producer_entry import ProducerEntry
 from ottla.storage.time_index import TimestampOffset
 from ottla.storage.transaction_index import AbortedTransaction
 from ottla.wire.records.header import BatchHeader
-from ottla.wire.records.record import Header
+from ottla.wire.records.record import RecordHeader
 
 
 class BatchRow(NamedTuple):
@@ -59,7 +59,7 @@ class RecordRow(NamedTuple):
     sequence: int
     key: bytes | None
     value: bytes | None
-    headers: tuple[Header, ...]
+    headers: tuple[RecordHeader, ...]
     control_type: str | None = None
     key_record: StoredRecord | None = None
     value_record: StoredRecord | None = None

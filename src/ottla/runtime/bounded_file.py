@@ -200,7 +200,7 @@ class OpenFiles:
     def _keep_open(self, slots: list[FileSlot]) -> None:
         """Opens files whose name is about to go, and lets none of them make room for another."""
         for slot in slots:
-            pass
+            self._idle.pop(slot, None)
         for slot in slots:
             if slot.file is None:
                 self._open(slot)

@@ -106,20 +106,20 @@ def test_shifted_timestamps_under_a_delete_horizon_equal_javas_batch() -> None:
 @settings(max_examples=50, deadline=None)
 @given(record_lists())
 def test_kio_reads_what_we_build_and_writes_the_same(records: list[Record]) -> None:
+    # kio keeps no fractions of a second.
+    records = [
+        record._replace(timestamp=TimestampMs(record.timestamp // 1000 * 1000))
+        for record in records
+    ]
     batch = bytes(build_batch(records, leader_epoch=EPOCH))
     judged, size = kio_read_batch(batch, 0)
     assert size == len(batch)
-    assert [(record.offset, record.key, record.value) for record in judged.records] == [
-        (record.offset, record.key, record.value) for record in records
+    assert [(int(record.offset), record.key, record.value) for record in judged.records] == [
+        (int(record.offset), record.key, record.value) for record in records
     ]
     assert [
         [(header.key, header.value) for header in record.headers] for record in judged.records
     ] == [[(key.encode(), value) for key, value in record.headers] for record in records]
-    header = read_header(batch)
-    assert judged.max_timestamp == header.max_timestamp
-    assert judged.crc == header.crc
-    # kio's records have whole seconds only, so the bytes are compared where ours have too.
-    if all(record.timestamp % 1000 == 0 for record in records):
-        written = io.BytesIO()
-        kio_write_batch(written, judged)
-        assert written.getvalue() == batch
+    written = io.BytesIO()
+    kio_write_batch(written, judged)
+    assert written.getvalue() == batch
