@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
-from ottla.dump.log_rows import Batch
+from ottla.dump.files import KnownFile
+from ottla.dump.log_rows import Batch, Watch, walk_log
+from ottla.dump.reading import with_problems
+from ottla.dump.rows import Row
+from ottla.dump.selection import Selection
 from ottla.model import NO_TIMESTAMP
+from ottla.runtime.disk import Disk
+from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import read_body
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.control import ControlRecordType, read_control_type
 from ottla.wire.records.header import HEADER_BYTES, BatchHeader, TimestampType
-from ottla.wire.records.record import walk_records
+from ottla.wire.records.record import WalkedRecord, walk_records
 
 
 @dataclass(slots=True)
@@ -76,14 +84,41 @@ class Offsets:
 
 
 @dataclass(slots=True)
-class Transactions:
-    """How transactions ended. `open_since` has the first offset of each that has not, by producer;
-    of one that began before the first batch looked at, only the end is known."""
+class Timestamps:
+    """The earliest and the latest that records have."""
 
+    first: int | None = None
+    last: int | None = None
+
+    def add(self, timestamp: int) -> None:
+        if timestamp == NO_TIMESTAMP:
+            return
+        if self.first is None or timestamp < self.first:
+            self.first = timestamp
+        if self.last is None or timestamp > self.last:
+            self.last = timestamp
+
+
+@dataclass(slots=True)
+class Transactions:
+    """How transactions ended. `open_since` has, by producer, the first offset of those that have
+    not; what of them lies before the batches looked at is not known."""
+
+    batches: int = 0
     committed: int = 0
     aborted: int = 0
-    transactional_batches: int = 0
     open_since: dict[int, int] = field(default_factory=dict)
+
+    def add(self, header: BatchHeader, ends: list[ControlRecordType]) -> None:
+        if not header.is_transactional:
+            return
+        if not header.is_control:
+            self.batches += 1
+            self.open_since.setdefault(header.producer_id, header.base_offset)
+            return
+        self.committed += ends.count(ControlRecordType.COMMIT)
+        self.aborted += ends.count(ControlRecordType.ABORT)
+        self.open_since.pop(header.producer_id, None)
 
 
 class LogStatistics:
@@ -95,7 +130,6 @@ class LogStatistics:
     def __init__(self) -> None:
         self.total = Amount()
         self.control = Amount()
-        self.corrupt_batches = 0
         self.codecs: dict[Codec, Amount] = {}
         self.producers: dict[int, Amount] = {}
         self.batch_sizes = Histogram()
@@ -104,53 +138,72 @@ class LogStatistics:
         self.tombstones = 0
         self.transactions = Transactions()
         self.offsets = Offsets()
-        self.first_timestamp: int | None = None
-        self.last_timestamp: int | None = None
+        self.timestamps = Timestamps()
+
+    @property
+    def records_without_key(self) -> int:
+        return self.total.records - self.control.records - self.records_with_key
 
     def add(self, batch: Batch) -> None:
         """Adds a batch that has the right checksum; `ProtocolError` if its records are none."""
         header = batch.header
         body = read_body(batch.data, 0, header)
-        # Walked to the end before anything is counted, so that a bad batch leaves no trace.
+        # Read to the end before anything is counted, so that a bad batch leaves no trace.
         records = list(walk_records(body, header.record_count))
-        uncompressed = HEADER_BYTES + len(body)
-        amounts = [self.total, self.codecs.setdefault(header.codec, Amount())]
-        if header.has_producer_id:
-            amounts.append(self.producers.setdefault(header.producer_id, Amount()))
-        if header.is_control:
-            amounts.append(self.control)
-        for amount in amounts:
-            amount.add(header, uncompressed)
+        ends = [read_control_type(record[4]) for record in records if header.is_control]
+        for amount in self._amounts_of(header):
+            amount.add(header, HEADER_BYTES + len(body))
         self.batch_sizes.add(header.size_in_bytes)
-        for start, end, timestamp_delta, offset_delta, key, value_is_null, _ in records:
-            self.offsets.add(header.base_offset + offset_delta)
-            self._add_timestamp(header, timestamp_delta)
-            if header.is_control:
-                self._end_transaction(header, key)
-            else:
-                self.record_sizes.add(end - start)
-                self.records_with_key += key is not None
-                self.tombstones += value_is_null and key is not None
-        if header.is_transactional and not header.is_control:
-            self.transactions.transactional_batches += 1
-            self.transactions.open_since.setdefault(header.producer_id, header.base_offset)
+        for record in records:
+            self._add_record(header, record)
+        self.transactions.add(header, ends)
 
-    def _add_timestamp(self, header: BatchHeader, delta: int) -> None:
+    def _amounts_of(self, header: BatchHeader) -> Iterator[Amount]:
+        yield self.total
+        yield self.codecs.setdefault(header.codec, Amount())
+        if header.is_control:
+            yield self.control
+        if header.has_producer_id:
+            yield self.producers.setdefault(header.producer_id, Amount())
+
+    def _add_record(self, header: BatchHeader, record: WalkedRecord) -> None:
+        start, end, timestamp_delta, offset_delta, key, value_is_null, _ = record
+        self.offsets.add(header.base_offset + offset_delta)
         if header.timestamp_type is TimestampType.LOG_APPEND_TIME:
-            timestamp = int(header.max_timestamp)
+            self.timestamps.add(header.max_timestamp)
         else:
-            timestamp = header.base_timestamp + delta
-        if timestamp == NO_TIMESTAMP:
-            return
-        if self.first_timestamp is None or timestamp < self.first_timestamp:
-            self.first_timestamp = timestamp
-        if self.last_timestamp is None or timestamp > self.last_timestamp:
-            self.last_timestamp = timestamp
+            self.timestamps.add(header.base_timestamp + timestamp_delta)
+        if not header.is_control:
+            self.record_sizes.add(end - start)
+            self.records_with_key += key is not None
+            self.tombstones += value_is_null and key is not None
 
-    def _end_transaction(self, header: BatchHeader, key: bytes | None) -> None:
-        kind = read_control_type(key)
-        if kind is ControlRecordType.COMMIT:
-            self.transactions.committed += 1
-        elif kind is ControlRecordType.ABORT:
-            self.transactions.aborted += 1
-        self.transactions.open_since.pop(header.producer_id, None)
+
+def gather(
+    disk: Disk,
+    file: KnownFile,
+    selection: Selection,
+    statistics: LogStatistics,
+    watch: Watch | None = None,
+) -> Iterator[Row]:
+    """Adds a log's batches to the statistics, and yields the problems of those that are not in."""
+    return with_problems(_gather(disk, file, selection, statistics, watch))
+
+
+def _gather(
+    disk: Disk,
+    file: KnownFile,
+    selection: Selection,
+    statistics: LogStatistics,
+    watch: Watch | None,
+) -> Iterator[Row]:
+    with closing(disk.open_readonly(file.path)) as log:
+        for batch in walk_log(log, selection, watch):
+            problem = batch.checksum_problem(file.path)
+            if problem is not None:
+                yield problem
+                continue
+            try:
+                statistics.add(batch)
+            except ProtocolError as error:
+                yield batch.problem(file.path, f"cannot be read to its end: {error}")

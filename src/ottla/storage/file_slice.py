@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from ottla.model import Buffer
 from ottla.runtime.disk import File
 
 
-class FileSlice(NamedTuple):
-    """Valid while its segment is; a deleted segment stays readable for `file.delete.delay.ms`."""
+@dataclass(frozen=True, slots=True)
+class FileSlice:
+    """Valid while its segment is; a deleted segment stays readable for `file.delete.delay.ms`.
+
+    As long as its bytes, so that a response can carry one where it would carry a buffer.
+    """
 
     file: File
     position: int
     size: int
+
+    def __len__(self) -> int:
+        return self.size
 
     def read(self) -> bytes:
         return self.file.read_at(self.position, self.size)

@@ -1,0 +1,1 @@
+"""A node: what listens, what answers, and what runs in between."""

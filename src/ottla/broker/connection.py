@@ -1,0 +1,197 @@
+"""A client's connection: frames in, answers out, in the order of the requests.
+
+    reading ──▶ dispatching ──▶ answering
+       ▲                            │
+       └── paused while an answer is awaited or the peer does not read
+
+A request that has to wait holds up those behind it, with one exception: appends go on while earlier
+ones wait to be acknowledged, since a producer pipelines them and the log has taken them in order.
+So nothing here queues more than one request of a client besides its produce requests, and a client
+that does not read its answers is not read from either.
+
+What is not Kafka's protocol, an API that is not handled or a version that is not known ends the
+connection, as with Kafka. ApiVersions alone is answered in any version.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Awaitable
+from typing import NamedTuple
+
+from ottla.broker.broker import Broker
+from ottla.broker.handlers.api_versions import unsupported_version_response
+from ottla.broker.handling import HandledApi, RequestContext
+from ottla.broker.pending import Pending
+from ottla.model import Buffer
+from ottla.runtime.network import Connection
+from ottla.storage.file_slice import FileSlice
+from ottla.wire.apis import ApiKey
+from ottla.wire.errors import ProtocolError
+from ottla.wire.frames import FrameReader
+from ottla.wire.requests import decode_request_header, encode_response
+from ottla.wire.schema import Message
+
+_log = logging.getLogger(__name__)
+
+# More appends than any client has in flight.
+_PENDING_MAX = 64
+
+
+class _Awaited(NamedTuple):
+    """An answer that has its place in the order and is not there yet."""
+
+    pending: Pending
+    version: int
+    correlation_id: int
+    lets_others_pass: bool
+
+
+class ClientConnection:
+    """Handler of one connection, made by the listener. Owned by the node's loop."""
+
+    def __init__(self, broker: Broker, listener: str) -> None:
+        self._broker = broker
+        self._listener = listener
+        self._frames = FrameReader(frame_bytes_max=broker.request_bytes_max)
+        self._awaited: deque[_Awaited] = deque()
+        self._is_peer_slow = False
+        self._is_reading = True
+        self.last_active = broker.clock.monotonic()
+
+    def connected(self, connection: Connection) -> None:
+        self._connection = connection
+        self._broker.connections.add(self)
+
+    def get_buffer(self, size_hint: int) -> memoryview:  # noqa: ARG002 - the seam's signature
+        return self._frames.get_buffer()
+
+    def buffer_filled(self, length: int) -> None:
+        self._frames.buffer_filled(length)
+        self.last_active = self._broker.clock.monotonic()
+        self._dispatch()
+
+    def pause_writing(self) -> None:
+        self._is_peer_slow = True
+        self._read_or_not()
+
+    def resume_writing(self) -> None:
+        self._is_peer_slow = False
+        self._dispatch()
+
+    def closed(self, error: Exception | None) -> None:
+        self._broker.connections.discard(self)
+        for awaited in self._awaited:
+            awaited.pending.abandon()
+        self._awaited.clear()
+        if error is not None:
+            _log.debug("connection of %s ended: %s", self._connection.peer_address, error)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the client waits for an answer: then it is not idle."""
+        return bool(self._awaited)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _dispatch(self) -> None:
+        """Handles the frames that are here, as far as they may be handled now."""
+        try:
+            while self._may_dispatch():
+                frame = self._frames.next_frame()
+                if frame is None:
+                    break
+                self._handle(frame)
+        except (ProtocolError, ConnectionAbortedError) as error:
+            _log.info("closing the connection of %s: %s", self._connection.peer_address, error)
+            self._connection.close()
+            return
+        self._read_or_not()
+
+    def _may_dispatch(self) -> bool:
+        awaited = self._awaited
+        if self._is_peer_slow:
+            return False
+        return not awaited or (awaited[-1].lets_others_pass and len(awaited) < _PENDING_MAX)
+
+    def _read_or_not(self) -> None:
+        should_read = self._may_dispatch()
+        if should_read != self._is_reading:
+            self._is_reading = should_read
+            if should_read:
+                self._connection.resume_reading()
+            else:
+                self._connection.pause_reading()
+
+    def _handle(self, frame: memoryview) -> None:
+        header, position = decode_request_header(frame)
+        key, version = header.request_api_key, header.request_api_version
+        api = self._broker.apis.get(key)
+        if api is None:
+            raise ProtocolError(f"API {key} is not served here")
+        if version not in api.request_class.versions:
+            if key != ApiKey.API_VERSIONS:
+                raise ProtocolError(
+                    f"{api.key.name} version {version} is not served here, only "
+                    f"{api.request_class.versions}"
+                )
+            self._send(unsupported_version_response(self._broker), 0, header.correlation_id)
+            return
+        request, _ = api.request_class.decode_from(frame, version, position)
+        context = RequestContext(
+            version, header.client_id or "", self._connection.peer_address.host, self._listener
+        )
+        answer = api.handler(self._broker, context, request)
+        if isinstance(answer, Message) and not self._awaited:
+            self._send(answer, version, header.correlation_id)
+        elif answer is not None:
+            self._await(api, answer, version, header.correlation_id)
+
+    def _await(
+        self,
+        api: HandledApi,
+        answer: Message | Pending | Awaitable[Message],
+        version: int,
+        correlation_id: int,
+    ) -> None:
+        if isinstance(answer, Pending):
+            pending = answer
+        else:
+            pending = Pending()
+            if isinstance(answer, Message):
+                pending.resolve(answer)
+            else:
+                self._broker.tasks.start(api.key.name, self._resolve(answer, pending))
+        is_append = api.key is ApiKey.PRODUCE
+        self._awaited.append(_Awaited(pending, version, correlation_id, is_append))
+        pending.when_resolved(self._answer_resolved)
+
+    async def _resolve(self, answer: Awaitable[Message], pending: Pending) -> None:
+        try:
+            pending.resolve(await answer)
+        except Exception:
+            self._connection.abort()
+            raise
+
+    def _answer_resolved(self) -> None:
+        """Sends the answers that are there, up to the first that is not."""
+        awaited = self._awaited
+        while awaited and (response := awaited[0].pending.response) is not None:
+            first = awaited.popleft()
+            self._send(response, first.version, first.correlation_id)
+        self._dispatch()
+
+    def _send(self, response: Message, version: int, correlation_id: int) -> None:
+        buffers: list[Buffer] = []
+        for part in encode_response(response, version, correlation_id=correlation_id):
+            if isinstance(part, FileSlice):
+                if buffers:
+                    self._connection.write([b"".join(buffers)])
+                    buffers = []
+                self._connection.send_file(part.file, position=part.position, length=part.size)
+            else:
+                buffers.append(part)
+        if buffers:
+            self._connection.write([b"".join(buffers)])

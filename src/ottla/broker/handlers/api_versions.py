@@ -1,0 +1,64 @@
+"""ApiVersions, versions 0 to 4: what this node answers, and the cluster's features.
+
+A version that is not known is answered with UNSUPPORTED_VERSION in version 0, so that any client can
+read which versions there are. Version 3 cannot show a feature whose lowest version is 0 (KIP-1022).
+Produce is advertised from version 0 for the sake of old librdkafka, though 0 to 2 are refused.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.model import ErrorCode
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+
+_CLIENT_WORD = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
+_NAMED_FROM_VERSION = 3
+_ZERO_SHOWN_FROM_VERSION = 4
+
+
+@handles(ApiKey.API_VERSIONS)
+def api_versions(
+    broker: Broker, context: RequestContext, request: ApiVersionsRequest
+) -> ApiVersionsResponse:
+    version = context.api_version
+    if version >= _NAMED_FROM_VERSION and not (
+        _CLIENT_WORD.fullmatch(request.client_software_name)
+        and _CLIENT_WORD.fullmatch(request.client_software_version)
+    ):
+        return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
+    return ApiVersionsResponse(
+        api_keys=[_versions_of(broker, key) for key in broker.apis],
+        supported_features=[
+            SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
+            for name, (lowest, highest) in broker.supported_features.items()
+            if lowest > 0 or version >= _ZERO_SHOWN_FROM_VERSION
+        ],
+        finalized_features_epoch=broker.finalized_features_epoch,
+        finalized_features=[
+            FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
+            for name, level in broker.finalized_features.items()
+        ],
+    )
+
+
+def unsupported_version_response(broker: Broker) -> ApiVersionsResponse:
+    return ApiVersionsResponse(
+        error_code=ErrorCode.UNSUPPORTED_VERSION,
+        api_keys=[_versions_of(broker, ApiKey.API_VERSIONS)],
+    )
+
+
+def _versions_of(broker: Broker, key: int) -> ApiVersion:
+    served = broker.apis[key].request_class.versions
+    lowest = 0 if key == ApiKey.PRODUCE else served.lowest
+    return ApiVersion(api_key=key, min_version=lowest, max_version=served.highest)

@@ -1,0 +1,155 @@
+"""`ottla dump` at work: finds the files, turns them into rows, hands those to an output.
+
+Whatever happens to one file, the others are still looked at; the exit code is that of the worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum, IntEnum, auto
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+from rich.console import Console
+
+from ottla.cli.dump_json import JsonOutput
+from ottla.cli.dump_output import Output
+from ottla.cli.dump_tables import TableOutput
+from ottla.cli.progress import ByteProgress
+from ottla.dump.files import LOGS, KnownFile, list_files, recognise, without_segments_outside
+from ottla.dump.reading import Reading, read_rows
+from ottla.dump.readonly_disk import ReadonlyDisk
+from ottla.dump.rows import Problem, Row
+from ottla.dump.statistics import LogStatistics, gather
+from ottla.dump.verification import verify_file
+from ottla.runtime.clock import SystemClock
+from ottla.runtime.disk import Disk
+from ottla.runtime.system_disk import SystemDisk
+from ottla.storage.file_names import FileState
+
+# A pipe has no width of its own, and less than this makes tables hard to read.
+PIPE_COLUMNS_MIN = 100
+
+
+class Mode(Enum):
+    CONTENT = auto()
+    VERIFY = auto()
+    STATISTICS = auto()
+
+
+class ExitCode(IntEnum):
+    SOUND = 0
+    CORRUPT = 1
+    UNREADABLE = 2
+
+
+def run_dump(paths: Iterable[str], reading: Reading, mode: Mode, *, as_json: bool) -> ExitCode:
+    stdout, stderr = Console(highlight=False), Console(stderr=True, highlight=False)
+    if not stdout.is_terminal:
+        stdout.width = max(stdout.width, PIPE_COLUMNS_MIN)
+    output = JsonOutput(stdout, stderr) if as_json else TableOutput(stdout, stderr, reading.deep)
+    # Rows that scroll over the terminal show by themselves that something is going on.
+    is_quiet = mode is not Mode.CONTENT or not stdout.is_terminal
+    with ByteProgress(stderr, SystemClock(), is_shown=is_quiet and stderr.is_terminal) as progress:
+        return Dump(ReadonlyDisk(SystemDisk()), output, reading, progress).run(paths, mode)
+
+
+class Dump:
+    """One run over some paths. `exit_code` gets worse, never better."""
+
+    def __init__(
+        self, disk: Disk, output: Output, reading: Reading, progress: ByteProgress
+    ) -> None:
+        self.exit_code = ExitCode.SOUND
+        self._disk = disk
+        self._output = output
+        self._reading = reading
+        self._progress = progress
+
+    def run(self, paths: Iterable[str], mode: Mode) -> ExitCode:
+        files = [file for path in paths for file in self._files_of(path)]
+        if mode is Mode.STATISTICS:
+            files = [file for file in files if file.kind in LOGS]
+        self._progress.bytes_total = sum(map(self._size_of, files))
+        if mode is Mode.STATISTICS:
+            for directory, logs in groupby(files, key=attrgetter("directory")):
+                self._show_statistics(directory, list(logs))
+        else:
+            for file in files:
+                self._show(file, mode)
+        return self.exit_code
+
+    def _show(self, file: KnownFile, mode: Mode) -> None:
+        size = self._size_of(file)
+        watch = self._progress.begin_file(size)
+        self._output.begin_file(file, size)
+        try:
+            if mode is Mode.VERIFY:
+                self._show_rows(verify_file(self._disk, file, watch))
+            else:
+                self._show_rows(read_rows(self._disk, file, self._reading, watch))
+        except OSError as error:
+            self._unreadable(f"{file.path}: {error.strerror}")
+        self._output.end_file()
+
+    def _show_rows(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            if isinstance(row, Problem):
+                self._at_least(ExitCode.CORRUPT)
+            self._output.row(row)
+
+    def _show_statistics(self, directory: str, logs: list[KnownFile]) -> None:
+        """One log is many segments; those that are on their way in or out are not part of it."""
+        live = [file for file in logs if file.state is FileState.LIVE]
+        statistics = LogStatistics()
+        for file in live or logs:
+            watch = self._progress.begin_file(size := self._size_of(file))
+            self._output.begin_file(file, size)
+            try:
+                self._show_rows(gather(self._disk, file, self._reading.selection, statistics, watch))
+            except OSError as error:
+                self._unreadable(f"{file.path}: {error.strerror}")
+        self._output.statistics(logs[0].path if len(logs) == 1 else directory, statistics)
+
+    def _files_of(self, path: str) -> list[KnownFile]:
+        working_directory = str(Path.cwd())
+        try:
+            if not self._disk.is_directory(path):
+                return self._file_of(path, working_directory)
+            found = list_files(self._disk, path, working_directory=working_directory)
+            files = without_segments_outside(list(found), self._reading.selection)
+        except OSError as error:
+            self._unreadable(f"{path}: {error.strerror}")
+            return []
+        if not files:
+            self._unreadable(f"{path}: there is no file of a log in it")
+        return files
+
+    def _file_of(self, path: str, working_directory: str) -> list[KnownFile]:
+        if not self._disk.exists(path):
+            self._unreadable(f"{path}: there is no such file or directory")
+            return []
+        file = recognise(path, working_directory=working_directory)
+        if file is None:
+            self._unreadable(
+                f"{path}: no file of a log has such a name. Segments are named after their first "
+                f"offset in 20 digits (.log, .index, .timeindex, .txnindex, .snapshot); "
+                f"`ottla dump --help` names the others"
+            )
+            return []
+        return [file]
+
+    def _size_of(self, file: KnownFile) -> int:
+        try:
+            return self._disk.file_size(file.path)
+        except OSError:
+            # Gone since it was listed; opening it says so.
+            return 0
+
+    def _unreadable(self, message: str) -> None:
+        self._at_least(ExitCode.UNREADABLE)
+        self._output.message(message)
+
+    def _at_least(self, code: ExitCode) -> None:
+        self.exit_code = max(self.exit_code, code)

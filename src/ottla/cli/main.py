@@ -1,0 +1,50 @@
+"""`ottla`: the command line. Each command is a module beside this one.
+
+What a command needs it imports when it runs, so that help and completion answer at once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ottla.cli.dump import dump
+
+app = typer.Typer(
+    name="ottla",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_show_locals=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"ottla {version('ottla')}")
+        raise typer.Exit
+
+
+@app.callback()
+def ottla(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
+    """Kafka's little sister: a replicated commit log that speaks Kafka's protocol and writes
+    Kafka's files."""
+
+
+app.command()(dump)
+
+
+def run() -> None:
+    """The entry point of the program."""
+    app()

@@ -1,0 +1,1 @@
+"""Partitions on a node: leading, following, and who waits for what."""

@@ -1,0 +1,55 @@
+"""Work that must not hold up the event loop, as something to await.
+
+`run` is for functions that wait (a sync, a cold read): they get a thread. `compute` is for those
+that calculate for long (a compaction): on a thread they would take the interpreter's lock away
+from the loop, so they get a process. A job starts when it is asked for, whether or not anybody
+awaits it; what it raises is raised where it is awaited.
+
+`SystemBackground` (system_background.py) is the real one. `InlineBackground` does everything on
+the spot: in a simulation nothing else happens meanwhile, and one seed gives one history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from typing import Generic, NoReturn, Protocol, TypeVar, TypeVarTuple
+
+T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
+
+
+class Background(Protocol):
+    """Runs jobs away from the loop. Used from one event loop, and closed by its owner."""
+
+    def run(
+        self, function: Callable[[*Arguments], T], *arguments: *Arguments
+    ) -> Awaitable[T]:
+        """Calls a function that waits. Cancelling the awaitable does not stop it if it runs."""
+
+    def compute(
+        self, function: Callable[[*Arguments], T], *arguments: *Arguments
+    ) -> Awaitable[T]:
+        """Calls a function that calculates, with copies of its arguments.
+
+        Function, arguments and result are pickled, so the function is one of a module. Once a
+        cancelled job has raised `CancelledError` it runs no more. It may have been killed anywhere,
+        and so may one whose process crashed (`WorkerCrashed`): what it left on disk is of no use.
+        """
+
+    async def close(self) -> None:
+        """Waits for what `run` began, and cancels what `compute` did."""
+
+
+class InlineBackground:
+    """Runs every job at once, when it is asked for. Needs no event loop."""
+
+    def run(self, function: Callable[[*Arguments], T], *arguments: *Arguments) -> Finished[T]:
+        try:
+            return Returned(function(*arguments))
+        except Exception as error:
+            return Raised(error)
+
+    def compute(self, function: Callable[[*Arguments], T], *arguments: *Arguments) -> Finished[T]:
+        return self.run(function, *arguments)
+
+    async def close(self) -> None: ...

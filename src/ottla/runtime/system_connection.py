@@ -1,0 +1,200 @@
+"""One TCP connection.
+
+What is written goes to the kernel at once, with one vectored call and no copy, as long as nothing
+waits in front of it. What the kernel does not take waits in asyncio's transport. The rest of a
+file that the kernel did not take waits in a queue of our own, and so does everything behind it,
+because the transport takes no writes while it sends a file; one task works that queue off. So a
+task exists only while a peer reads slower than files are sent to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Sequence
+from typing import IO, NamedTuple, cast
+
+from ottla.model.buffers import Buffer
+from ottla.runtime.disk import File
+from ottla.runtime.network import Address, ConnectionHandler
+from ottla.runtime.system_disk import BUFFERS_PER_CALL
+
+
+class FilePiece(NamedTuple):
+    """A stretch of a file that waits to be sent, and then closes the file."""
+
+    file: IO[bytes]
+    position: int
+    length: int
+
+
+class SystemConnection(asyncio.BufferedProtocol):
+    """Stands between asyncio's transport and the handler. Made by `SystemNetwork` only."""
+
+    def __init__(self, handler: ConnectionHandler) -> None:
+        self._handler = handler
+        self._queue: deque[FilePiece | Sequence[Buffer]] = deque()
+        self._sender: asyncio.Task[None] | None = None
+        self._error: Exception | None = None
+        self._is_closing = False
+        self._is_reading_paused = False
+        self._is_transport_full = False
+        self._is_writing_paused = False
+
+    @property
+    def peer_address(self) -> Address:
+        return self._peer_address
+
+    @property
+    def local_address(self) -> Address:
+        return self._local_address
+
+    def write(self, buffers: Sequence[Buffer]) -> None:
+        if self._is_closing:
+            return
+        if self._sender is not None:
+            self._queue.append(buffers)
+        else:
+            self._write_now(buffers)
+
+    def send_file(self, file: File, *, position: int, length: int) -> None:
+        if self._is_closing or not length:
+            return
+        descriptor = file.duplicate_descriptor()
+        if descriptor is None:
+            self.write([file.read_at(position, length)])
+            return
+        sent = self._send_now(descriptor, position, length)
+        if sent == length:
+            os.close(descriptor)
+            return
+        rest = os.fdopen(descriptor, "rb", buffering=0)
+        self._queue.append(FilePiece(rest, position + sent, length - sent))
+        if self._sender is None:
+            self._sender = asyncio.get_running_loop().create_task(self._send_queue())
+            self._tell_pressure()
+
+    def pause_reading(self) -> None:
+        self._is_reading_paused = True
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        self._is_reading_paused = False
+        self._transport.resume_reading()
+
+    def close(self) -> None:
+        self._is_closing = True
+        if self._sender is None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        self._is_closing = True
+        if self._sender is not None:
+            # Before the transport goes, so that the loop forgets the descriptor while it is open.
+            self._sender.cancel()
+        self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._descriptor: int = transport.get_extra_info("socket").fileno()
+        self._peer_address = Address(*transport.get_extra_info("peername")[:2])
+        self._local_address = Address(*transport.get_extra_info("sockname")[:2])
+        try:
+            self._handler.connected(self)
+        except Exception as error:
+            self._error = error
+            self.abort()
+            raise
+
+    def get_buffer(self, sizehint: int) -> bytearray | memoryview:
+        return self._handler.get_buffer(sizehint)
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._handler.buffer_filled(nbytes)
+
+    def eof_received(self) -> bool:
+        """A peer that sends no more is answered what was written so far, then closed, as Kafka's
+        own broker does."""
+        self._is_closing = True
+        return self._sender is not None
+
+    def pause_writing(self) -> None:
+        self._is_transport_full = True
+        self._tell_pressure()
+
+    def resume_writing(self) -> None:
+        self._is_transport_full = False
+        self._tell_pressure()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_closing = True
+        if self._sender is not None:
+            self._sender.cancel()
+        self._drop_queue()
+        self._handler.closed(exc or self._error)
+
+    def _write_now(self, buffers: Sequence[Buffer]) -> None:
+        written = 0
+        if not self._transport.get_write_buffer_size():
+            try:
+                written = os.writev(self._descriptor, buffers[:BUFFERS_PER_CALL])
+            except OSError:
+                # Nothing went out. The transport meets the same error, and knows what to do.
+                written = 0
+        for buffer in buffers:
+            if written < len(buffer):
+                self._transport.write(memoryview(buffer)[written:])
+            written = max(written - len(buffer), 0)
+
+    def _send_now(self, descriptor: int, position: int, length: int) -> int:
+        """Sends what the kernel takes at once."""
+        if self._sender is not None or self._transport.get_write_buffer_size():
+            return 0
+        try:
+            return os.sendfile(self._descriptor, descriptor, position, length)
+        except OSError:
+            return 0
+
+    async def _send_queue(self) -> None:
+        try:
+            while self._queue:
+                item = self._queue.popleft()
+                if isinstance(item, FilePiece):
+                    await self._send_file(item)
+                else:
+                    self._write_now(item)
+        except Exception as error:
+            self._error = error
+            self._transport.abort()
+        finally:
+            self._sender = None
+        if self._is_closing:
+            self._transport.close()
+        else:
+            self._tell_pressure()
+
+    async def _send_file(self, piece: FilePiece) -> None:
+        loop = asyncio.get_running_loop()
+        with piece.file as file:
+            sent = await loop.sendfile(self._transport, file, piece.position, piece.length)
+        if sent < piece.length:
+            raise EOFError(f"the file to send ended {piece.length - sent} bytes early")
+        if self._is_reading_paused:
+            # The loop paused reading for its own reasons and has just resumed it.
+            self._transport.pause_reading()
+
+    def _tell_pressure(self) -> None:
+        is_full = self._is_transport_full or self._sender is not None
+        if is_full != self._is_writing_paused:
+            self._is_writing_paused = is_full
+            if is_full:
+                self._handler.pause_writing()
+            else:
+                self._handler.resume_writing()
+
+    def _drop_queue(self) -> None:
+        for item in self._queue:
+            if isinstance(item, FilePiece):
+                item.file.close()
+        self._queue.clear()

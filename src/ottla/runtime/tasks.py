@@ -1,0 +1,47 @@
+"""An owner for background tasks: none is forgotten, none fails unheard."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+
+class Tasks:
+    """Tasks that end no later than their owner.
+
+    A task that fails is reported to `on_error(name, error)` at once, on the loop; what that means
+    for the node is decided there. `close` cancels what still runs and waits for it.
+    """
+
+    def __init__(self, on_error: Callable[[str, BaseException], None]) -> None:
+        self._on_error = on_error
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._is_closed = False
+
+    def start(self, name: str, coroutine: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
+        """Runs a coroutine until it ends or the owner closes."""
+        if self._is_closed:
+            coroutine.close()
+            raise RuntimeError(f"cannot start {name}: its owner has closed")
+        task = asyncio.get_running_loop().create_task(coroutine, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    async def close(self) -> None:
+        """Called from outside the tasks: one that waited for itself would wait forever."""
+        self._is_closed = True
+        assert asyncio.current_task() not in self._tasks, "a task cannot close its own owner"
+        for task in self._tasks:
+            task.cancel()
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _ended(self, task: asyncio.Task[object]) -> None:
+        self._tasks.discard(task)
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is not None:
+            self._on_error(task.get_name(), error)

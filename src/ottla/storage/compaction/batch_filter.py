@@ -1,0 +1,140 @@
+"""What compaction leaves of a batch.
+
+Of its records stay those that are the newest of their key, unless they are tombstones whose time is
+over. The first compaction that meets a tombstone sets that time, the delete horizon (KIP-534): it
+is written in the place of the batch's base timestamp, so every record's difference to that is
+written anew. A marker whose transaction is gone gets one as well.
+
+A batch without records goes, unless something is known by it alone: where a producer's sequence
+numbers are, or where the compacted part of the log ends. It then stays as a header. Batches of
+which everything stays are passed on byte for byte.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.model import NO_TIMESTAMP, Buffer, TimestampMs
+from ottla.storage.compaction.offset_map import KEY_BYTES_MAX, OffsetMap, key_identity
+from ottla.storage.compaction.plan import CompactionPlan
+from ottla.storage.compaction.transaction_walk import TransactionWalk
+from ottla.storage.transaction_index import AbortedTransaction
+from ottla.wire.records.batch import read_body
+from ottla.wire.records.builder import empty_batch, seal_batch, shift_timestamp
+from ottla.wire.records.header import DELETE_HORIZON_FLAG, BatchHeader, TimestampType
+from ottla.wire.records.record import WalkedRecord, walk_records
+
+_TIMESTAMP_MAX: Final = 2**63 - 1
+
+
+class BatchFilter:
+    """Shown every batch of the compacted part, in order. Raises `ProtocolError` for bad records."""
+
+    def __init__(self, plan: CompactionPlan, offset_map: OffsetMap) -> None:
+        self.records_read = 0
+        self.records_kept = 0
+        # What the transaction index has to keep of the batch that was shown last.
+        self.aborted: AbortedTransaction | None = None
+        self._plan = plan
+        self._map = offset_map
+        self._transactions = TransactionWalk(plan.aborted_transactions)
+        self._delete_horizon_ms = TimestampMs(
+            min(plan.now_ms + plan.config.delete_retention_ms, _TIMESTAMP_MAX)
+        )
+
+    def filter(self, batch: Buffer, header: BatchHeader) -> Buffer | None:
+        """The batch itself, a smaller one in its place, or None."""
+        self.records_read += header.record_count
+        self.aborted = None
+        if header.is_control:
+            kept = self._filter_marker(batch, header)
+        elif self._transactions.meet_data(header):
+            kept = None
+        else:
+            kept = self._filter_records(batch, header)
+        if kept is None and self._is_remembered(header):
+            return empty_batch(header)
+        return kept
+
+    def _filter_marker(self, batch: Buffer, header: BatchHeader) -> Buffer | None:
+        marker = self._transactions.meet_marker(header, batch)
+        self.aborted = marker.aborted
+        if not header.record_count or (marker.is_orphan and self._is_past_horizon(header)):
+            return None
+        self.records_kept += header.record_count
+        if not marker.is_orphan or header.has_delete_horizon:
+            return batch
+        body = read_body(batch, 0, header)
+        return self._set_delete_horizon(header, body, list(walk_records(body, header.record_count)))
+
+    def _filter_records(self, batch: Buffer, header: BatchHeader) -> Buffer | None:
+        body = read_body(batch, 0, header)
+        kept, has_tombstones = self._choose(body, header)
+        self.records_kept += len(kept)
+        if not kept:
+            return None
+        if has_tombstones and not header.has_delete_horizon:
+            return self._set_delete_horizon(header, body, kept)
+        if len(kept) == header.record_count:
+            return batch
+        return seal_batch(
+            _header_of(header, kept), b"".join([body[record[0] : record[1]] for record in kept])
+        )
+
+    def _choose(self, body: bytes, header: BatchHeader) -> tuple[list[WalkedRecord], bool]:
+        """The records that stay, and whether a tombstone is among them."""
+        newest_offset = self._map.offsets.get
+        base_offset = header.base_offset
+        # Of what the map does not cover, everything stays.
+        covered_delta = self._map.latest_offset - base_offset
+        drops_tombstones = self._is_past_horizon(header)
+        has_tombstones = False
+        kept = []
+        for record in walk_records(body, header.record_count):
+            _, _, _, offset_delta, key, is_tombstone, _ = record
+            if offset_delta <= covered_delta:
+                if key is None or (is_tombstone and drops_tombstones):
+                    continue
+                if len(key) > KEY_BYTES_MAX:
+                    key = key_identity(key)
+                if newest_offset(key, -1) > base_offset + offset_delta:
+                    continue
+            if is_tombstone:
+                has_tombstones = True
+            kept.append(record)
+        return kept, has_tombstones
+
+    def _set_delete_horizon(
+        self, header: BatchHeader, body: bytes, kept: list[WalkedRecord]
+    ) -> Buffer:
+        horizon_ms = self._delete_horizon_ms
+        by_ms = header.base_timestamp - horizon_ms
+        shifted = [shift_timestamp(body[record[0] : record[1]], by_ms=by_ms) for record in kept]
+        marked = _header_of(header, kept)._replace(
+            attributes=header.attributes | DELETE_HORIZON_FLAG, base_timestamp=horizon_ms
+        )
+        return seal_batch(marked, b"".join(shifted))
+
+    def _is_past_horizon(self, header: BatchHeader) -> bool:
+        horizon_ms = header.delete_horizon_ms
+        return horizon_ms is not None and horizon_ms <= self._plan.now_ms
+
+    def _is_remembered(self, header: BatchHeader) -> bool:
+        """Whether the batch stays without records."""
+        if header.next_offset == self._plan.end_offset:
+            return True
+        last = self._plan.last_batches.get(header.producer_id)
+        if last is None or not header.has_producer_id:
+            return False
+        if last.last_offset is not None:
+            return header.last_offset == last.last_offset
+        return header.is_control and header.producer_epoch == last.producer_epoch
+
+
+def _header_of(header: BatchHeader, kept: list[WalkedRecord]) -> BatchHeader:
+    """The header for some of a batch's records. Offsets and sequence numbers stay those of all."""
+    max_timestamp = header.max_timestamp
+    if header.timestamp_type is TimestampType.CREATE_TIME:
+        latest = header.base_timestamp + max(record[2] for record in kept)
+        max_timestamp = min(max_timestamp, TimestampMs(max(latest, NO_TIMESTAMP)))
+    return header._replace(max_timestamp=max_timestamp, record_count=len(kept))

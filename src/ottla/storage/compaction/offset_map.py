@@ -1,0 +1,55 @@
+"""The newest offset of every key in the dirty part of a log, in bounded memory.
+
+The first pass of a compaction fills the map, the second asks it about every record. When it is full
+the pass ends where it is: the log is cleaned up to there, and the next compaction goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Final
+
+from ottla.wire.records.record import WalkedRecord
+
+# A key of 47 bytes, a UUID in text for instance, takes as much memory as one of 32 does.
+KEY_BYTES_MAX: Final = 47
+
+# What CPython takes for an entry at most: 96 bytes for the key or its digest, 32 for the offset, 90
+# for a place in a table that has just doubled, the old table beside it.
+ENTRY_BYTES_MAX: Final = 218
+
+
+class OffsetMap:
+    """Covers the log up to `latest_offset`; -1 while it is empty."""
+
+    __slots__ = ("_entries_max", "latest_offset", "offsets")
+
+    def __init__(self, *, memory_bytes: int) -> None:
+        assert memory_bytes >= ENTRY_BYTES_MAX, "without room for one key there is no progress"
+        self._entries_max = memory_bytes // ENTRY_BYTES_MAX
+        # By `key_identity`.
+        self.offsets: dict[bytes, int] = {}
+        self.latest_offset = -1
+
+    def add(self, records: Iterable[WalkedRecord], *, base_offset: int) -> bool:
+        """Notes a batch's records, in order, and says whether all of them found room."""
+        offsets, entries_max = self.offsets, self._entries_max
+        for _, _, _, offset_delta, key, _, _ in records:
+            if key is None:
+                continue
+            if len(key) > KEY_BYTES_MAX:
+                key = key_identity(key)
+            if len(offsets) >= entries_max and key not in offsets:
+                self.latest_offset = max(self.latest_offset, base_offset + offset_delta - 1)
+                return False
+            offsets[key] = base_offset + offset_delta
+        return True
+
+
+def key_identity(key: bytes) -> bytes:
+    """The key, or a digest where it is long: longer than any key that stands for itself, so that
+    no key can be taken for the digest of another."""
+    if len(key) <= KEY_BYTES_MAX:
+        return key
+    return blake2b(key, digest_size=KEY_BYTES_MAX + 1).digest()

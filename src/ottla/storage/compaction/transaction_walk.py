@@ -1,0 +1,86 @@
+"""Transactions as a compaction meets them on its way through a log.
+
+Everything below the last stable offset is decided, and the transaction indexes say which
+transactions were aborted; all others were committed. What is left to find out is whether a marker
+still has anything to say: it has while a batch of its transaction is in the log before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ottla.model import Buffer
+from ottla.storage.transaction_index import AbortedTransaction
+from ottla.wire.errors import ProtocolError
+from ottla.wire.records.batch import read_body
+from ottla.wire.records.control import ControlRecordType, read_control_type
+from ottla.wire.records.header import BatchHeader
+from ottla.wire.records.record import walk_records
+
+
+class MetMarker(NamedTuple):
+    """A control batch: whether its transaction is gone, and what the index has to keep of it."""
+
+    is_orphan: bool
+    aborted: AbortedTransaction | None = None
+
+
+class TransactionWalk:
+    """Told of every batch in the order of the log, by one pass."""
+
+    __slots__ = ("_aborted", "_coming", "_committed", "_has_batches")
+
+    def __init__(self, aborted: Iterable[AbortedTransaction]) -> None:
+        # Those whose first offset is yet to come, the next one last.
+        self._coming = sorted(aborted, key=lambda each: each.first_offset, reverse=True)
+        # By producer: aborted transactions that have begun, and those of them with a batch.
+        self._aborted: dict[int, AbortedTransaction] = {}
+        self._has_batches: set[int] = set()
+        # Producers of committed transactions of which a batch was met.
+        self._committed: set[int] = set()
+
+    def meet_data(self, header: BatchHeader) -> bool:
+        """Whether the batch belongs to an aborted transaction."""
+        if not header.is_transactional:
+            return False
+        self._begin_up_to(header.last_offset)
+        producer_id = header.producer_id
+        if producer_id in self._aborted:
+            self._has_batches.add(producer_id)
+            return True
+        self._committed.add(producer_id)
+        return False
+
+    def meet_marker(self, header: BatchHeader, batch: Buffer) -> MetMarker:
+        self._begin_up_to(header.last_offset)
+        if not header.record_count:
+            return MetMarker(is_orphan=True)
+        producer_id = header.producer_id
+        record_type = _control_type(header, batch)
+        if record_type is ControlRecordType.COMMIT:
+            is_orphan = producer_id not in self._committed
+            self._committed.discard(producer_id)
+            return MetMarker(is_orphan)
+        if record_type is not ControlRecordType.ABORT:
+            return MetMarker(is_orphan=False)
+        if producer_id in self._committed:
+            raise ProtocolError(
+                f"it aborts a transaction of producer {producer_id} that no transaction index knows"
+            )
+        aborted = self._aborted.pop(producer_id, None)
+        if producer_id not in self._has_batches:
+            return MetMarker(is_orphan=True)
+        self._has_batches.discard(producer_id)
+        return MetMarker(is_orphan=False, aborted=aborted)
+
+    def _begin_up_to(self, offset: int) -> None:
+        coming = self._coming
+        while coming and coming[-1].first_offset <= offset:
+            begun = coming.pop()
+            self._aborted.setdefault(begun.producer_id, begun)
+
+
+def _control_type(header: BatchHeader, batch: Buffer) -> ControlRecordType:
+    record = next(walk_records(read_body(batch, 0, header), header.record_count))
+    return read_control_type(record[4])
