@@ -2,8 +2,9 @@
 
     no session ──epoch 0──▶ session ──epoch n, n+1, ...──▶ ... ──epoch -1 or eviction──▶ gone
 
-In a session the node remembers the partitions and what it last told about each; a request names only
-changes, and a response only partitions that have records, an error, or other offsets than before.
+In a session the node remembers the partitions and what it last told about each; a request names
+only changes, and a response only partitions that have records, an error, or other offsets than
+before.
 """
 
 from __future__ import annotations

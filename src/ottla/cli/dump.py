@@ -35,7 +35,8 @@ def dump(
     deep: Annotated[
         bool,
         typer.Option(
-            "--deep", help="Show records, not only batches: keys, values, headers.",
+            "--deep",
+            help="Show records, not only batches: keys, values, headers.",
             rich_help_panel=_WHAT,
         ),
     ] = False,
@@ -63,16 +64,21 @@ def dump(
     to_offset: Annotated[
         int | None,
         typer.Option(
-            min=0, metavar="N", help="The last offset to show.", show_default=False,
+            min=0,
+            metavar="N",
+            help="The last offset to show.",
+            show_default=False,
             rich_help_panel=_WHICH,
         ),
     ] = None,
     limit: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N",
+            min=1,
+            metavar="N",
             help="At most so many batches (records with --deep) or entries of each file.",
-            show_default=False, rich_help_panel=_WHICH,
+            show_default=False,
+            rich_help_panel=_WHICH,
         ),
     ] = None,
     as_: Annotated[

@@ -74,7 +74,14 @@ def stored(record: StoredRecord) -> Text:
     return text
 
 
+def has_key(row: RecordRow) -> bool:
+    """A control record's key is its type, which is shown as such."""
+    return row.key is not None and row.control_type is None
+
+
 def key(row: RecordRow) -> Text:
+    if row.control_type is not None:
+        return Text()
     return raw(row.key) if row.key_record is None else stored(row.key_record)
 
 

@@ -48,7 +48,9 @@ def run_dump(paths: Iterable[str], reading: Reading, mode: Mode, *, as_json: boo
     stdout, stderr = Console(highlight=False), Console(stderr=True, highlight=False)
     if not stdout.is_terminal:
         stdout.width = max(stdout.width, PIPE_COLUMNS_MIN)
-    output = JsonOutput(stdout, stderr) if as_json else TableOutput(stdout, stderr, reading.deep)
+    output: Output = (
+        JsonOutput(stdout, stderr) if as_json else TableOutput(stdout, stderr, deep=reading.deep)
+    )
     # Rows that scroll over the terminal show by themselves that something is going on.
     is_quiet = mode is not Mode.CONTENT or not stdout.is_terminal
     with ByteProgress(stderr, SystemClock(), is_shown=is_quiet and stderr.is_terminal) as progress:
@@ -107,7 +109,9 @@ class Dump:
             watch = self._progress.begin_file(size := self._size_of(file))
             self._output.begin_file(file, size)
             try:
-                self._show_rows(gather(self._disk, file, self._reading.selection, statistics, watch))
+                self._show_rows(
+                    gather(self._disk, file, self._reading.selection, statistics, watch)
+                )
             except OSError as error:
                 self._unreadable(f"{file.path}: {error.strerror}")
         self._output.statistics(logs[0].path if len(logs) == 1 else directory, statistics)

@@ -6,100 +6,20 @@ that a log of any length needs no memory and still lines up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ottla.cli import dump_cells as cells
+from ottla.cli.dump_columns import COLUMNS, KEY, Column
 from ottla.cli.dump_statistics import print_statistics
 from ottla.dump.files import KnownFile
-from ottla.dump.rows import (
-    BatchRow,
-    PartitionOffset,
-    Problem,
-    ProducerRow,
-    Property,
-    RecordRow,
-    Remark,
-    Row,
-    Verdict,
-)
+from ottla.dump.rows import BatchRow, Problem, RecordRow, Remark, Row, Verdict
 from ottla.dump.statistics import LogStatistics
-from ottla.storage.epoch_cache import EpochEntry
-from ottla.storage.offset_index import OffsetPosition
-from ottla.storage.time_index import TimestampOffset
-from ottla.storage.transaction_index import AbortedTransaction
 
 ROWS_AT_ONCE: Final = 100
-
-
-class Column(NamedTuple):
-    """One column of the rows of a type. Those that may wrap give way on a narrow terminal."""
-
-    title: str
-    cell: Callable[[Any], str | Text]
-    justify: Literal["left", "right"] = "right"
-    wraps: bool = False
-
-
-COLUMNS: Final[dict[type[Row], tuple[Column, ...]]] = {
-    BatchRow: (
-        Column("offsets", lambda row: cells.span(row.base_offset, row.last_offset)),
-        Column("records", lambda row: str(row.record_count)),
-        Column("position", lambda row: str(row.position)),
-        Column("bytes", lambda row: str(row.size_in_bytes)),
-        Column("codec", lambda row: row.codec, "left"),
-        Column("max timestamp", lambda row: cells.moment(row.max_timestamp), "left", wraps=True),
-        Column("epoch", lambda row: cells.number(row.leader_epoch)),
-        Column("producer", cells.producer, "left"),
-        Column("sequences", lambda row: cells.span(row.base_sequence, row.last_sequence)),
-        Column("flags", cells.flags, "left", wraps=True),
-    ),
-    RecordRow: (
-        Column("offset", lambda row: str(row.offset)),
-        Column("timestamp", lambda row: cells.moment(row.timestamp), "left"),
-        Column("key", cells.key, "left", wraps=True),
-        Column("value", cells.value, "left", wraps=True),
-    ),
-    OffsetPosition: (
-        Column("offset", lambda row: str(row.offset)),
-        Column("position", lambda row: str(row.position)),
-    ),
-    TimestampOffset: (
-        Column("timestamp", lambda row: str(row.timestamp)),
-        Column("in UTC", lambda row: cells.moment(row.timestamp), "left"),
-        Column("offset", lambda row: str(row.offset)),
-    ),
-    AbortedTransaction: (
-        Column("producer", lambda row: str(row.producer_id)),
-        Column("offsets", lambda row: cells.span(row.first_offset, row.last_offset)),
-        Column("last stable offset", lambda row: str(row.last_stable_offset)),
-    ),
-    ProducerRow: (
-        Column("producer", lambda row: f"{row.producer_id}/{row.producer_epoch}"),
-        Column("last sequences", lambda row: cells.span(row.first_sequence, row.last_sequence)),
-        Column("last offset", lambda row: cells.number(row.last_offset)),
-        Column("last timestamp", lambda row: cells.moment(row.last_timestamp), "left"),
-        Column("coordinator epoch", lambda row: cells.number(row.coordinator_epoch)),
-        Column("open since", lambda row: cells.number(row.current_txn_first_offset)),
-    ),
-    EpochEntry: (
-        Column("epoch", lambda row: str(row.epoch)),
-        Column("start offset", lambda row: str(row.start_offset)),
-    ),
-    PartitionOffset: (
-        Column("topic", lambda row: row.topic, "left"),
-        Column("partition", lambda row: str(row.partition)),
-        Column("offset", lambda row: str(row.offset)),
-    ),
-    Property: (
-        Column("property", lambda row: row.name, "left"),
-        Column("value", lambda row: cells.NOTHING if row.value is None else str(row.value), "left"),
-    ),
-}
 
 
 class TableOutput:
@@ -109,31 +29,131 @@ class TableOutput:
         self._stdout = stdout
         self._stderr = stderr
         self._deep = deep
-        self._pending: list[Row] = []
-        self._widths: dict[str, int] = {}
-        self._has_titles = False
+        self._path = ""
         self._heading: Text | None = None
+        self._pending: list[Row] = []
+        self._columns: tuple[Column, ...] = ()
+        self._widths: dict[str, int] = {}
 
     def begin_file(self, file: KnownFile, size_in_bytes: int) -> None:
-        self._widths.clear()
-        self._has_titles = False
+        self._path = file.path
         self._heading = Text(file.path, style="bold")
         self._heading.append(f"  {file.kind}, {size_in_bytes:,} bytes", style="not bold dim")
+        self._columns = ()
+        self._widths.clear()
 
     def row(self, row: Row) -> None:
         if isinstance(row, Problem):
-            self._flush()
             self.message(row.reason)
         elif isinstance(row, Remark):
-            self._flush()
-            self._stderr.print(Text(row.text, style="yellow"), soft_wrap=True)
+            self._say(row.text, style="yellow")
         elif isinstance(row, Verdict):
             self._print_verdict(row)
         elif self._deep and isinstance(row, BatchRow):
             self._flush()
             self._maybe_print_heading()
-            self._stdout.print(_batch_heading(row))
+            self._stdout.print(_batch_line(row))
         else:
             self._pending.append(row)
             if len(self._pending) == ROWS_AT_ONCE:
                 self._flush()
+
+    def end_file(self) -> None:
+        self._flush()
+        if self._heading is not None:
+            self._maybe_print_heading()
+            self._stdout.print("nothing in it", style="dim")
+        self._stdout.print()
+
+    def statistics(self, path: str, statistics: LogStatistics) -> None:
+        print_statistics(self._stdout, path, statistics)
+
+    def message(self, text: str) -> None:
+        self._say(text, style="red")
+
+    def _say(self, text: str, *, style: str) -> None:
+        self._flush()
+        self._stdout.file.flush()
+        self._stderr.print(Text(text, style=style), soft_wrap=True)
+
+    def _print_verdict(self, verdict: Verdict) -> None:
+        self._heading = None
+        counts = [
+            f"{count:,} {name}"
+            for name, count in verdict._asdict().items()
+            if count and name != "problems"
+        ]
+        if verdict.problems:
+            line = Text(f"{verdict.problems:,} problems", style="bold red")
+        else:
+            line = Text("sound", style="green")
+        line.append(f"  {self._path}", style="default not bold")
+        line.append(f"  {', '.join(counts)}", style="dim not bold")
+        self._stdout.print(line, soft_wrap=True)
+
+    def _maybe_print_heading(self) -> None:
+        if self._heading is not None:
+            self._stdout.print(self._heading, soft_wrap=True)
+            self._heading = None
+
+    def _flush(self) -> None:
+        rows, self._pending = self._pending, []
+        if not rows:
+            return
+        self._maybe_print_heading()
+        columns = self._columns_for(rows)
+        filled = [[column.cell(row) for column in columns] for row in rows]
+        for place, column in enumerate(columns):
+            needed = max(len(cells_of_row[place]) for cells_of_row in filled)
+            self._widths[column.title] = max(self._widths.get(column.title, 0), needed)
+        table = self._empty_table(columns, has_titles=columns != self._columns)
+        for cells_of_row in filled:
+            table.add_row(*cells_of_row)
+        self._stdout.print(table)
+        self._columns = columns
+
+    def _columns_for(self, rows: list[Row]) -> tuple[Column, ...]:
+        """All columns of the rows' type; that of keys once there is one."""
+        columns = COLUMNS[type(rows[0])]
+        if KEY not in columns or KEY in self._columns:
+            return columns
+        has_keys = any(isinstance(row, RecordRow) and cells.has_key(row) for row in rows)
+        return columns if has_keys else tuple(column for column in columns if column is not KEY)
+
+    def _empty_table(self, columns: tuple[Column, ...], *, has_titles: bool) -> Table:
+        expands = any(column.ratio for column in columns)
+        table = Table(
+            box=None,
+            padding=(0, 2, 0, 0),
+            show_header=has_titles,
+            expand=expands,
+            header_style="bold dim",
+        )
+        for column in columns:
+            table.add_column(
+                column.title,
+                justify=column.justify,
+                no_wrap=not column.wraps,
+                min_width=None if column.wraps else self._widths[column.title],
+                ratio=column.ratio,
+                overflow="fold",
+            )
+        return table
+
+
+def _batch_line(row: BatchRow) -> Text:
+    """A batch as one line above its records."""
+    parts = [
+        f"batch {cells.span(row.base_offset, row.last_offset)}",
+        f"{row.record_count} records",
+        f"at byte {row.position}",
+        f"{row.size_in_bytes} bytes",
+        row.codec,
+        f"epoch {cells.number(row.leader_epoch)}",
+    ]
+    if row.producer_id != -1:
+        sequences = cells.span(row.base_sequence, row.last_sequence)
+        parts.append(f"producer {cells.producer(row)} sequences {sequences}")
+    if flags := cells.flags(row):
+        parts.append(flags)
+    return Text(" · ".join(parts), style="yellow")

@@ -25,7 +25,7 @@ class Isolation(IntEnum):
 
 
 class PartitionRead(NamedTuple):
-    """What a fetch finds: records (None where there is nothing yet), and the offsets around them."""
+    """What a fetch finds: records, None where there is nothing yet, and the offsets around them."""
 
     records: FileSlice | None
     high_watermark: int
@@ -37,12 +37,12 @@ class PartitionRead(NamedTuple):
 class Partition:
     """Owned by the node's loop. `log` is None while its directory is offline."""
 
-    __slots__ = ("_appended", "id", "leader", "leader_epoch", "log", "topic_id")
+    __slots__ = ("_appended", "leader", "leader_epoch", "log", "name", "topic_id")
 
     def __init__(
-        self, id: TopicPartition, topic_id: Uuid, *, leader: NodeId, leader_epoch: LeaderEpoch
+        self, name: TopicPartition, topic_id: Uuid, *, leader: NodeId, leader_epoch: LeaderEpoch
     ) -> None:
-        self.id = id
+        self.name = name
         self.topic_id = topic_id
         self.leader = leader
         self.leader_epoch = leader_epoch
@@ -85,7 +85,7 @@ class Partition:
         if self.log is None:
             raise KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR,
-                f"the log directory of {self.id} is offline; see the node's log for the reason",
+                f"the log directory of {self.name} is offline; see the node's log for the reason",
             )
         return self.log
 
@@ -96,11 +96,11 @@ class Partition:
         if requested < self.leader_epoch:
             raise KafkaError(
                 ErrorCode.FENCED_LEADER_EPOCH,
-                f"epoch {requested} of {self.id} is over, it has {self.leader_epoch} now",
+                f"epoch {requested} of {self.name} is over, it has {self.leader_epoch} now",
             )
         raise KafkaError(
             ErrorCode.UNKNOWN_LEADER_EPOCH,
-            f"epoch {requested} of {self.id} is not known here yet, only {self.leader_epoch}",
+            f"epoch {requested} of {self.name} is not known here yet, only {self.leader_epoch}",
         )
 
     def when_appended(self, owner: object, told: Callable[[int], None]) -> None:

@@ -24,8 +24,8 @@ class Partitions:
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def get(self, id: TopicPartition) -> Partition | None:
-        return self._by_name.get(id)
+    def get(self, name: TopicPartition) -> Partition | None:
+        return self._by_name.get(name)
 
     def by_name(self, topic: str, index: int) -> Partition:
         found = self._by_name.get((topic, index))
@@ -49,7 +49,7 @@ class Partitions:
         )
 
     def add(self, partition: Partition) -> None:
-        topic, index = partition.id
+        topic, index = partition.name
         self._by_name[topic, index] = partition
         self._by_id[partition.topic_id, index] = partition
         self._topic_ids[partition.topic_id] = topic
@@ -59,6 +59,6 @@ class Partitions:
         self._topic_ids.pop(topic_id, None)
         removed = [each for each in self if each.topic_id == topic_id]
         for partition in removed:
-            del self._by_name[partition.id]
-            del self._by_id[topic_id, partition.id.partition]
+            del self._by_name[partition.name]
+            del self._by_id[topic_id, partition.name.partition]
         return removed

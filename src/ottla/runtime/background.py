@@ -12,7 +12,7 @@ the spot: in a simulation nothing else happens meanwhile, and one seed gives one
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
-from typing import Generic, NoReturn, Protocol, TypeVar, TypeVarTuple
+from typing import Generic, Protocol, TypeVar, TypeVarTuple, cast
 
 T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")
@@ -21,19 +21,15 @@ Arguments = TypeVarTuple("Arguments")
 class Background(Protocol):
     """Runs jobs away from the loop. Used from one event loop, and closed by its owner."""
 
-    def run(
-        self, function: Callable[[*Arguments], T], *arguments: *Arguments
-    ) -> Awaitable[T]:
+    def run(self, function: Callable[[*Arguments], T], *arguments: *Arguments) -> Awaitable[T]:
         """Calls a function that waits. Cancelling the awaitable does not stop it if it runs."""
 
-    def compute(
-        self, function: Callable[[*Arguments], T], *arguments: *Arguments
-    ) -> Awaitable[T]:
+    def compute(self, function: Callable[[*Arguments], T], *arguments: *Arguments) -> Awaitable[T]:
         """Calls a function that calculates, with copies of its arguments.
 
         Function, arguments and result are pickled, so the function is one of a module. Once a
         cancelled job has raised `CancelledError` it runs no more. It may have been killed anywhere,
-        and so may one whose process crashed (`WorkerCrashed`): what it left on disk is of no use.
+        and so may one whose process crashed (`WorkerCrashedError`): what it left on disk is of no use.
         """
 
     async def close(self) -> None:
@@ -45,11 +41,27 @@ class InlineBackground:
 
     def run(self, function: Callable[[*Arguments], T], *arguments: *Arguments) -> Finished[T]:
         try:
-            return Returned(function(*arguments))
+            return Finished(function(*arguments), None)
         except Exception as error:
-            return Raised(error)
+            return Finished(None, error)
 
     def compute(self, function: Callable[[*Arguments], T], *arguments: *Arguments) -> Finished[T]:
         return self.run(function, *arguments)
 
     async def close(self) -> None: ...
+
+
+class Finished(Generic[T]):
+    """The outcome of a job that is over: awaiting it never waits."""
+
+    __slots__ = ("_error", "_value")
+
+    def __init__(self, value: T | None, error: Exception | None) -> None:
+        self._value = value
+        self._error = error
+
+    def __await__(self) -> Generator[None, None, T]:
+        yield from ()
+        if self._error is not None:
+            raise self._error
+        return cast(T, self._value)

@@ -2,12 +2,11 @@
 
 Two times, as everywhere: `now_ms` is the wall clock that Kafka writes into records, and it jumps
 when somebody sets it; `monotonic` only goes forward and is what timeouts are measured with.
+`SystemClock` (system_clock.py) is the real one.
 """
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -32,21 +31,3 @@ class Clock(Protocol):
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer: ...
 
     async def sleep(self, seconds: float) -> None: ...
-
-
-class SystemClock:
-    """The host's clocks and the running loop's timers. Has no state."""
-
-    __slots__ = ()
-
-    def now_ms(self) -> TimestampMs:
-        return TimestampMs(time.time_ns() // 1_000_000)
-
-    def monotonic(self) -> float:
-        return time.monotonic()  # noqa: TID251  this is the seam
-
-    def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
-        return asyncio.get_running_loop().call_later(seconds, callback)
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)  # noqa: TID251  this is the seam

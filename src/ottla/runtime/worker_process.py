@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _STOP_SECONDS_MAX = 5.0
 
 
-class WorkerCrashed(Exception):
+class WorkerCrashedError(Exception):
     """The process of a computation ended before the computation did."""
 
 
@@ -41,10 +41,11 @@ class WorkerProcess:
 
     def call(self, job: object, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """The function's result, or what it raised. `job` is what `kill` knows this call by."""
+        question = pickle.dumps((function, arguments))
         with self._lock:
             self._job = job
         try:
-            succeeded, result = self._ask((function, arguments))
+            answer = self._ask(question)
         except (EOFError, ConnectionError) as error:
             raise self._crashed(function) from error
         finally:
@@ -53,6 +54,7 @@ class WorkerProcess:
                 was_killed, self._is_killed = self._is_killed, False
             if was_killed:
                 self.stop()
+        succeeded, result = pickle.loads(answer)  # noqa: S301  from our own process
         if succeeded:
             return result
         raise result
@@ -78,15 +80,14 @@ class WorkerProcess:
             process.join()
         return process.exitcode
 
-    def _ask(self, question: tuple[Callable[..., Any], tuple[Any, ...]]) -> tuple[bool, Any]:
+    def _ask(self, question: bytes) -> bytes:
         if self._process is not None and not self._process.is_alive():
             self.stop()
         if self._process is None:
             self._start()
         assert self._pipe is not None
-        self._pipe.send(question)
-        answer: tuple[bool, Any] = self._pipe.recv()
-        return answer
+        self._pipe.send_bytes(question)
+        return self._pipe.recv_bytes()
 
     def _start(self) -> None:
         import multiprocessing
@@ -102,11 +103,11 @@ class WorkerProcess:
             if self._is_killed:
                 process.kill()
 
-    def _crashed(self, function: Callable[..., Any]) -> WorkerCrashed:
+    def _crashed(self, function: Callable[..., Any]) -> WorkerCrashedError:
         code = self.stop()
         how = f"was ended by signal {-code}" if code and code < 0 else f"exited with code {code}"
         name = getattr(function, "__qualname__", repr(function))
-        return WorkerCrashed(
+        return WorkerCrashedError(
             f"the worker process {how} while it ran {name}; the next job gets a new one. "
             "If it was the kernel's memory killer, give the host more memory."
         )
@@ -119,18 +120,18 @@ def _work(pipe: Connection[Any, Any]) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
-            function, arguments = pipe.recv()
-            answer = True, function(*arguments)
+            question = pipe.recv_bytes()
         except EOFError:
             return
-        except Exception as error:
-            answer = False, _portable(error)
-        try:
-            pipe.send(answer)
-        except ConnectionError:
-            return
-        except Exception as error:
-            pipe.send((False, _portable(error)))
+        pipe.send_bytes(_answer(question))
+
+
+def _answer(question: bytes) -> bytes:
+    try:
+        function, arguments = pickle.loads(question)  # noqa: S301  from our own process
+        return pickle.dumps((True, function(*arguments)))
+    except Exception as error:
+        return pickle.dumps((False, _portable(error)))
 
 
 def _end_with_parent() -> None:

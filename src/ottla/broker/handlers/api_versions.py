@@ -1,8 +1,9 @@
 """ApiVersions, versions 0 to 4: what this node answers, and the cluster's features.
 
-A version that is not known is answered with UNSUPPORTED_VERSION in version 0, so that any client can
-read which versions there are. Version 3 cannot show a feature whose lowest version is 0 (KIP-1022).
-Produce is advertised from version 0 for the sake of old librdkafka, though 0 to 2 are refused.
+A version that is not known is answered with UNSUPPORTED_VERSION in version 0, so that any client
+can read which versions there are. Version 3 cannot show a feature whose lowest version is 0
+(KIP-1022). Produce is advertised from version 0 for the sake of old librdkafka, though 0 to 2 are
+refused.
 """
 
 from __future__ import annotations

@@ -12,12 +12,13 @@ UNKNOWN_LEADER_EPOCH, KAFKA_STORAGE_ERROR.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from ottla.broker.broker import Broker
 from ottla.broker.fetch_sessions import FetchSession, Wanted, wanted_of
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.pending import Pending
-from ottla.model import ErrorCode, KafkaError
+from ottla.model import KafkaError
 from ottla.replication.partition import Isolation, Partition
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.fetch import (
@@ -175,14 +176,12 @@ class _Waiting:
 
 def _existing(reading: _Reading) -> Iterable[Partition]:
     for wanted in reading.wanted:
-        try:
+        with suppress(KafkaError):
             yield reading.find(wanted)
-        except KafkaError as error:
-            assert error.code is not ErrorCode.NONE
 
 
 def _by_topic(answers: list[tuple[Wanted, PartitionData]]) -> list[FetchableTopicResponse]:
-    """Neighbours of one topic go together; partitions keep their order, which is that of service."""
+    """Neighbours of one topic go together; partitions keep the order of service."""
     topics: list[FetchableTopicResponse] = []
     for wanted, answer in answers:
         last = topics[-1] if topics else None

@@ -65,7 +65,7 @@ class BatchFilter:
         if not marker.is_orphan or header.has_delete_horizon:
             return batch
         body = read_body(batch, 0, header)
-        return self._set_delete_horizon(header, body, list(walk_records(body, header.record_count)))
+        return self._marked(header, body, list(walk_records(body, header.record_count))) or batch
 
     def _filter_records(self, batch: Buffer, header: BatchHeader) -> Buffer | None:
         body = read_body(batch, 0, header)
@@ -74,7 +74,9 @@ class BatchFilter:
         if not kept:
             return None
         if has_tombstones and not header.has_delete_horizon:
-            return self._set_delete_horizon(header, body, kept)
+            marked = self._marked(header, body, kept)
+            if marked is not None:
+                return marked
         if len(kept) == header.record_count:
             return batch
         return seal_batch(
@@ -104,12 +106,17 @@ class BatchFilter:
             kept.append(record)
         return kept, has_tombstones
 
-    def _set_delete_horizon(
+    def _marked(
         self, header: BatchHeader, body: bytes, kept: list[WalkedRecord]
-    ) -> Buffer:
+    ) -> Buffer | None:
+        """A batch of these records with a delete horizon; None where a timestamp is so far from it
+        that the difference cannot be written."""
         horizon_ms = self._delete_horizon_ms
         by_ms = header.base_timestamp - horizon_ms
-        shifted = [shift_timestamp(body[record[0] : record[1]], by_ms=by_ms) for record in kept]
+        try:
+            shifted = [shift_timestamp(body[record[0] : record[1]], by_ms=by_ms) for record in kept]
+        except ValueError:
+            return None
         marked = _header_of(header, kept)._replace(
             attributes=header.attributes | DELETE_HORIZON_FLAG, base_timestamp=horizon_ms
         )

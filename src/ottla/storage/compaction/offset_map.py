@@ -6,11 +6,12 @@ the pass ends where it is: the log is cleaned up to there, and the next compacti
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Final
 
-from ottla.wire.records.record import WalkedRecord
+from ottla.wire.errors import ProtocolError
+from ottla.wire.records.header import BatchHeader
+from ottla.wire.records.record import walk_records
 
 # A key of 47 bytes, a UUID in text for instance, takes as much memory as one of 32 does.
 KEY_BYTES_MAX: Final = 47
@@ -32,18 +33,23 @@ class OffsetMap:
         self.offsets: dict[bytes, int] = {}
         self.latest_offset = -1
 
-    def add(self, records: Iterable[WalkedRecord], *, base_offset: int) -> bool:
-        """Notes a batch's records, in order, and says whether all of them found room."""
+    def add(self, header: BatchHeader, body: bytes) -> bool:
+        """Notes a batch's records and says whether all of them found room."""
         offsets, entries_max = self.offsets, self._entries_max
-        for _, _, _, offset_delta, key, _, _ in records:
+        base_offset, last_offset_delta = header.base_offset, header.last_offset_delta
+        for _, _, _, offset_delta, key, _, _ in walk_records(body, header.record_count):
+            if offset_delta > last_offset_delta:
+                raise ProtocolError(f"a record's offset is {offset_delta} above its batch's")
             if key is None:
                 continue
             if len(key) > KEY_BYTES_MAX:
                 key = key_identity(key)
             if len(offsets) >= entries_max and key not in offsets:
+                # Ahead of this record everything is covered.
                 self.latest_offset = max(self.latest_offset, base_offset + offset_delta - 1)
                 return False
             offsets[key] = base_offset + offset_delta
+        self.latest_offset = header.last_offset
         return True
 
 

@@ -1,0 +1,85 @@
+"""The columns of each type of row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal, NamedTuple
+
+from rich.text import Text
+
+from ottla.cli import dump_cells as cells
+from ottla.dump.rows import BatchRow, PartitionOffset, ProducerRow, Property, RecordRow, Row
+from ottla.storage.epoch_cache import EpochEntry
+from ottla.storage.offset_index import OffsetPosition
+from ottla.storage.time_index import TimestampOffset
+from ottla.storage.transaction_index import AbortedTransaction
+
+
+class Column(NamedTuple):
+    """One column of the rows of a type. Those that may wrap give way on a narrow terminal."""
+
+    title: str
+    cell: Callable[[Any], str | Text]
+    justify: Literal["left", "right"] = "right"
+    wraps: bool = False
+    # Its part of the room that the other columns leave; None takes what its cells need.
+    ratio: int | None = None
+
+
+COLUMNS: Final[dict[type[Row], tuple[Column, ...]]] = {
+    BatchRow: (
+        Column("offsets", lambda row: cells.span(row.base_offset, row.last_offset)),
+        Column("records", lambda row: str(row.record_count)),
+        Column("position", lambda row: str(row.position)),
+        Column("bytes", lambda row: str(row.size_in_bytes)),
+        Column("codec", lambda row: row.codec, "left"),
+        Column("max timestamp", lambda row: cells.moment(row.max_timestamp), "left", wraps=True),
+        Column("epoch", lambda row: cells.number(row.leader_epoch)),
+        Column("producer", cells.producer, "left"),
+        Column("sequences", lambda row: cells.span(row.base_sequence, row.last_sequence)),
+        Column("flags", cells.flags, "left", wraps=True),
+    ),
+    RecordRow: (
+        Column("offset", lambda row: str(row.offset)),
+        Column("timestamp", lambda row: cells.moment(row.timestamp), "left"),
+        Column("key", cells.key, "left", wraps=True, ratio=1),
+        Column("value", cells.value, "left", wraps=True, ratio=3),
+    ),
+    OffsetPosition: (
+        Column("offset", lambda row: str(row.offset)),
+        Column("position", lambda row: str(row.position)),
+    ),
+    TimestampOffset: (
+        Column("timestamp", lambda row: str(row.timestamp)),
+        Column("in UTC", lambda row: cells.moment(row.timestamp), "left"),
+        Column("offset", lambda row: str(row.offset)),
+    ),
+    AbortedTransaction: (
+        Column("producer", lambda row: str(row.producer_id)),
+        Column("offsets", lambda row: cells.span(row.first_offset, row.last_offset)),
+        Column("last stable offset", lambda row: str(row.last_stable_offset)),
+    ),
+    ProducerRow: (
+        Column("producer", lambda row: f"{row.producer_id}/{row.producer_epoch}"),
+        Column("last sequences", lambda row: cells.span(row.first_sequence, row.last_sequence)),
+        Column("last offset", lambda row: cells.number(row.last_offset)),
+        Column("last timestamp", lambda row: cells.moment(row.last_timestamp), "left"),
+        Column("coordinator epoch", lambda row: cells.number(row.coordinator_epoch)),
+        Column("open since", lambda row: cells.number(row.current_txn_first_offset)),
+    ),
+    EpochEntry: (
+        Column("epoch", lambda row: str(row.epoch)),
+        Column("start offset", lambda row: str(row.start_offset)),
+    ),
+    PartitionOffset: (
+        Column("topic", lambda row: row.topic, "left"),
+        Column("partition", lambda row: str(row.partition)),
+        Column("offset", lambda row: str(row.offset)),
+    ),
+    Property: (
+        Column("property", lambda row: row.name, "left"),
+        Column("value", lambda row: cells.NOTHING if row.value is None else str(row.value), "left"),
+    ),
+}
+
+KEY: Final = COLUMNS[RecordRow][2]

@@ -1,0 +1,27 @@
+"""The host's clocks, and timers of the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from ottla.model.ids import TimestampMs
+
+
+class SystemClock:
+    """The host's clocks and the running loop's timers. Has no state."""
+
+    __slots__ = ()
+
+    def now_ms(self) -> TimestampMs:
+        return TimestampMs(time.time_ns() // 1_000_000)
+
+    def monotonic(self) -> float:
+        return time.monotonic()  # noqa: TID251  this is the seam
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        return asyncio.get_running_loop().call_later(seconds, callback)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)  # noqa: TID251  this is the seam

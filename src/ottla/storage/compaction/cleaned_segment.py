@@ -1,0 +1,69 @@
+"""The segment that a group of old ones becomes, while it is written under `.cleaned` names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ottla.model import Buffer
+from ottla.runtime.disk import Disk
+from ottla.storage.compaction.plan import CompactionPlan, PlannedSegment
+from ottla.storage.compaction.throttle import Throttle
+from ottla.storage.file_names import FileState
+from ottla.storage.segment import BatchExtent, Segment
+from ottla.storage.transaction_index import AbortedTransaction
+from ottla.wire.records.header import BatchHeader, read_header
+
+_WRITE_BYTES: Final = 1 << 20
+
+
+class CleanedSegment:
+    """Gathers batches into large writes. Durable after `finish`; closed either way by `close`."""
+
+    def __init__(
+        self, disk: Disk, plan: CompactionPlan, group: list[PlannedSegment], throttle: Throttle
+    ) -> None:
+        self._segment = Segment.create(
+            disk,
+            plan.directory,
+            group[0].base_offset,
+            # It will hardly grow to what is reserved for an active segment.
+            replace(plan.config, preallocate=False),
+            created_ms=group[-1].created_ms,
+            state=FileState.CLEANED,
+        )
+        self._throttle = throttle
+        self._batches = bytearray()
+        self._extents: list[BatchExtent] = []
+
+    @property
+    def size(self) -> int:
+        return self._segment.size + len(self._batches)
+
+    def append(self, batch: Buffer) -> None:
+        header = read_header(batch)
+        self._batches += batch
+        self._extents.append(_extent(header))
+        if len(self._batches) >= _WRITE_BYTES:
+            self._write()
+
+    def append_aborted(self, transaction: AbortedTransaction) -> None:
+        self._segment.transaction_index.append(transaction)
+
+    def finish(self) -> None:
+        self._write()
+        self._segment.become_inactive()
+        self._segment.sync()
+
+    def close(self) -> None:
+        self._segment.close()
+
+    def _write(self) -> None:
+        if self._extents:
+            self._segment.append((self._batches,), self._extents)
+            self._throttle.spend(len(self._batches))
+            self._batches, self._extents = bytearray(), []
+
+
+def _extent(header: BatchHeader) -> BatchExtent:
+    return BatchExtent(header.last_offset, header.max_timestamp, header.size_in_bytes)
