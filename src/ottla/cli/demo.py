@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs, TopicPartition, Uuid
-from ottla.runtime.clock import SystemClock
+from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.storage.log import Log
 from ottla.storage.log_config import LogConfig

@@ -27,7 +27,7 @@ def dump(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="Files, partition directories such as [cyan]orders-0[/], or log directories.",
             show_default=False,
         ),
@@ -85,8 +85,10 @@ def dump(
         As,
         typer.Option(
             "--as",
-            help="How records of an internal topic are written. [cyan]auto[/] goes by the name "
-            "of the directory.",
+            metavar="FORMAT",
+            help="Whose records these are: [cyan]metadata[/], [cyan]offsets[/], "
+            "[cyan]transactions[/], [cyan]shares[/] or [cyan]remote[/] for an internal topic's; "
+            "[cyan]auto[/] goes by the name of the directory.",
             rich_help_panel=_HOW,
         ),
     ] = As.AUTO,

@@ -23,6 +23,14 @@ def number(value: int | None) -> str:
     return NOTHING if value is None or value == -1 else str(value)
 
 
+def count(amount: int, name: str, names: str | None = None) -> str:
+    return f"{amount:,} {name if amount == 1 else names or name + 's'}"
+
+
+def is_nothing(cell: str | Text) -> bool:
+    return str(cell) in ("", NOTHING, "null")
+
+
 def span(first: int | None, last: int | None) -> str:
     if first is None or first == -1:
         return NOTHING
@@ -57,8 +65,8 @@ def flags(row: BatchRow) -> str:
 
 def raw(data: bytes | None) -> Text:
     """A key or value as text if it is any, else in hexadecimal."""
-    if data is None:
-        return Text("null", style="dim")
+    if not data:
+        return Text("null" if data is None else '""', style="dim")
     text = printable_text(data[: SHOWN_CHARACTERS_MAX * 4])
     shown = f"0x{data[:SHOWN_CHARACTERS_MAX].hex()}" if text is None else text.translate(_ESCAPES)
     if len(shown) > SHOWN_CHARACTERS_MAX or len(data) > SHOWN_CHARACTERS_MAX * 4:
@@ -74,14 +82,10 @@ def stored(record: StoredRecord) -> Text:
     return text
 
 
-def has_key(row: RecordRow) -> bool:
-    """A control record's key is its type, which is shown as such."""
-    return row.key is not None and row.control_type is None
-
-
 def key(row: RecordRow) -> Text:
+    """The key. A control record's is its type, which `value` shows."""
     if row.control_type is not None:
-        return Text()
+        return Text(NOTHING)
     return raw(row.key) if row.key_record is None else stored(row.key_record)
 
 

@@ -22,6 +22,8 @@ class Column(NamedTuple):
     cell: Callable[[Any], str | Text]
     justify: Literal["left", "right"] = "right"
     wraps: bool = False
+    # Left out until a row has something for it.
+    is_optional: bool = False
     # Its part of the room that the other columns leave; None takes what its cells need.
     ratio: int | None = None
 
@@ -35,14 +37,18 @@ COLUMNS: Final[dict[type[Row], tuple[Column, ...]]] = {
         Column("codec", lambda row: row.codec, "left"),
         Column("max timestamp", lambda row: cells.moment(row.max_timestamp), "left", wraps=True),
         Column("epoch", lambda row: cells.number(row.leader_epoch)),
-        Column("producer", cells.producer, "left"),
-        Column("sequences", lambda row: cells.span(row.base_sequence, row.last_sequence)),
-        Column("flags", cells.flags, "left", wraps=True),
+        Column("producer", cells.producer, "left", is_optional=True),
+        Column(
+            "sequences",
+            lambda row: cells.span(row.base_sequence, row.last_sequence),
+            is_optional=True,
+        ),
+        Column("flags", cells.flags, "left", wraps=True, is_optional=True),
     ),
     RecordRow: (
         Column("offset", lambda row: str(row.offset)),
         Column("timestamp", lambda row: cells.moment(row.timestamp), "left"),
-        Column("key", cells.key, "left", wraps=True, ratio=1),
+        Column("key", cells.key, "left", wraps=True, is_optional=True, ratio=1),
         Column("value", cells.value, "left", wraps=True, ratio=3),
     ),
     OffsetPosition: (
@@ -81,5 +87,3 @@ COLUMNS: Final[dict[type[Row], tuple[Column, ...]]] = {
         Column("value", lambda row: cells.NOTHING if row.value is None else str(row.value), "left"),
     ),
 }
-
-KEY: Final = COLUMNS[RecordRow][2]

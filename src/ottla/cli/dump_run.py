@@ -23,8 +23,8 @@ from ottla.dump.readonly_disk import ReadonlyDisk
 from ottla.dump.rows import Problem, Row
 from ottla.dump.statistics import LogStatistics, gather
 from ottla.dump.verification import verify_file
-from ottla.runtime.clock import SystemClock
 from ottla.runtime.disk import Disk
+from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.storage.file_names import FileState
 
@@ -49,7 +49,9 @@ def run_dump(paths: Iterable[str], reading: Reading, mode: Mode, *, as_json: boo
     if not stdout.is_terminal:
         stdout.width = max(stdout.width, PIPE_COLUMNS_MIN)
     output: Output = (
-        JsonOutput(stdout, stderr) if as_json else TableOutput(stdout, stderr, deep=reading.deep)
+        JsonOutput(stdout, stderr)
+        if as_json
+        else TableOutput(stdout, stderr, deep=reading.deep, has_headings=mode is Mode.CONTENT)
     )
     # Rows that scroll over the terminal show by themselves that something is going on.
     is_quiet = mode is not Mode.CONTENT or not stdout.is_terminal

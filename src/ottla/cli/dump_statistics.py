@@ -41,7 +41,9 @@ def _summary(statistics: LogStatistics) -> Table:
     offsets, timestamps = statistics.offsets, statistics.timestamps
     lines = {
         "offsets": cells.span(offsets.first, offsets.last),
-        "gaps": f"{offsets.gaps:,}, {offsets.missing:,} offsets missing, "
+        "gaps": "none"
+        if not offsets.gaps
+        else f"{offsets.gaps:,}; {cells.count(offsets.missing, 'offset')} missing, "
         f"{offsets.largest_gap:,} at most in a row",
         "time (UTC)": f"{cells.moment(timestamps.first)} to {cells.moment(timestamps.last)}",
         "batches": f"{total.batches:,}, {statistics.control.batches:,} of them control batches",
@@ -52,7 +54,8 @@ def _summary(statistics: LogStatistics) -> Table:
         f"({total.compression_ratio:.2f} x)",
         "producers": f"{len(statistics.producers):,}",
         "transactions": f"{transactions.committed:,} committed, {transactions.aborted:,} aborted, "
-        f"{len(transactions.open_since):,} open; {transactions.batches:,} batches",
+        f"{len(transactions.open_since):,} open; "
+        + cells.count(transactions.batches, "batch", "batches"),
     }
     table = Table.grid(padding=(0, 2))
     for name, text in lines.items():

@@ -4,7 +4,7 @@ Here is what needs no event loop. asyncio takes 40 ms to import, so whoever runs
 `SystemClock`, `SystemNetwork`, `SystemBackground` and `Tasks` from their own modules.
 """
 
-from ottla.runtime.background import Background, Finished, InlineBackground
+from ottla.runtime.background import Background, Finished, InlineBackground, WorkerCrashedError
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.dice import Dice, RandomDice, SystemDice
@@ -37,4 +37,5 @@ __all__ = [
     "SystemDice",
     "SystemDisk",
     "Timer",
+    "WorkerCrashedError",
 ]

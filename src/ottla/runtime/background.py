@@ -18,6 +18,10 @@ T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")
 
 
+class WorkerCrashedError(Exception):
+    """The process of a computation ended before the computation did."""
+
+
 class Background(Protocol):
     """Runs jobs away from the loop. Used from one event loop, and closed by its owner."""
 
@@ -28,8 +32,8 @@ class Background(Protocol):
         """Calls a function that calculates, with copies of its arguments.
 
         Function, arguments and result are pickled, so the function is one of a module. Once a
-        cancelled job has raised `CancelledError` it runs no more. It may have been killed anywhere,
-        and so may one whose process crashed (`WorkerCrashedError`): what it left on disk is of no use.
+        cancelled job has raised `CancelledError` it runs no more. It may have been killed at any
+        point, as may one that ended in `WorkerCrashedError`: what it left on disk is of no use.
         """
 
     async def close(self) -> None:

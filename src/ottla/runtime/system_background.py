@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar, TypeVarTuple
 
 from ottla.runtime.worker_process import WorkerProcess
@@ -37,7 +38,7 @@ class SystemBackground:
         future = self._worker_thread.submit(self._worker.call, job, function, arguments)
         task = asyncio.get_running_loop().create_task(self._finish(job, future))
         self._computations.add(task)
-        task.add_done_callback(self._finished)
+        task.add_done_callback(partial(self._finished, job, future))
         if self._worker_stop is not None:
             self._worker_stop.cancel()
         return task
@@ -55,17 +56,24 @@ class SystemBackground:
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
-            if not future.cancel():
-                self._worker.kill(job)
-                await asyncio.wait([asyncio.wrap_future(future)])
+            self._stop(job, future)
+            # Until the thread that talked to the worker has seen its end.
+            await asyncio.gather(asyncio.wrap_future(future), return_exceptions=True)
             raise
 
-    def _finished(self, task: asyncio.Task[Any]) -> None:
+    def _finished(self, job: object, future: Future[T], task: asyncio.Task[T]) -> None:
+        # A task that was cancelled before its first step has stopped nothing yet.
+        self._stop(job, future)
         self._computations.discard(task)
         if not self._computations:
             self._worker_stop = task.get_loop().call_later(
                 self._worker_idle_seconds, self._worker_thread.submit, self._worker.stop
             )
+
+    def _stop(self, job: object, future: Future[T]) -> None:
+        """Keeps a job from starting or ends it; does nothing to one that is over."""
+        if not future.cancel():
+            self._worker.kill(job)
 
     def _shut_down(self) -> None:
         self._worker_thread.submit(self._worker.stop)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from ottla.model.ids import TimestampMs
+from ottla.runtime.clock import Timer
 
 
 class SystemClock:

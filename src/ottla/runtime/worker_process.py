@@ -14,15 +14,13 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ottla.runtime.background import WorkerCrashedError
+
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import SpawnProcess
 
 _STOP_SECONDS_MAX = 5.0
-
-
-class WorkerCrashedError(Exception):
-    """The process of a computation ended before the computation did."""
 
 
 class WorkerProcess:
@@ -107,10 +105,10 @@ class WorkerProcess:
         code = self.stop()
         how = f"was ended by signal {-code}" if code and code < 0 else f"exited with code {code}"
         name = getattr(function, "__qualname__", repr(function))
-        return WorkerCrashedError(
-            f"the worker process {how} while it ran {name}; the next job gets a new one. "
-            "If it was the kernel's memory killer, give the host more memory."
-        )
+        reason = f"the worker process {how} while it ran {name}; the next job gets a new one"
+        if code == -signal.SIGKILL:
+            reason += "; if nobody killed it, the host ran out of memory"
+        return WorkerCrashedError(reason)
 
 
 def _work(pipe: Connection[Any, Any]) -> None:

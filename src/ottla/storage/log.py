@@ -28,6 +28,7 @@ from ottla.storage.flush import Flush
 from ottla.storage.follower_batches import check_batches
 from ottla.storage.leader_batch import Origin, check_batch, settle_batch
 from ottla.storage.log_config import LogConfig
+from ottla.storage.offset_index import RELATIVE_OFFSET_MAX
 from ottla.storage.producer_history import ProducerHistory
 from ottla.storage.retention import expired_segments
 from ottla.storage.retired_segments import RetiredSegments
@@ -153,20 +154,26 @@ class Log:
         )
         self.log_end_offset = last_offset + 1
         at = 0
-        for header in headers:
-            if header.leader_epoch != self.epochs.latest_epoch and header.leader_epoch >= 0:
-                self.epochs.assign(epoch=header.leader_epoch, start_offset=header.base_offset)
-            if header.producer_id >= 0:
-                batch = memoryview(records)[at : at + header.size_in_bytes]
-                self.producers.note(batch, header, segment)
-            at += header.batch_length + LENGTH_PREFIX_BYTES
+        try:
+            for header in headers:
+                if header.leader_epoch != self.epochs.latest_epoch and header.leader_epoch >= 0:
+                    self.epochs.assign(epoch=header.leader_epoch, start_offset=header.base_offset)
+                if header.producer_id >= 0:
+                    batch = memoryview(records)[at : at + header.size_in_bytes]
+                    self.producers.note(batch, header, segment)
+                at += header.batch_length + LENGTH_PREFIX_BYTES
+        except OSError:
+            # A marker that the transaction index does not tell of would expose what was aborted.
+            self.truncate_to(headers[0].base_offset, now_ms=now_ms)
+            raise
 
     def _segment_for(self, first: BatchHeader, last_offset: int, size: int, now_ms: int) -> Segment:
         active = self.segments.active
         if not active.can_hold(last_offset) or (
             active.size and self._is_over(active, first.max_timestamp, size, now_ms)
         ):
-            return self.roll(now_ms=now_ms, base_offset=first.base_offset)
+            fits = last_offset - self.log_end_offset <= RELATIVE_OFFSET_MAX
+            return self.roll(now_ms=now_ms, base_offset=None if fits else first.base_offset)
         return active
 
     def _is_over(self, active: Segment, timestamp: int, size: int, now_ms: int) -> bool:
@@ -184,7 +191,11 @@ class Log:
         return now_ms - active.created_ms > limit_ms
 
     def roll(self, *, now_ms: int, base_offset: int | None = None) -> Segment:
-        """Ends the active segment and begins a new one at the end of the log (or after a gap)."""
+        """Ends the active segment and begins a new one at the end of the log.
+
+        A later base offset is for a gap that no segment spans. Otherwise segments follow each other
+        without one even where the batches do not, so that recovery sees when a segment is missing.
+        """
         base_offset = max(self.log_end_offset, base_offset or 0)
         active = self.segments.active
         if active.base_offset == base_offset:
@@ -196,7 +207,9 @@ class Log:
             self._disk, self.directory, base_offset, self.config, created_ms=now_ms
         )
         if active.size == 0:
-            # Nothing was ever in it, and two segments must not share what comes next.
+            # Nothing was ever in it, and two segments must not share what comes next. The new one
+            # is made durable first: a directory without a segment has forgotten its offsets.
+            segment.sync()
             self.segments.remove(active)
             active.remove()
         self.segments.add(segment)
@@ -255,7 +268,9 @@ class Log:
     def last_stable_offset(self) -> int:
         """What read_committed consumers may see: no transaction is open below it."""
         unstable = self.producers.state.first_unstable_offset
-        return self.high_watermark if unstable is None else min(unstable, self.high_watermark)
+        if unstable is None:
+            return self.high_watermark
+        return min(max(unstable, self.log_start_offset), self.high_watermark)
 
     def advance_high_watermark(self, offset: int) -> None:
         """Moves the high watermark, never past the end of the log and never back."""
@@ -272,24 +287,28 @@ class Log:
         if offset < self.segments.first.base_offset:
             self.truncate_fully(offset, now_ms=now_ms)
             return
-        self._begin_truncation(offset)
+        kept, *dropped = self.segments.starting_with(offset)
+        located = kept.locate(offset)
+        end = offset if located is None else min(offset, located.header.base_offset)
+        self._begin_truncation(end)
         # From the end, so that a crash in between leaves a log without a hole.
-        for segment in reversed(self.segments.starting_with(offset)):
-            if segment.base_offset <= offset:
-                break
+        for segment in reversed(dropped):
             self.segments.remove(segment)
             self.retired.add(segment, now_ms=now_ms, delay_ms=0)
-        active = self.segments.active
-        located = active.locate(offset)
-        end = offset if located is None else min(offset, located.header.base_offset)
         if located is not None:
-            active.truncate_at(located.position, end)
+            kept.truncate_at(located.position, end)
         self._end_truncation(end)
+        self.epochs.truncate_from_end(end)
         self.producers.load_up_to(end, self.segments, now_ms=now_ms)
+        self.producers.state.on_high_watermark_updated(self.high_watermark)
 
     def truncate_fully(self, start_offset: int, *, now_ms: int) -> None:
         """Drops everything; the log begins anew at `start_offset`."""
         self._begin_truncation(min(start_offset, self.segments.first.base_offset))
+        # What was known of the old records goes before them: it must not outlive them in a crash.
+        self.epochs.clear()
+        self.epochs.flush()
+        self.producers.restart()
         for segment in reversed(list(self.segments)):
             self.segments.remove(segment)
             self.retired.add(segment, now_ms=now_ms, delay_ms=0)
@@ -300,8 +319,6 @@ class Log:
         self.segments.add(segment)
         self.log_start_offset = start_offset
         self.high_watermark = start_offset
-        self.epochs.clear()
-        self.producers.restart()
         self._end_truncation(start_offset)
 
     def _begin_truncation(self, offset: int) -> None:
@@ -315,7 +332,6 @@ class Log:
         self.log_end_offset = end
         self.log_start_offset = min(self.log_start_offset, end)
         self.high_watermark = min(self.high_watermark, end)
-        self.epochs.truncate_from_end(end)
 
     def delete_records_before(self, offset: int) -> None:
         """Moves the start of the log up (DeleteRecords); retention then removes the segments."""
@@ -338,7 +354,8 @@ class Log:
             high_watermark=self.high_watermark,
         )
         if expired and expired[-1] is self.segments.active:
-            self.roll(now_ms=now_ms)
+            # Durable first: a directory without a segment has forgotten its offsets.
+            self.roll(now_ms=now_ms).sync()
         for segment in expired:
             end = self.segments.end_offset(segment, self.log_end_offset)
             self.segments.remove(segment)
@@ -361,7 +378,8 @@ class Log:
         snapshots, epochs = self.producers.waiting_snapshots(), self.epochs.checkpoint()
         segments: list[Segment] = []
         if self.recovery_point < self.log_end_offset:
-            segments = self.segments.between(self.recovery_point, self.log_end_offset)
+            # A segment that ends at the recovery point was completed after it was synced, maybe.
+            segments = self.segments.between(self.recovery_point - 1, self.log_end_offset)
         if not (segments or snapshots or epochs):
             return None
         for segment in segments:
@@ -392,6 +410,7 @@ class Log:
     def close(self) -> None:
         """Ends the log cleanly: all of it is durable and needs no scan when it is opened again."""
         self.segments.active.become_inactive()
+        self.segments.active.sync()
         self.producers.take_snapshot(self.log_end_offset)
         self.flush()
         self.retired.purge()

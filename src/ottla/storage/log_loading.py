@@ -10,13 +10,13 @@ from ottla.model import TopicPartition
 from ottla.runtime.disk import Disk
 from ottla.storage.epoch_cache import LeaderEpochCache
 from ottla.storage.epoch_loading import load_epochs
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import CorruptIndexError, StorageError
 from ottla.storage.file_names import FileKind
 from ottla.storage.interrupted_work import finish_interrupted_work, segment_files
 from ottla.storage.log import Log, RecoveryPointKeeper
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_history import ProducerHistory
-from ottla.storage.recovery import recover_segment
+from ottla.storage.recovery import cut_segment, recover_segment
 from ottla.storage.segment import Segment
 from ottla.storage.segments import Segments
 
@@ -51,15 +51,20 @@ def open_log(
         partition,
         producer_id_expiration_ms=config.producer_id_expiration_ms,
     )
-    if had_clean_shutdown and not unindexed:
+    if had_clean_shutdown and not unindexed and _is_sane(segments.active):
         log_end_offset = segments.active.next_offset()
         producers.load_up_to(log_end_offset, segments, now_ms=now_ms)
     else:
+        # A process that died may have left names that its host has not written yet.
+        disk.sync_directory(directory)
         start = min([recovery_point, *(segment.base_offset for segment in unindexed)])
-        log_end_offset = _recover(segments, start, recovery_point, producers, epochs, now_ms)
+        log_end_offset = _recover(
+            disk, directory, segments, start, recovery_point, producers, epochs, now_ms
+        )
+    producers.forget_strays(segments)
     log_start_offset = max(log_start_offset, segments.first.base_offset)
-    epochs.truncate_from_end(log_end_offset)
     epochs.truncate_from_start(log_start_offset)
+    epochs.truncate_from_end(log_end_offset)
     log = Log(
         disk,
         directory,
@@ -76,6 +81,8 @@ def open_log(
     if log_end_offset < log_start_offset:
         # Records were deleted beyond what a crash left: none of them may come back.
         log.truncate_fully(log_start_offset, now_ms=now_ms)
+    # What was derived again has to be durable before the recovery point says so.
+    log.flush()
     return log
 
 
@@ -106,7 +113,17 @@ def _first_segment(
     return segment
 
 
+def _is_sane(segment: Segment) -> bool:
+    try:
+        segment.sanity_check()
+    except CorruptIndexError:
+        return False
+    return True
+
+
 def _recover(
+    disk: Disk,
+    directory: str,
     segments: Segments,
     start: int,
     recovery_point: int,
@@ -116,20 +133,37 @@ def _recover(
 ) -> int:
     """Recovers the segment that holds `start` and all after it; returns the end of the log."""
     suspects = segments.starting_with(start)
+    # Rolled after the last flush, the segment before may lack the end of its time index.
+    previous = segments.containing(suspects[0].base_offset - 1)
+    if previous is not None and not previous.has_complete_indexes():
+        suspects.insert(0, previous)
     end = suspects[0].base_offset
     epochs.truncate_from_end(end)
     producers.load_up_to(end, segments, now_ms=now_ms)
-    for number, segment in enumerate(suspects):
+    while suspects:
+        segment = suspects.pop(0)
+        if segment.base_offset != end and segment.base_offset > recovery_point:
+            # A segment before it, or the end of one, did not reach the device.
+            _drop(disk, directory, segments, [segment, *suspects])
+            break
         if segment.base_offset < end:
             raise StorageError(f"segment {segment.path(FileKind.LOG)} begins before offset {end}")
-        is_cut, end = recover_segment(
+        sound = recover_segment(
             segment, producers=producers, epochs=epochs, recovery_point=recovery_point
         )
+        end = sound.next_offset
         producers.take_snapshot(end)
-        if is_cut:
+        if sound.size < segment.size:
             # What follows a cut would leave a hole, and was not durable either.
-            for later in reversed(suspects[number + 1 :]):
-                segments.remove(later)
-                later.remove()
-            break
+            _drop(disk, directory, segments, suspects)
+            suspects = []
+        cut_segment(segment, sound)
     return end
+
+
+def _drop(disk: Disk, directory: str, segments: Segments, dropped: list[Segment]) -> None:
+    """From the end, durably and before anything is cut: a crash in between leaves no hole."""
+    for segment in reversed(dropped):
+        segments.remove(segment)
+        segment.remove()
+        disk.sync_directory(directory)

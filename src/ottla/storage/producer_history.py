@@ -112,8 +112,9 @@ class ProducerHistory:
 
     def load_up_to(self, offset: int, segments: Segments, *, now_ms: int) -> None:
         """Makes the state what it was at `offset`: from the last sound snapshot, and the log."""
-        self.forget_snapshots(above=offset)
-        start = self._load_latest(segments.first.base_offset, now_ms)
+        first_offset = segments.first.base_offset
+        self.forget_snapshots(below=first_offset, above=offset)
+        start = self._load_latest(first_offset, now_ms)
         for segment in segments.between(start, offset):
             for position, header in segment.headers():
                 if start <= header.base_offset < offset and header.has_producer_id:
@@ -168,6 +169,11 @@ class ProducerHistory:
         self._remove([offset for offset in self._offsets if is_useless(offset)])
         for offset in [offset for offset in self._waiting if is_useless(offset)]:
             del self._waiting[offset]
+
+    def forget_strays(self, segments: Segments) -> None:
+        """Removes the snapshots that begin no segment, as every close leaves one; not the last."""
+        bases = {segment.base_offset for segment in segments}
+        self._remove(sorted(self._offsets - bases)[:-1])
 
     def restart(self) -> None:
         """Forgets everything, as when a log begins anew."""

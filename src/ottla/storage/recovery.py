@@ -8,6 +8,8 @@ instead.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ottla.storage.batch_scan import scan_batches
 from ottla.storage.epoch_cache import LeaderEpochCache
 from ottla.storage.errors import CorruptLogError
@@ -17,15 +19,21 @@ from ottla.wire.records.batch import crc_matches
 from ottla.wire.records.header import BatchHeader
 
 
+class SoundPart(NamedTuple):
+    """The bytes of a segment up to the first that are not sound, and the offset that ends them."""
+
+    size: int
+    next_offset: int
+
+
 def recover_segment(
     segment: Segment,
     *,
     producers: ProducerHistory,
     epochs: LeaderEpochCache,
     recovery_point: int,
-) -> tuple[bool, int]:
-    """Makes a segment whole and durable. Returns whether something had to be cut off, and the
-    offset after the last batch."""
+) -> SoundPart:
+    """Finds the sound part of a segment and everything that follows from it; cuts nothing yet."""
     segment.reset_indexes()
     end_position, next_offset = 0, segment.base_offset
     try:
@@ -49,12 +57,15 @@ def recover_segment(
                 "cannot be read any more. Move the file away to go on without them, or replace "
                 "the directory by a copy of another replica's",
             ) from error
-    is_cut = end_position < segment.size
-    if is_cut:
-        segment.truncate_at(end_position, next_offset)
+    return SoundPart(end_position, next_offset)
+
+
+def cut_segment(segment: Segment, sound: SoundPart) -> None:
+    """Leaves of a segment what is sound, durably."""
+    if sound.size < segment.size:
+        segment.truncate_at(sound.size, sound.next_offset)
     segment.become_inactive()
     segment.sync()
-    return is_cut, next_offset
 
 
 def _require_sound(

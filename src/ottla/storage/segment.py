@@ -10,11 +10,13 @@ their files, on the owner's thread; `sync` may then run on a worker.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from ottla.model import NO_TIMESTAMP, Buffer
 from ottla.runtime.disk import Disk, File
 from ottla.storage.batch_scan import scan_headers
+from ottla.storage.errors import CorruptIndexError, StorageError
 from ottla.storage.file_names import FileKind, FileState, SegmentFileName
 from ottla.storage.log_config import LogConfig
 from ottla.storage.offset_index import RELATIVE_OFFSET_MAX, OffsetIndex
@@ -107,15 +109,25 @@ class Segment:
     ) -> Segment:
         """A new, empty segment. Files that a crash left under its names are emptied."""
         segment = cls(disk, directory, base_offset, config, created_ms=created_ms, state=state)
-        segment._log_file = disk.open(segment.path(FileKind.LOG), create=True)
-        if segment._log_file.size():
-            segment._log_file.truncate(0)
-        if config.preallocate:
-            segment._log_file.preallocate(config.segment_bytes)
-        for index in segment._indexes():
-            index.truncate()
-        segment._max_timestamp = TimestampOffset(NO_TIMESTAMP, base_offset)
+        try:
+            segment._begin_empty()
+        except OSError:
+            # Left behind, an empty file among another segment's offsets would pass for the last.
+            with suppress(OSError):
+                segment.remove()
+                disk.sync_directory(directory)
+            raise
         return segment
+
+    def _begin_empty(self) -> None:
+        self._log_file = self._disk.open(self.path(FileKind.LOG), create=True)
+        if self._log_file.size():
+            self._log_file.truncate(0)
+        if self._config.preallocate:
+            self._log_file.preallocate(self._config.segment_bytes)
+        for index in self._indexes():
+            index.truncate()
+        self._max_timestamp = TimestampOffset(NO_TIMESTAMP, self.base_offset)
 
     @classmethod
     def open(
@@ -190,10 +202,16 @@ class Segment:
         return 0 <= offset - self.base_offset <= RELATIVE_OFFSET_MAX
 
     def append(self, buffers: Sequence[Buffer], batches: Iterable[BatchExtent]) -> None:
-        """Writes whole batches with one call. If that fails, the segment is as it was: the next
-        append overwrites what a partial write left behind."""
+        """Writes whole batches with one call. If that fails, the segment is as it was."""
         position = self.size
-        self.size = position + self.log_file.write_at(position, buffers)
+        try:
+            self.size = position + self.log_file.write_at(position, buffers)
+        except OSError:
+            # What a part of it left behind would pass for batches when the log is opened again.
+            with suppress(OSError):
+                self.log_file.truncate(position)
+                self.log_file.sync()
+            raise
         for batch in batches:
             self.index_batch(batch, position)
             position += batch.size
@@ -269,11 +287,11 @@ class Segment:
         """Cuts the log at a position and its indexes at the offset that begins there, durably:
         bytes that came back after a crash would pass for the ones written over them."""
         self.log_file.truncate(position)
-        self.log_file.sync()
         self.size = position
         self.offset_index.truncate_to(offset)
         self.time_index.truncate_to(offset)
         self.transaction_index.truncate_to(offset)
+        self.sync()
         self._note_tail()
 
     def _note_tail(self) -> None:
@@ -308,9 +326,25 @@ class Segment:
         self._max_timestamp = TimestampOffset(NO_TIMESTAMP, self.base_offset)
 
     def sanity_check(self) -> None:
-        """Raises `CorruptIndexError` where an index is missing, or cannot belong to this log."""
+        """Raises `CorruptIndexError` where an index cannot be one, or not this log's."""
         for index in self._indexes():
             index.sanity_check()
+        last = self.offset_index.last_entry
+        if last.position and last.position >= self.size:
+            raise CorruptIndexError(
+                f"{self.offset_index.file.path} has an entry for byte {last.position}, where its "
+                f"log of {self.size} bytes has ended. Truncate it and index its segment again."
+            )
+
+    def has_complete_indexes(self) -> bool:
+        """Whether the indexes are sound and the time index has what `become_inactive` adds."""
+        try:
+            self.sanity_check()
+            latest = self.time_index.last_entry
+            self._note_tail()
+        except StorageError:
+            return False
+        return self.max_timestamp == latest
 
     def flush(self) -> None:
         """Hands waiting index entries to their files."""
@@ -319,11 +353,17 @@ class Segment:
                 index.flush()
 
     def sync(self) -> None:
-        """Returns when everything flushed before is on the device, names included."""
-        self.log_file.sync()
-        self.offset_index.file.sync()
-        self.time_index.file.sync()
-        self.transaction_index.sync()
+        """Returns when everything flushed before is on the device, names included.
+
+        A file that is not open has not changed, or is gone with a segment that was let go of.
+        """
+        if (log_file := self._log_file) is not None:
+            log_file.sync()
+        for index in (self._offset_index, self._time_index):
+            if index is not None:
+                index.file.sync()
+        if (transaction_index := self._transaction_index) is not None:
+            transaction_index.sync()
         if not self._name_is_durable:
             self._disk.sync_directory(self._directory)
             self._name_is_durable = True

@@ -89,9 +89,9 @@ class TimeIndex(IndexFile):
         timestamp, relative_offset = self._last
         if timestamp < 0 or relative_offset < 0:
             raise self._corrupt(f"its last entry is {self.last_entry}")
-        first = self._pair_at(0)
-        if self.entry_count > 1 and (first[0] >= timestamp or first[1] > relative_offset):
-            raise self._corrupt(f"it begins with {self._entry(first)} and ends {self.last_entry}")
+        before = self._pair_at(max(self.entry_count - 2, 0))
+        if self.entry_count > 1 and (before[0] >= timestamp or before[1] > relative_offset):
+            raise self._corrupt(f"{self.last_entry} follows {self._entry(before)}")
 
     def _entry(self, pair: tuple[int, int] | None) -> TimestampOffset:
         if pair is None:

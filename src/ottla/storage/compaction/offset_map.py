@@ -33,14 +33,15 @@ class OffsetMap:
         self.offsets: dict[bytes, int] = {}
         self.latest_offset = -1
 
-    def add(self, header: BatchHeader, body: bytes) -> bool:
-        """Notes a batch's records and says whether all of them found room."""
+    def add(self, header: BatchHeader, body: bytes, *, start_offset: int) -> bool:
+        """Notes a batch's records from an offset on, and says whether all of them found room."""
         offsets, entries_max = self.offsets, self._entries_max
+        start_delta = start_offset - header.base_offset
         base_offset, last_offset_delta = header.base_offset, header.last_offset_delta
         for _, _, _, offset_delta, key, _, _ in walk_records(body, header.record_count):
             if offset_delta > last_offset_delta:
                 raise ProtocolError(f"a record's offset is {offset_delta} above its batch's")
-            if key is None:
+            if key is None or offset_delta < start_delta:
                 continue
             if len(key) > KEY_BYTES_MAX:
                 key = key_identity(key)

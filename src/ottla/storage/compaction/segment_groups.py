@@ -24,8 +24,7 @@ class SizedSegment(NamedTuple):
 def group_segments(
     segments: Iterable[SizedSegment], config: LogConfig
 ) -> list[list[PlannedSegment]]:
-    """The segments in order, in groups. Sizes are those from before compaction: what comes out of
-    a group is no larger."""
+    """The segments in order, in groups. Sizes are those from before, as an upper bound."""
     groups: list[list[PlannedSegment]] = []
     size = index_size = time_index_size = 0
     for segment, own_index_size, own_time_index_size in segments:
@@ -37,7 +36,7 @@ def group_segments(
             and size <= config.segment_bytes
             and index_size <= config.segment_index_bytes
             and time_index_size <= config.segment_index_bytes
-            and segment.end_offset - 1 - groups[-1][0].base_offset <= RELATIVE_OFFSET_MAX
+            and (not segment.size or _can_hold(groups[-1][0], segment.end_offset - 1))
         )
         if fits:
             groups[-1].append(segment)
@@ -46,3 +45,7 @@ def group_segments(
             size, index_size = segment.size, own_index_size
             time_index_size = own_time_index_size
     return groups
+
+
+def _can_hold(first: PlannedSegment, offset: int) -> bool:
+    return offset - first.base_offset <= RELATIVE_OFFSET_MAX

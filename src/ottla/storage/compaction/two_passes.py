@@ -1,0 +1,139 @@
+"""The heavy part of a compaction: old segments in, cleaned ones out, beside them.
+
+The first pass reads the dirty part and notes the newest offset of each key; the second reads
+everything from the log's first segment on and copies what stays. No log is touched, only files:
+this runs in a worker process, or inline in a simulation. Whatever goes wrong, the old segments are
+as they were, and the new ones are gone or go when the log is next opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from ottla.runtime.disk import Disk
+from ottla.storage.compaction.batch_filter import BatchFilter
+from ottla.storage.compaction.cleaned_segment import CleanedSegment
+from ottla.storage.compaction.offset_map import OffsetMap
+from ottla.storage.compaction.plan import CompactionPlan, PlannedSegment
+from ottla.storage.compaction.result import CleanedGroup, CompactionResult
+from ottla.storage.compaction.segment_groups import SizedSegment, group_segments
+from ottla.storage.compaction.segment_reader import SegmentReader
+from ottla.storage.compaction.throttle import Sleep, Throttle
+from ottla.storage.compaction.transaction_walk import TransactionWalk
+from ottla.storage.file_names import FileKind, FileState, SegmentFileName
+from ottla.storage.interrupted_work import remove_segment_files, segment_files
+from ottla.wire.records.batch import read_body
+from ottla.wire.records.header import BatchHeader
+
+
+def compact(
+    disk: Disk,
+    plan: CompactionPlan,
+    *,
+    sleep: Sleep | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> CompactionResult:
+    """Writes the cleaned segments of a plan, durably.
+
+    Asks `is_cancelled` before each batch, and waits with `sleep` where the plan has a rate. Raises
+    `CorruptLogError` for bytes that cannot be trusted, `CompactionCancelledError`, or `OSError`.
+    """
+    # A worker that was killed may have left some, and after a crash everything above them would
+    # pass for unfinished.
+    remove_cleaned(disk, plan.directory)
+    throttle = Throttle(plan.bytes_per_second, sleep)
+    reader = SegmentReader(disk, plan, throttle, is_cancelled)
+    try:
+        offset_map = build_offset_map(plan, reader)
+        batch_filter = BatchFilter(plan, offset_map)
+        groups = tuple(
+            _clean(group, disk, plan, reader, batch_filter, throttle)
+            for group in _groups(disk, plan, offset_map.latest_offset)
+        )
+        disk.sync_directory(plan.directory)
+    except Exception:
+        with suppress(OSError):
+            remove_cleaned(disk, plan.directory)
+        raise
+    return CompactionResult(
+        plan,
+        groups,
+        offset_map.latest_offset + 1,
+        records_read=batch_filter.records_read,
+        records_kept=batch_filter.records_kept,
+    )
+
+
+def remove_cleaned(disk: Disk, directory: str) -> None:
+    """Removes every cleaned segment that is not swapped in."""
+    found = segment_files(disk, directory)
+    remove_segment_files(
+        disk, directory, [name for name in found if name.state is FileState.CLEANED]
+    )
+
+
+def build_offset_map(plan: CompactionPlan, reader: SegmentReader) -> OffsetMap:
+    """The first pass. It ends where the map is full, be that in the middle of a batch."""
+    offset_map = OffsetMap(memory_bytes=plan.memory_bytes)
+    start_offset = plan.first_dirty_offset
+    transactions = TransactionWalk(plan.aborted_transactions)
+
+    def visit(header: BatchHeader, batch: memoryview) -> bool:
+        if header.is_control:
+            transactions.meet_marker(header, batch)
+        elif not transactions.meet_data(header):
+            return offset_map.add(header, read_body(batch, 0, header), start_offset=start_offset)
+        return True
+
+    for planned in plan.segments:
+        if planned.end_offset > start_offset:
+            if not reader.read(planned, visit, start_offset=start_offset):
+                break
+            # Its last offsets may be those of a marker, or of nothing.
+            offset_map.latest_offset = planned.end_offset - 1
+    return offset_map
+
+
+def _groups(disk: Disk, plan: CompactionPlan, latest_offset: int) -> list[list[PlannedSegment]]:
+    def size(planned: PlannedSegment, kind: FileKind) -> int:
+        return disk.file_size(f"{plan.directory}/{SegmentFileName(planned.base_offset, kind)}")
+
+    covered = [
+        SizedSegment(
+            planned,
+            index_size=size(planned, FileKind.OFFSET_INDEX),
+            time_index_size=size(planned, FileKind.TIME_INDEX),
+        )
+        for planned in plan.segments
+        if planned.base_offset <= latest_offset
+    ]
+    return group_segments(covered, plan.config)
+
+
+def _clean(
+    group: list[PlannedSegment],
+    disk: Disk,
+    plan: CompactionPlan,
+    reader: SegmentReader,
+    batch_filter: BatchFilter,
+    throttle: Throttle,
+) -> CleanedGroup:
+    """The second pass, over one group."""
+    cleaned = CleanedSegment(disk, plan, group, throttle)
+
+    def visit(header: BatchHeader, batch: memoryview) -> bool:
+        kept = batch_filter.filter(batch, header)
+        if kept is not None:
+            cleaned.append(kept)
+        if batch_filter.aborted is not None:
+            cleaned.append_aborted(batch_filter.aborted)
+        return True
+
+    try:
+        for planned in group:
+            reader.read(planned, visit)
+        cleaned.finish()
+    finally:
+        cleaned.close()
+    return CleanedGroup(tuple(group), cleaned.size)
