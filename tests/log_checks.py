@@ -44,8 +44,11 @@ def all_batches(log: Log) -> list[StoredBatch]:
     return [batch for segment in log.segments for batch in stored_batches(segment)]
 
 
-def assert_sound(log: Log, *, gaps: bool = False) -> None:
-    """Whole batches without a hole, in order, with indexes and epochs that say what they hold."""
+def assert_sound(log: Log, *, gaps: bool = False, deleted_before: int = 0) -> None:
+    """Whole batches without a hole, in order, with indexes and epochs that say what they hold.
+
+    A crash may undo a move of the log's start, up to `deleted_before`, that epochs know of.
+    """
     assert log.segments.first.base_offset <= log.log_start_offset <= log.log_end_offset
     assert log.log_start_offset <= log.high_watermark <= log.log_end_offset
     assert log.recovery_point <= log.log_end_offset
@@ -61,7 +64,9 @@ def assert_sound(log: Log, *, gaps: bool = False) -> None:
         segment.sanity_check()
         offset = max(offset, segment.base_offset)
     assert offset == log.log_end_offset
-    assert list(log.epochs.entries) == epochs_of(log), "epochs do not agree with the batches"
+    epochs = list(log.epochs.entries)
+    start = max(log.log_start_offset, min(epochs[0].start_offset, deleted_before) if epochs else 0)
+    assert epochs == epochs_of(log, start=start), "epochs do not agree with the batches"
 
 
 def _assert_offset_index_agrees(segment: Segment, batches: list[StoredBatch]) -> None:
@@ -90,17 +95,15 @@ def _assert_time_index_agrees(
         assert segment.time_index.last_entry == latest
 
 
-def epochs_of(log: Log) -> list[tuple[int, int]]:
-    """The epochs that a log's batches tell, from its start on.
+def epochs_of(log: Log, *, start: int) -> list[tuple[int, int]]:
+    """The epochs that a log's batches tell, from `start` on.
 
     A log that has lost all its batches to retention remembers the last epoch while it is open.
     """
     found: list[tuple[int, int]] = []
     for _, header, _ in all_batches(log):
-        if header.last_offset >= log.log_start_offset and (
-            not found or found[-1][0] != header.leader_epoch
-        ):
-            found.append((header.leader_epoch, max(header.base_offset, log.log_start_offset)))
+        if header.last_offset >= start and (not found or found[-1][0] != header.leader_epoch):
+            found.append((header.leader_epoch, max(header.base_offset, start)))
     if not found:
         return [entry for entry in log.epochs.entries if entry.start_offset == log.log_end_offset]
     return found

@@ -63,6 +63,10 @@ class History:
         self.first_min = self.first_max = 0
         # Where a state of producers may have been built from.
         self.starts = {0}
+        # The highest start that the log ever had.
+        self.deleted_before = 0
+        # What a crash took, for producers to send again.
+        self.lost: list[bytes] = []
         # A log that is being truncated fully may be found empty, beginning anywhere.
         self.may_be_empty = False
 
@@ -88,7 +92,7 @@ class History:
         self.die()
         while not self.reopen(is_clean=is_clean):
             self.die()
-        self.check()
+        self.adopt()
         self.resend()
         self.check()
 
@@ -284,7 +288,8 @@ class History:
         """Commits, and deletes records before some offset."""
         self.log.advance_high_watermark(self.end)
         low = self.log.log_start_offset
-        self.log.delete_records_before(self.dice.between(low=low, high=self.end))
+        self.deleted_before = self.dice.between(low=low, high=self.end)
+        self.log.delete_records_before(self.deleted_before)
         if self.dice.chance(0.5):
             self.checkpoints.write(self.log)
 
@@ -323,10 +328,9 @@ class History:
         self.log = opened(self.disk, self.config)
         assert directory_content(self.disk, DIRECTORY) == content, "the second recovery changed it"
 
-    def check(self) -> None:
+    def adopt(self) -> None:
+        """Holds what is found against what may be found, and goes on from there."""
         log, found = self.log, [batch.data for batch in all_batches(self.log)]
-        assert_sound(log)
-        assert_only_files_of_segments(self.disk, log)
         possible = self.batches + self.pending
         first = log.segments.first.base_offset
         log_start = self.checkpoints.log_start_offset
@@ -335,23 +339,40 @@ class History:
             assert self.first_min <= first <= self.first_max
             assert log.log_end_offset >= self.written, "what was safe is gone"
         before = [batch for batch in possible if read_header(batch).next_offset <= first]
-        kept = possible[: len(before) + len(found)]
-        assert found == kept[len(before) :], "the log is no prefix of what was appended"
-        self.starts.add(first)
-        assert_producers_are(
-            log,
-            *(
-                replayed([batch for batch in kept if read_header(batch).base_offset >= start])
-                for start in self.starts
-            ),
-        )
-        self.lost = possible[len(kept) :]
-        self.batches = [] if is_restarted else kept
+        self.batches = possible[: len(before) + len(found)]
+        assert found == self.batches[len(before) :], "the log is no prefix of what was appended"
+        self.lost = possible[len(self.batches) :]
         self.pending = []
+        self.starts.add(first)
+        self.check()
+        if is_restarted:
+            self.batches = []
         self.may_be_empty = False
         self.first_min = self.first_max = first
         self.synced = self.written = log.log_end_offset
-        assert self.end == log.log_end_offset
+
+    def check(self) -> None:
+        log = self.log
+        assert_sound(log, deleted_before=self.deleted_before)
+        assert_only_files_of_segments(self.disk, log)
+        headers = [read_header(batch) for batch in self.batches]
+        stored = [
+            batch
+            for batch, header in zip(self.batches, headers, strict=True)
+            if header.next_offset > log.segments.first.base_offset
+        ]
+        assert [batch.data for batch in all_batches(log)] == stored
+        replays = (
+            replayed(
+                [
+                    batch
+                    for batch, header in zip(self.batches, headers, strict=True)
+                    if header.base_offset >= start
+                ]
+            )
+            for start in self.starts
+        )
+        assert_producers_are(log, *replays)
 
     def resend(self) -> None:
         """Producers send again what they got no answer for, and some of the rest."""

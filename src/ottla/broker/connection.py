@@ -56,6 +56,7 @@ class ClientConnection:
         self._listener = listener
         self._frames = FrameReader(frame_bytes_max=broker.request_bytes_max)
         self._awaited: deque[_Awaited] = deque()
+        self._unsent: list[Buffer] = []
         self._is_peer_slow = False
         self._is_reading = True
         self.last_active = broker.clock.monotonic()
@@ -106,8 +107,10 @@ class ClientConnection:
                 self._handle(frame)
         except (ProtocolError, ConnectionAbortedError) as error:
             _log.info("closing the connection of %s: %s", self._connection.peer_address, error)
+            self._send_waiting()
             self._connection.close()
             return
+        self._send_waiting()
         self._read_or_not()
 
     def _may_dispatch(self) -> bool:
@@ -184,14 +187,23 @@ class ClientConnection:
         self._dispatch()
 
     def _send(self, response: Message, version: int, correlation_id: int) -> None:
+        """Puts an answer behind those that wait to be sent: they go out together."""
+        self._unsent += encode_response(response, version, correlation_id=correlation_id)
+
+    def _send_waiting(self) -> None:
+        if not self._unsent:
+            return
+        parts, self._unsent = self._unsent, []
         buffers: list[Buffer] = []
-        for part in encode_response(response, version, correlation_id=correlation_id):
+        for part in parts:
             if isinstance(part, FileSlice):
-                if buffers:
-                    self._connection.write([b"".join(buffers)])
-                    buffers = []
+                self._write(buffers)
+                buffers = []
                 self._connection.send_file(part.file, position=part.position, length=part.size)
             else:
                 buffers.append(part)
+        self._write(buffers)
+
+    def _write(self, buffers: list[Buffer]) -> None:
         if buffers:
             self._connection.write([b"".join(buffers)])

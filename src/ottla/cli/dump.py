@@ -104,9 +104,11 @@ def dump(
 ) -> None:
     """Show what is in the files of a log, Ottla's or Apache Kafka's.
 
-    Reads logs and their indexes, producer and metadata snapshots, checkpoints and properties, and
-    knows each by its name. A directory is shown file by file, in the order of the log. Nothing is
-    ever changed.
+    Files are known by their names: logs (.log) and their indexes (.index, .timeindex, .txnindex),
+    producer snapshots (.snapshot), metadata snapshots (.checkpoint), leader-epoch-checkpoint,
+    partition.metadata, quorum-state; of a log directory meta.properties, .kafka_cleanshutdown and
+    the checkpoints of offsets. A directory is shown file by file, in the order of the log. Nothing
+    is ever changed.
 
     [bold]Examples[/]
 

@@ -49,7 +49,7 @@ COLUMNS: Final[dict[type[Row], tuple[Column, ...]]] = {
         Column("offset", lambda row: str(row.offset)),
         Column("timestamp", lambda row: cells.moment(row.timestamp), "left"),
         Column("key", cells.key, "left", wraps=True, is_optional=True, ratio=1),
-        Column("value", cells.value, "left", wraps=True, ratio=3),
+        Column("value", cells.value, "left", wraps=True, ratio=2),
     ),
     OffsetPosition: (
         Column("offset", lambda row: str(row.offset)),

@@ -5,7 +5,7 @@ Whatever happens to one file, the others are still looked at; the exit code is t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import Enum, IntEnum, auto
 from itertools import groupby
 from operator import attrgetter
@@ -88,20 +88,24 @@ class Dump:
         size = self._size_of(file)
         watch = self._progress.begin_file(size)
         self._output.begin_file(file, size)
-        try:
-            if mode is Mode.VERIFY:
-                self._show_rows(verify_file(self._disk, file, watch))
-            else:
-                self._show_rows(read_rows(self._disk, file, self._reading, watch))
-        except OSError as error:
-            self._unreadable(f"{file.path}: {error.strerror}")
+        if mode is Mode.VERIFY:
+            self._show_rows(file, verify_file(self._disk, file, watch))
+        else:
+            self._show_rows(file, read_rows(self._disk, file, self._reading, watch))
         self._output.end_file()
 
-    def _show_rows(self, rows: Iterable[Row]) -> None:
-        for row in rows:
+    def _show_rows(self, file: KnownFile, rows: Iterable[Row]) -> None:
+        for row in self._until_unreadable(file, rows):
             if isinstance(row, Problem):
                 self._at_least(ExitCode.CORRUPT)
             self._output.row(row)
+
+    def _until_unreadable(self, file: KnownFile, rows: Iterable[Row]) -> Iterator[Row]:
+        """Ends where the device fails. What the output raises does not come through here."""
+        try:
+            yield from rows
+        except OSError as error:
+            self._unreadable(f"{file.path}: {error.strerror}")
 
     def _show_statistics(self, directory: str, logs: list[KnownFile]) -> None:
         """One log is many segments; those that are on their way in or out are not part of it."""
@@ -110,12 +114,8 @@ class Dump:
         for file in live or logs:
             watch = self._progress.begin_file(size := self._size_of(file))
             self._output.begin_file(file, size)
-            try:
-                self._show_rows(
-                    gather(self._disk, file, self._reading.selection, statistics, watch)
-                )
-            except OSError as error:
-                self._unreadable(f"{file.path}: {error.strerror}")
+            rows = gather(self._disk, file, self._reading.selection, statistics, watch)
+            self._show_rows(file, rows)
         self._output.statistics(logs[0].path if len(logs) == 1 else directory, statistics)
 
     def _files_of(self, path: str) -> list[KnownFile]:

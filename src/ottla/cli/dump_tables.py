@@ -11,6 +11,7 @@ from ottla.cli.growing_table import GrowingTable
 from ottla.dump.files import KnownFile
 from ottla.dump.rows import BatchRow, Problem, Remark, Row, Verdict
 from ottla.dump.statistics import LogStatistics
+from ottla.wire.records.compression import Codec
 
 
 class TableOutput:
@@ -81,7 +82,7 @@ class TableOutput:
             line = Text("sound", style="green")
         line.append(f"  {self._path}", style="default not bold")
         counts = ", ".join(part for part in checked if not part.startswith("0 "))
-        line.append(f"  {counts or 'empty'}", style="dim not bold")
+        line.append(f"  {counts}", style="dim not bold")
         self._stdout.print(line, soft_wrap=True)
 
     def _maybe_print_heading(self) -> None:
@@ -102,12 +103,14 @@ def _batch_line(row: BatchRow) -> Text:
         cells.count(row.record_count, "record"),
         f"at byte {row.position}",
         f"{row.size_in_bytes} bytes",
-        row.codec,
         f"epoch {cells.number(row.leader_epoch)}",
     ]
+    if row.codec != Codec.NONE.name.lower():
+        parts.append(row.codec)
     if row.producer_id != -1:
-        sequences = cells.span(row.base_sequence, row.last_sequence)
-        parts.append(f"producer {cells.producer(row)} sequences {sequences}")
+        parts.append(f"producer {cells.producer(row)}")
+    if row.base_sequence != -1:
+        parts.append(f"sequences {cells.span(row.base_sequence, row.last_sequence)}")
     if flags := cells.flags(row):
         parts.append(flags)
     return Text(" · ".join(parts), style="yellow")

@@ -90,6 +90,15 @@ class Log:
         # Tells a flush that was under way during a truncation that it proves nothing any more.
         self._truncations = 0
 
+    @property
+    def disk(self) -> Disk:
+        return self._disk
+
+    @property
+    def truncations(self) -> int:
+        """How often the log was cut: work that was planned before does not fit it any more."""
+        return self._truncations
+
     # ---- appending
 
     def append_as_leader(
@@ -317,6 +326,7 @@ class Log:
         )
         segment.sync()
         self.segments.add(segment)
+        self.producers.take_snapshot(start_offset)
         self.log_start_offset = start_offset
         self.high_watermark = start_offset
         self._end_truncation(start_offset)
@@ -380,7 +390,7 @@ class Log:
         if self.recovery_point < self.log_end_offset:
             # A segment that ends at the recovery point was completed after it was synced, maybe.
             segments = self.segments.between(self.recovery_point - 1, self.log_end_offset)
-        if not (segments or snapshots or epochs):
+        elif not (snapshots or epochs):
             return None
         for segment in segments:
             segment.flush()

@@ -40,7 +40,7 @@ def open_log(
     `log_start_offset` and `recovery_point` come from the directory's checkpoints. Raises
     `StorageError` where files contradict what was known to be safe, `OSError` where the disk fails.
     """
-    finish_interrupted_work(disk, directory, config)
+    finish_interrupted_work(disk, directory)
     segments, unindexed = _find_segments(disk, directory, config, now_ms)
     if not len(segments):
         segments.add(_first_segment(disk, directory, log_start_offset, config, now_ms))
@@ -133,9 +133,11 @@ def _recover(
 ) -> int:
     """Recovers the segment that holds `start` and all after it; returns the end of the log."""
     suspects = segments.starting_with(start)
-    # Rolled after the last flush, the segment before may lack the end of its time index.
+    # If it was rolled after the last flush, the end of its time index is not safe yet, if there.
     previous = segments.containing(suspects[0].base_offset - 1)
-    if previous is not None and not previous.has_complete_indexes():
+    if previous is not None and previous.has_complete_indexes():
+        previous.sync()
+    elif previous is not None:
         suspects.insert(0, previous)
     end = suspects[0].base_offset
     epochs.truncate_from_end(end)

@@ -15,7 +15,7 @@ from ottla.storage.errors import CorruptSnapshotError
 from ottla.storage.file_names import FileKind, FileState, SegmentFileName
 from ottla.storage.interrupted_work import segment_files
 from ottla.storage.leader_batch import Origin
-from ottla.storage.producer_entry import BatchMetadata
+from ottla.storage.producer_entry import NO_COORDINATOR_EPOCH, BatchMetadata
 from ottla.storage.producer_snapshot import encode_snapshot, read_snapshot
 from ottla.storage.producer_state import ProducerState
 from ottla.storage.segment import Segment
@@ -101,13 +101,24 @@ class ProducerHistory:
             self.state.update(header, base_offset=header.base_offset)
             return None
         if not header.record_count:
-            return None  # Compaction took the marker and left its place.
+            return self._update_emptied_marker(header)
         marker = _marker(batch)
         return self.state.update_marker(
             header,
             base_offset=header.base_offset,
             coordinator_epoch=marker.coordinator_epoch,
             is_abort=marker.type is ControlRecordType.ABORT,
+        )
+
+    def _update_emptied_marker(self, header: BatchHeader) -> CompletedTransaction | None:
+        """Notes what compaction left of a marker when nothing of its transaction was left: that the
+        producer has this epoch, and that a transaction which an older snapshot knows is over."""
+        known = self.state.entries.get(header.producer_id)
+        return self.state.update_marker(
+            header,
+            base_offset=header.base_offset,
+            coordinator_epoch=NO_COORDINATOR_EPOCH if known is None else known.coordinator_epoch,
+            is_abort=False,
         )
 
     def load_up_to(self, offset: int, segments: Segments, *, now_ms: int) -> None:
@@ -174,6 +185,13 @@ class ProducerHistory:
         """Removes the snapshots that begin no segment, as every close leaves one; not the last."""
         bases = {segment.base_offset for segment in segments}
         self._remove(sorted(self._offsets - bases)[:-1])
+
+    def forget_snapshots_between(self, base_offset: int, end_offset: int) -> None:
+        """Removes the snapshots of segments that became part of the one at `base_offset`."""
+        merged = range(base_offset + 1, end_offset)
+        self._remove([offset for offset in self._offsets if offset in merged])
+        for offset in [offset for offset in self._waiting if offset in merged]:
+            del self._waiting[offset]
 
     def restart(self) -> None:
         """Forgets everything, as when a log begins anew."""

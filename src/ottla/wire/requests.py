@@ -21,6 +21,9 @@ from ottla.wire.schema import Message
 
 _SIZE = Layout(">i")
 _KEY_AND_VERSION = Layout(">hh")
+_SIZE_AND_CORRELATION = Layout(">ii")
+_CORRELATION_BYTES = 4
+_NO_TAGS = b"\x00"
 
 
 def encode_request(
@@ -37,9 +40,13 @@ def encode_request(
 
 
 def encode_response(response: Message, version: int, *, correlation_id: int) -> list[Buffer]:
-    header = ResponseHeader(correlation_id=correlation_id)
-    header_version = response_header_version(_api_key(response), version)
-    return _framed(header, header_version, response, version)
+    # The header is written by hand: as a message it would cost as much as most of the bodies.
+    parts: list[Buffer] = [b"", b""]
+    if response_header_version(_api_key(response), version):
+        parts[1] = _NO_TAGS
+    response.encode_into(parts, version)
+    parts[0] = _SIZE_AND_CORRELATION.pack(_CORRELATION_BYTES + sum(map(len, parts)), correlation_id)
+    return parts
 
 
 def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:

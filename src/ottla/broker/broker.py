@@ -1,0 +1,80 @@
+"""What the handlers of one node share: its logs and partitions, its view of the cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ottla.broker.fetch_sessions import FetchSessions
+from ottla.broker.handling import HandledApi, handled_apis
+from ottla.broker.pending import Pending
+from ottla.model import KafkaError, NodeId
+from ottla.replication.partition import Partition
+from ottla.replication.partitions import Partitions
+from ottla.runtime.clock import Clock
+from ottla.runtime.dice import Dice
+from ottla.runtime.tasks import Tasks
+from ottla.storage.group_commit import GroupCommit
+from ottla.storage.log_store import LogStore
+from ottla.wire.messages.produce import ProduceResponse
+
+if TYPE_CHECKING:
+    from ottla.broker.connection import ClientConnection
+
+
+class Broker:
+    """Made by the node, which also feeds it the cluster's metadata. Owned by the node's loop."""
+
+    def __init__(
+        self,
+        *,
+        node_id: NodeId,
+        clock: Clock,
+        dice: Dice,
+        tasks: Tasks,
+        logs: LogStore,
+        commit: GroupCommit,
+        request_bytes_max: int,
+        fetch_bytes_max: int,
+        fetch_sessions_max: int,
+    ) -> None:
+        self.node_id = node_id
+        self.clock = clock
+        self.dice = dice
+        self.tasks = tasks
+        self.logs = logs
+        self.partitions = Partitions()
+        self.fetch_sessions = FetchSessions(dice, sessions_max=fetch_sessions_max)
+        self.request_bytes_max = request_bytes_max
+        self.fetch_bytes_max = fetch_bytes_max
+        self.connections: set[ClientConnection] = set()
+        self.apis: dict[int, HandledApi] = handled_apis()
+        self._commit = commit
+
+    def storage_failed(self, partition: Partition, error: OSError) -> KafkaError:
+        """What to tell a client whose request met a failing or full disk."""
+        log = partition.require_log()
+        path = log.directory.rpartition("/")[0]
+        told = self.logs.storage_error(path, error)
+        if path in self.logs.failed:
+            for each in self.partitions:
+                if each.log is not None and each.log.directory.startswith(f"{path}/"):
+                    each.log = None
+        return told
+
+    def when_synced(self, partitions: Iterable[Partition], response: ProduceResponse) -> Pending:
+        """The response, once what was appended to these partitions is durable."""
+        pending = Pending()
+        waits = [
+            self._commit.when_durable(log, log.log_end_offset)
+            for log in (partition.require_log() for partition in partitions)
+        ]
+        self.tasks.start("acknowledge", self._acknowledge(waits, pending, response))
+        return pending
+
+    async def _acknowledge(
+        self, waits: list[asyncio.Future[None]], pending: Pending, response: ProduceResponse
+    ) -> None:
+        await asyncio.gather(*waits)
+        pending.resolve(response)

@@ -1,0 +1,159 @@
+"""Brokers and controllers as they registered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ottla.model import Uuid
+from ottla.wire.stored.cluster_metadata.brokers import (
+    BrokerEndpoint,
+    BrokerFeature,
+    ControllerEndpoint,
+    ControllerFeature,
+    RegisterBrokerRecord,
+    RegisterControllerRecord,
+)
+
+
+class Endpoint(NamedTuple):
+    """Where one listener of a node is reached."""
+
+    name: str
+    host: str
+    port: int
+    security_protocol: int
+
+
+class VersionRange(NamedTuple):
+    """The levels of a feature that a node supports, both ends included."""
+
+    min_supported_version: int
+    max_supported_version: int
+
+    def __contains__(self, level: object) -> bool:
+        return isinstance(level, int) and self[0] <= level <= self[1]
+
+    def __str__(self) -> str:
+        return f"{self[0]}-{self[1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRegistration:
+    """One incarnation of a broker. `epoch` is the offset at which it registered."""
+
+    id: int
+    epoch: int
+    incarnation_id: Uuid
+    endpoints: tuple[Endpoint, ...]
+    features: Mapping[str, VersionRange]
+    rack: str | None
+    fenced: bool
+    in_controlled_shutdown: bool
+    is_migrating_zk_broker: bool
+    log_dirs: tuple[Uuid, ...]
+    # None if the broker never said (KIP-1066).
+    cordoned_log_dirs: tuple[Uuid, ...] | None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it may lead partitions."""
+        return not self.fenced and not self.in_controlled_shutdown
+
+    @classmethod
+    def from_record(cls, record: RegisterBrokerRecord) -> BrokerRegistration:
+        cordoned = record.cordoned_log_dirs
+        return cls(
+            id=record.broker_id,
+            epoch=record.broker_epoch,
+            incarnation_id=record.incarnation_id,
+            endpoints=tuple(
+                Endpoint(each.name, each.host, each.port, each.security_protocol)
+                for each in record.end_points
+            ),
+            features={
+                each.name: VersionRange(each.min_supported_version, each.max_supported_version)
+                for each in record.features
+            },
+            rack=record.rack,
+            fenced=record.fenced,
+            in_controlled_shutdown=record.in_controlled_shutdown,
+            is_migrating_zk_broker=record.is_migrating_zk_broker,
+            log_dirs=tuple(record.log_dirs),
+            cordoned_log_dirs=None if cordoned is None else tuple(cordoned),
+        )
+
+    def to_record(self) -> RegisterBrokerRecord:
+        cordoned = self.cordoned_log_dirs
+        return RegisterBrokerRecord(
+            broker_id=self.id,
+            is_migrating_zk_broker=self.is_migrating_zk_broker,
+            incarnation_id=self.incarnation_id,
+            broker_epoch=self.epoch,
+            end_points=[
+                BrokerEndpoint(
+                    name=each.name,
+                    host=each.host,
+                    port=each.port,
+                    security_protocol=each.security_protocol,
+                )
+                for each in self.endpoints
+            ],
+            features=[
+                BrokerFeature(name=name, min_supported_version=low, max_supported_version=high)
+                for name, (low, high) in self.features.items()
+            ],
+            rack=self.rack,
+            fenced=self.fenced,
+            in_controlled_shutdown=self.in_controlled_shutdown,
+            log_dirs=list(self.log_dirs),
+            cordoned_log_dirs=None if cordoned is None else list(cordoned),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerRegistration:
+    """One incarnation of a controller."""
+
+    id: int
+    incarnation_id: Uuid
+    zk_migration_ready: bool
+    endpoints: tuple[Endpoint, ...]
+    features: Mapping[str, VersionRange]
+
+    @classmethod
+    def from_record(cls, record: RegisterControllerRecord) -> ControllerRegistration:
+        return cls(
+            id=record.controller_id,
+            incarnation_id=record.incarnation_id,
+            zk_migration_ready=record.zk_migration_ready,
+            endpoints=tuple(
+                Endpoint(each.name, each.host, each.port, each.security_protocol)
+                for each in record.end_points
+            ),
+            features={
+                each.name: VersionRange(each.min_supported_version, each.max_supported_version)
+                for each in record.features
+            },
+        )
+
+    def to_record(self) -> RegisterControllerRecord:
+        return RegisterControllerRecord(
+            controller_id=self.id,
+            incarnation_id=self.incarnation_id,
+            zk_migration_ready=self.zk_migration_ready,
+            end_points=[
+                ControllerEndpoint(
+                    name=each.name,
+                    host=each.host,
+                    port=each.port,
+                    security_protocol=each.security_protocol,
+                )
+                for each in self.endpoints
+            ],
+            features=[
+                ControllerFeature(name=name, min_supported_version=low, max_supported_version=high)
+                for name, (low, high) in self.features.items()
+            ],
+        )

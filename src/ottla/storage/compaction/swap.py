@@ -1,0 +1,83 @@
+"""Cleaned segments in the place of old ones: quick, and on the thread of the log's owner.
+
+Group by group, from the start of the log on, so that no crash brings back a value whose tombstone
+went with a later group. For each group, with a directory sync after every step:
+
+    1. .cleaned -> .swap           before: the old segments are the log; after: the new one is
+    2. old -> .deleted, indexes .swap -> live
+    3. transaction index and log .swap -> live
+
+interrupted_work.py finishes or undoes what a crash leaves of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from ottla.storage.compaction.result import CleanedGroup, CompactionResult
+from ottla.storage.compaction.two_passes import remove_cleaned
+from ottla.storage.file_names import FileKind, FileState, SegmentFileName
+from ottla.storage.interrupted_work import complete_swap, remove_segment_files, segment_files
+from ottla.storage.log import Log
+from ottla.storage.segment import Segment
+
+
+def swap_in(log: Log, result: CompactionResult, *, now_ms: int) -> bool:
+    """Puts a compaction into effect. False where the log is no longer the one that it was made of:
+    then what was made is removed, and nothing is clean that was not clean before."""
+    return len(list(swap_groups(log, result, now_ms=now_ms))) == len(result.groups)
+
+
+def swap_groups(log: Log, result: CompactionResult, *, now_ms: int) -> Iterator[CleanedGroup]:
+    """The same one group at a time, each with three syncs of the directory, for an owner who has
+    other things to do in between. Ends early where the log has changed.
+
+    After an `OSError` the log must not be used until it has been opened anew.
+    """
+    for group in result.groups:
+        replaced = _find_replaced(log, result, group)
+        if replaced is None:
+            remove_cleaned(log.disk, log.directory)
+            return
+        _replace(log, group, replaced, now_ms)
+        yield group
+
+
+def _find_replaced(
+    log: Log, result: CompactionResult, group: CleanedGroup
+) -> list[Segment] | None:
+    """The segments that a group was made of, if they are what they were."""
+    cleaned = SegmentFileName(group.base_offset, FileKind.LOG, FileState.CLEANED)
+    found = log.segments.between(group.base_offset, group.end_offset)
+    is_same = (
+        log.truncations == result.plan.truncations
+        and log.segments.active not in found
+        and [(segment.base_offset, segment.size) for segment in found]
+        == [(planned.base_offset, planned.size) for planned in group.replaced]
+        and log.disk.exists(f"{log.directory}/{cleaned}")
+    )
+    return found if is_same else None
+
+
+def _replace(log: Log, group: CleanedGroup, replaced: list[Segment], now_ms: int) -> None:
+    disk, directory, config = log.disk, log.directory, log.config
+    swaps = _rename_to_swap(log, group)
+    log.retired.add_replaced(replaced, now_ms=now_ms, delay_ms=config.file_delete_delay_ms)
+    complete_swap(disk, directory, swaps)
+    created_ms = replaced[-1].created_ms
+    cleaned = Segment.open(disk, directory, group.base_offset, config, created_ms=created_ms)
+    assert cleaned.size == group.size, f"{cleaned.path(FileKind.LOG)} has changed since compaction"
+    for segment in replaced:
+        log.segments.remove(segment)
+    log.segments.add(cleaned)
+    log.producers.forget_snapshots_between(group.base_offset, group.end_offset)
+
+
+def _rename_to_swap(log: Log, group: CleanedGroup) -> list[SegmentFileName]:
+    disk, directory = log.disk, log.directory
+    cleaned = [
+        name
+        for name in segment_files(disk, directory)
+        if name.state is FileState.CLEANED and name.base_offset == group.base_offset
+    ]
