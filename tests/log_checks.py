@@ -65,7 +65,8 @@ def assert_sound(log: Log, *, gaps: bool = False, deleted_before: int = 0) -> No
         offset = max(offset, segment.base_offset)
     assert offset == log.log_end_offset
     epochs = list(log.epochs.entries)
-    start = max(log.log_start_offset, min(epochs[0].start_offset, deleted_before) if epochs else 0)
+    start = epochs[0].start_offset if epochs else log.log_end_offset
+    start = max(log.log_start_offset, min(start, deleted_before))
     assert epochs == epochs_of(log, start=start), "epochs do not agree with the batches"
 
 

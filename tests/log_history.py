@@ -288,8 +288,9 @@ class History:
         """Commits, and deletes records before some offset."""
         self.log.advance_high_watermark(self.end)
         low = self.log.log_start_offset
-        self.deleted_before = self.dice.between(low=low, high=self.end)
-        self.log.delete_records_before(self.deleted_before)
+        offset = self.dice.between(low=low, high=self.end)
+        self.log.delete_records_before(offset)
+        self.deleted_before = max(self.deleted_before, offset)
         if self.dice.chance(0.5):
             self.checkpoints.write(self.log)
 
@@ -341,7 +342,8 @@ class History:
         before = [batch for batch in possible if read_header(batch).next_offset <= first]
         self.batches = possible[: len(before) + len(found)]
         assert found == self.batches[len(before) :], "the log is no prefix of what was appended"
-        self.lost = possible[len(self.batches) :]
+        # Producers whose first batches are gone may be unknown, and what they send be refused.
+        self.lost = [] if before else possible[len(self.batches) :]
         self.pending = []
         self.starts.add(first)
         self.check()

@@ -24,7 +24,7 @@ from ottla.broker.broker import Broker
 from ottla.broker.handlers.api_versions import unsupported_version_response
 from ottla.broker.handling import HandledApi, RequestContext
 from ottla.broker.pending import Pending
-from ottla.model import Buffer
+from ottla.model import Buffer, Part
 from ottla.runtime.network import Connection
 from ottla.storage.file_slice import FileSlice
 from ottla.wire.apis import ApiKey
@@ -56,7 +56,7 @@ class ClientConnection:
         self._listener = listener
         self._frames = FrameReader(frame_bytes_max=broker.request_bytes_max)
         self._awaited: deque[_Awaited] = deque()
-        self._unsent: list[Buffer] = []
+        self._unsent: list[Part] = []
         self._is_peer_slow = False
         self._is_reading = True
         self.last_active = broker.clock.monotonic()
@@ -201,6 +201,7 @@ class ClientConnection:
                 buffers = []
                 self._connection.send_file(part.file, position=part.position, length=part.size)
             else:
+                assert isinstance(part, bytes | bytearray | memoryview)
                 buffers.append(part)
         self._write(buffers)
 

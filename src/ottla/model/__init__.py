@@ -1,6 +1,6 @@
 """Ids and values that every other package speaks of."""
 
-from ottla.model.buffers import Buffer
+from ottla.model.buffers import Buffer, Part
 from ottla.model.errors import ErrorCode, KafkaError
 from ottla.model.ids import (
     NO_LEADER_EPOCH,
@@ -31,6 +31,7 @@ __all__ = [
     "LeaderEpoch",
     "NodeId",
     "Offset",
+    "Part",
     "ProducerEpoch",
     "ProducerId",
     "TimestampMs",

@@ -5,10 +5,10 @@ compaction that was not finished and goes. A `.swap` file is one that was: it re
 whose offsets it covers, which go, and takes its name (KAFKA-6264 tells why a `.swap` at or above a
 `.cleaned` is not to be trusted). Each step can be repeated after a crash in its middle.
 
-A segment that lost its last batches to compaction does not tell how far the segments reached that
-it was made of, so the last of those may stay. That does no harm: compactions are swapped in from
-the start of the log on, and whatever superseded their records comes after them. The next
-compaction, which begins at the same offset, takes them again.
+Which segments a `.swap` replaces is told by its last offset, because a compacted segment keeps its
+last batch, empty if need be. Those of Kafka may lack it, and then the last segments that went into
+one stay. That does no harm: segments are swapped in from the start of the log on, so whatever
+superseded their records is still there, and the next compaction takes them again.
 """
 
 from __future__ import annotations

@@ -420,7 +420,9 @@ class Log:
     def close(self) -> None:
         """Ends the log cleanly: all of it is durable and needs no scan when it is opened again."""
         self.segments.active.become_inactive()
-        self.segments.active.sync()
+        # Completing a time index, here or in a roll, is no append and moves no recovery point.
+        for segment in self.segments.starting_with(self.recovery_point - 1):
+            segment.sync()
         self.producers.take_snapshot(self.log_end_offset)
         self.flush()
         self.retired.purge()

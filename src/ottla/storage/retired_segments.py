@@ -31,16 +31,16 @@ class RetiredSegments:
     def add(self, segment: Segment, *, now_ms: int, delay_ms: int) -> None:
         segment.rename(FileState.DELETED)
         self._disk.sync_directory(self._directory)
-        self._await(segment, now_ms=now_ms, delay_ms=delay_ms)
+        self._remove_later(segment, now_ms=now_ms, delay_ms=delay_ms)
 
     def add_replaced(self, segments: Iterable[Segment], *, now_ms: int, delay_ms: int) -> None:
         """The same for segments that a durable `.swap` stands for: then no order is needed, and the
         caller, who makes the swap durable, makes this so too."""
         for segment in segments:
             segment.rename(FileState.DELETED)
-            self._await(segment, now_ms=now_ms, delay_ms=delay_ms)
+            self._remove_later(segment, now_ms=now_ms, delay_ms=delay_ms)
 
-    def _await(self, segment: Segment, *, now_ms: int, delay_ms: int) -> None:
+    def _remove_later(self, segment: Segment, *, now_ms: int, delay_ms: int) -> None:
         if delay_ms == 0:
             segment.remove()
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from struct import Struct as Layout
 
-from ottla.model import Buffer
+from ottla.model import Buffer, Part
 from ottla.wire.apis import (
     request_class,
     request_header_version,
@@ -39,9 +39,9 @@ def encode_request(
     return _framed(header, request_header_version(key, version), request, version)
 
 
-def encode_response(response: Message, version: int, *, correlation_id: int) -> list[Buffer]:
+def encode_response(response: Message, version: int, *, correlation_id: int) -> list[Part]:
     # The header is written by hand: as a message it would cost as much as most of the bodies.
-    parts: list[Buffer] = [b"", b""]
+    parts: list[Part] = [b"", b""]
     if response_header_version(_api_key(response), version):
         parts[1] = _NO_TAGS
     response.encode_into(parts, version)

@@ -1,9 +1,11 @@
 """Requests and responses with their headers, as they travel."""
 
 import struct
+from collections.abc import Sequence
 
 import pytest
 
+from ottla.model import Part
 from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -22,8 +24,8 @@ from ottla.wire.requests import (
 )
 
 
-def frame(parts: list[bytes | bytearray | memoryview]) -> bytes:
-    data = b"".join(parts)
+def frame(parts: Sequence[Part]) -> bytes:
+    data = b"".join(part for part in parts if isinstance(part, bytes | bytearray | memoryview))
     assert struct.unpack_from(">i", data) == (len(data) - 4,)
     return data[4:]
 

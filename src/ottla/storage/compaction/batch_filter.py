@@ -6,12 +6,14 @@ is written in the place of the batch's base timestamp, so every record's differe
 written anew. A marker whose transaction is gone gets one as well.
 
 A batch without records goes, unless something is known by it alone: where a producer's sequence
-numbers are, or where the compacted part of the log ends. It then stays as a header. Batches of
-which everything stays are passed on byte for byte.
+numbers are, or how far a segment reaches. It then stays as a header. Kafka remembers only how far
+the whole compaction reached; here every segment ends where the next one begins, which is how
+recovery knows that none is missing. Batches of which everything stays are passed on byte for byte.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from ottla.model import NO_TIMESTAMP, Buffer, TimestampMs
@@ -30,13 +32,17 @@ _TIMESTAMP_MAX: Final = 2**63 - 1
 class BatchFilter:
     """Shown every batch of the compacted part, in order. Raises `ProtocolError` for bad records."""
 
-    def __init__(self, plan: CompactionPlan, offset_map: OffsetMap) -> None:
+    def __init__(
+        self, plan: CompactionPlan, offset_map: OffsetMap, *, end_offsets: Collection[int]
+    ) -> None:
         self.records_read = 0
         self.records_kept = 0
         # What the transaction index has to keep of the batch that was shown last.
         self.aborted: AbortedTransaction | None = None
         self._plan = plan
         self._map = offset_map
+        # Where the cleaned segments end.
+        self._end_offsets = frozenset(end_offsets)
         self._transactions = TransactionWalk(plan.aborted_transactions)
         self._delete_horizon_ms = TimestampMs(
             min(plan.now_ms + plan.config.delete_retention_ms, _TIMESTAMP_MAX)
@@ -106,9 +112,7 @@ class BatchFilter:
             kept.append(record)
         return kept, has_tombstones
 
-    def _marked(
-        self, header: BatchHeader, body: bytes, kept: list[WalkedRecord]
-    ) -> Buffer | None:
+    def _marked(self, header: BatchHeader, body: bytes, kept: list[WalkedRecord]) -> Buffer | None:
         """A batch of these records with a delete horizon; None where a timestamp is so far from it
         that the difference cannot be written."""
         horizon_ms = self._delete_horizon_ms
@@ -128,7 +132,7 @@ class BatchFilter:
 
     def _is_remembered(self, header: BatchHeader) -> bool:
         """Whether the batch stays without records."""
-        if header.next_offset == self._plan.end_offset:
+        if header.next_offset in self._end_offsets:
             return True
         last = self._plan.last_batches.get(header.producer_id)
         if last is None or not header.has_producer_id:

@@ -13,12 +13,11 @@ interrupted_work.py finishes or undoes what a crash leaves of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 
 from ottla.storage.compaction.result import CleanedGroup, CompactionResult
 from ottla.storage.compaction.two_passes import remove_cleaned
 from ottla.storage.file_names import FileKind, FileState, SegmentFileName
-from ottla.storage.interrupted_work import complete_swap, remove_segment_files, segment_files
+from ottla.storage.interrupted_work import complete_swap, segment_files
 from ottla.storage.log import Log
 from ottla.storage.segment import Segment
 
@@ -44,9 +43,7 @@ def swap_groups(log: Log, result: CompactionResult, *, now_ms: int) -> Iterator[
         yield group
 
 
-def _find_replaced(
-    log: Log, result: CompactionResult, group: CleanedGroup
-) -> list[Segment] | None:
+def _find_replaced(log: Log, result: CompactionResult, group: CleanedGroup) -> list[Segment] | None:
     """The segments that a group was made of, if they are what they were."""
     cleaned = SegmentFileName(group.base_offset, FileKind.LOG, FileState.CLEANED)
     found = log.segments.between(group.base_offset, group.end_offset)
@@ -75,9 +72,15 @@ def _replace(log: Log, group: CleanedGroup, replaced: list[Segment], now_ms: int
 
 
 def _rename_to_swap(log: Log, group: CleanedGroup) -> list[SegmentFileName]:
+    """The names that the group's files have now, durably."""
     disk, directory = log.disk, log.directory
     cleaned = [
         name
         for name in segment_files(disk, directory)
         if name.state is FileState.CLEANED and name.base_offset == group.base_offset
     ]
+    swaps = [name._replace(state=FileState.SWAP) for name in cleaned]
+    for old, new in zip(cleaned, swaps, strict=True):
+        disk.rename(f"{directory}/{old}", f"{directory}/{new}")
+    disk.sync_directory(directory)
+    return swaps

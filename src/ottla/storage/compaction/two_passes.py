@@ -46,10 +46,11 @@ def compact(
     reader = SegmentReader(disk, plan, throttle, is_cancelled)
     try:
         offset_map = build_offset_map(plan, reader)
-        batch_filter = BatchFilter(plan, offset_map)
-        groups = tuple(
-            _clean(group, disk, plan, reader, batch_filter, throttle)
-            for group in _groups(disk, plan, offset_map.latest_offset)
+        groups = _group(disk, plan, offset_map.latest_offset)
+        ends = [group[-1].end_offset for group in groups]
+        batch_filter = BatchFilter(plan, offset_map, end_offsets=ends)
+        cleaned = tuple(
+            _clean(group, disk, plan, reader, batch_filter, throttle) for group in groups
         )
         disk.sync_directory(plan.directory)
     except Exception:
@@ -58,7 +59,7 @@ def compact(
         raise
     return CompactionResult(
         plan,
-        groups,
+        cleaned,
         offset_map.latest_offset + 1,
         records_read=batch_filter.records_read,
         records_kept=batch_filter.records_kept,
@@ -95,7 +96,7 @@ def build_offset_map(plan: CompactionPlan, reader: SegmentReader) -> OffsetMap:
     return offset_map
 
 
-def _groups(disk: Disk, plan: CompactionPlan, latest_offset: int) -> list[list[PlannedSegment]]:
+def _group(disk: Disk, plan: CompactionPlan, latest_offset: int) -> list[list[PlannedSegment]]:
     def size(planned: PlannedSegment, kind: FileKind) -> int:
         return disk.file_size(f"{plan.directory}/{SegmentFileName(planned.base_offset, kind)}")
 

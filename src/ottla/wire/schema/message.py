@@ -10,7 +10,7 @@ from ottla.wire.errors import ProtocolError
 from ottla.wire.schema.struct import Struct
 from ottla.wire.schema.versions import Versions, versions
 
-Encoder = Callable[[Any, list[Buffer]], None]
+Encoder = Callable[[Any, list[Any]], None]
 Decoder = Callable[[Buffer, int], tuple[Any, int]]
 
 
@@ -38,7 +38,7 @@ class Message(Struct):
         self.encode_into(parts, version)
         return b"".join(parts)
 
-    def encode_into(self, parts: list[Buffer], version: int) -> None:
+    def encode_into(self, parts: list[Any], version: int) -> None:
         """Appends the message's bytes as parts, its records as they are, none copied."""
         encoder = self._encoders.get(version) or _compile_encoder(type(self), version)
         encoder(self, parts)

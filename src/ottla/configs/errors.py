@@ -1,0 +1,16 @@
+"""The refusal of a config."""
+
+from __future__ import annotations
+
+from ottla.model import ErrorCode, KafkaError
+
+
+class InvalidConfigError(KafkaError):
+    """A name or value that Kafka does not take; the message names the config and what it may be."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(ErrorCode.INVALID_CONFIG, message)
+
+    @classmethod
+    def of_value(cls, name: str, value: object, *, reason: str) -> InvalidConfigError:
+        return cls(f"Invalid value {value} for configuration {name}: {reason}")

@@ -1,0 +1,156 @@
+"""What a config's value may be, beyond its type.
+
+A validator says why it refuses a value, or None; as text it is what Kafka's documentation has under
+"valid values".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple, Protocol
+
+from ottla.configs.value import ConfigValue
+
+_THROTTLED_REPLICA: Final = re.compile(r"([0-9]+:[0-9]+)?")
+_VOTER_ID: Final = re.compile(r"[+-]?[0-9]+")
+# A scheme, a host that is a name or an address, in brackets or not, and a port, as Kafka has it.
+_HOST_AND_PORT: Final = re.compile(
+    r"([a-zA-Z]+://)?\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>[0-9]+)"
+)
+_GZIP_LEVEL_DEFAULT: Final = -1
+
+
+class Validator(Protocol):
+    def refusal(self, value: ConfigValue) -> str | None:
+        """Why the value, which has the config's type, is not taken."""
+
+
+class Range(NamedTuple):
+    minimum: float
+    maximum: float | None = None
+
+    def refusal(self, value: ConfigValue) -> str | None:
+        assert isinstance(value, int | float)
+        if value < self.minimum:
+            return f"Value must be at least {self.minimum}"
+        if self.maximum is not None and value > self.maximum:
+            return f"Value must be no more than {self.maximum}"
+        return None
+
+    def __str__(self) -> str:
+        end = "" if self.maximum is None else f",{self.maximum}"
+        return f"[{self.minimum},...{end}]"
+
+
+class OneOf(NamedTuple):
+    allowed: tuple[str, ...]
+
+    def refusal(self, value: ConfigValue) -> str | None:
+        return None if value in self.allowed else f"String must be one of: {', '.join(self.allowed)}"
+
+    def __str__(self) -> str:
+        return f"[{', '.join(self.allowed)}]"
+
+
+class OneOfInAnyCase(NamedTuple):
+    allowed: tuple[str, ...]
+
+    def refusal(self, value: ConfigValue) -> str | None:
+        assert isinstance(value, str)
+        if value.upper() in self.allowed:
+            return None
+        return f"String must be one of (case insensitive): {', '.join(self.allowed)}"
+
+    def __str__(self) -> str:
+        return f"(case insensitive) [{', '.join(self.allowed)}]"
+
+
+class ListOf(NamedTuple):
+    """No value twice and none that is empty; where some are named, only those."""
+
+    allowed: tuple[str, ...] = ()
+    may_be_empty: bool = True
+
+    def refusal(self, value: ConfigValue) -> str | None:
+        assert isinstance(value, tuple)
+        if not value and not self.may_be_empty:
+            return f"The list must not be empty. Valid values include: {self or 'any'}"
+        if len(set(value)) < len(value):
+            return "The list must not have a value twice"
+        if "" in value:
+            return "The list must not have an empty value"
+        if self.allowed and not set(value) <= set(self.allowed):
+            return f"String must be one of: {', '.join(self.allowed)}"
+        return None
+
+    def __str__(self) -> str:
+        return f"[{', '.join(self.allowed)}]" if self.allowed else ""
+
+
+class NonEmptyString:
+    def refusal(self, value: ConfigValue) -> str | None:
+        return None if value else "String must be non-empty"
+
+    def __str__(self) -> str:
+        return "non-empty string"
+
+
+class GzipLevel:
+    def refusal(self, value: ConfigValue) -> str | None:
+        assert isinstance(value, int)
+        if value == _GZIP_LEVEL_DEFAULT or 1 <= value <= 9:
+            return None
+        return f"Value must be between 1 and 9 or equal to {_GZIP_LEVEL_DEFAULT}"
+
+    def __str__(self) -> str:
+        return f"[1,...,9] or {_GZIP_LEVEL_DEFAULT}"
+
+
+class ThrottledReplicas:
+    def refusal(self, value: ConfigValue) -> str | None:
+        assert isinstance(value, tuple)
+        if all(map(_THROTTLED_REPLICA.fullmatch, value)) or "".join(value) == "*":
+            return None
+        return f"Value must be '*' or a list of replicas: {self}"
+
+    def __str__(self) -> str:
+        return "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
+
+
+class QuorumVoters:
+    def refusal(self, value: ConfigValue) -> str | None:
+        assert isinstance(value, tuple)
+        for voter in value:
+            voter_id, _, address = voter.partition("@")
+            if not (_VOTER_ID.fullmatch(voter_id) and _HOST_AND_PORT.fullmatch(address)):
+                return f"{voter} is not of the form {{id}}@{{host}}:{{port}}"
+        return None
+
+    def __str__(self) -> str:
+        return "non-empty list"
+
+
+class BootstrapServers:
+    def refusal(self, value: ConfigValue) -> str | None:
+        assert isinstance(value, tuple)
+        wrong = [server for server in value if not _HOST_AND_PORT.fullmatch(server)]
+        return f"{wrong[0]} is not of the form {{host}}:{{port}}" if wrong else None
+
+    def __str__(self) -> str:
+        return "non-empty list"
+
+
+def at_least(minimum: float) -> Range:
+    return Range(minimum)
+
+
+def between(minimum: float, maximum: float) -> Range:
+    return Range(minimum, maximum)
+
+
+def one_of(*allowed: str) -> OneOf:
+    return OneOf(allowed)
+
+
+def list_of(*allowed: str, may_be_empty: bool = True) -> ListOf:
+    return ListOf(allowed, may_be_empty)

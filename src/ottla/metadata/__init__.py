@@ -1,0 +1,48 @@
+"""The state of a cluster as its metadata records describe it (KIP-631): pure values and rules."""
+
+from ottla.metadata.broker import (
+    BrokerRegistration,
+    ControllerRegistration,
+    Endpoint,
+    VersionRange,
+)
+from ottla.metadata.config_resource import (
+    ALL_BROKERS,
+    ConfigResource,
+    ResourceType,
+    broker_resource,
+    topic_resource,
+)
+from ottla.metadata.delta import MetadataDelta
+from ottla.metadata.errors import MetadataError
+from ottla.metadata.features import SUPPORTED_FEATURES
+from ottla.metadata.image import MetadataImage
+from ottla.metadata.image_records import image_records
+from ottla.metadata.partition import NO_LEADER, PartitionRegistration
+from ottla.metadata.record_versions import record_version
+from ottla.metadata.replay import Replay, apply
+from ottla.metadata.topic import Topic, Topics
+
+__all__ = [
+    "ALL_BROKERS",
+    "NO_LEADER",
+    "SUPPORTED_FEATURES",
+    "BrokerRegistration",
+    "ConfigResource",
+    "ControllerRegistration",
+    "Endpoint",
+    "MetadataDelta",
+    "MetadataError",
+    "MetadataImage",
+    "PartitionRegistration",
+    "Replay",
+    "ResourceType",
+    "Topic",
+    "Topics",
+    "VersionRange",
+    "apply",
+    "broker_resource",
+    "image_records",
+    "record_version",
+    "topic_resource",
+]

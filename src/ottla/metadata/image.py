@@ -1,0 +1,83 @@
+"""The cluster as `__cluster_metadata` describes it.
+
+An image has one owner, who applies records to it in the order of the log, on one thread, in place:
+a cluster has many partitions and few changes. What it holds are values (a partition, a broker, a
+credential), which are replaced and never changed, so that a copy is cheap and shares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ottla.metadata.broker import BrokerRegistration, ControllerRegistration
+from ottla.metadata.config_resource import ConfigResource
+from ottla.metadata.features import ELIGIBLE_LEADER_REPLICAS_VERSION, METADATA_VERSION
+from ottla.metadata.topic import Topics
+from ottla.model import Uuid
+from ottla.wire.stored.cluster_metadata.security import (
+    AccessControlEntryRecord,
+    DelegationTokenRecord,
+    UserScramCredentialRecord,
+)
+
+# Type and name of each part of whom a quota is for; without a name it is for all of that type.
+QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
+
+_NO_CONFIGS: Mapping[str, str] = {}
+
+
+@dataclass(slots=True)
+class MetadataImage:
+    """Empty when made; `ottla.metadata.Replay` fills it."""
+
+    topics: Topics = field(default_factory=Topics)
+    brokers: dict[int, BrokerRegistration] = field(default_factory=dict)
+    controllers: dict[int, ControllerRegistration] = field(default_factory=dict)
+    configs: dict[ConfigResource, dict[str, str]] = field(default_factory=dict)
+    features: dict[str, int] = field(default_factory=dict)
+    next_producer_id: int = 0
+    client_quotas: dict[QuotaEntity, dict[str, float]] = field(default_factory=dict)
+    # Kept as the records that said them: what they mean is not the image's business.
+    access_control_entries: dict[Uuid, AccessControlEntryRecord] = field(default_factory=dict)
+    scram_credentials: dict[tuple[str, int], UserScramCredentialRecord] = field(
+        default_factory=dict
+    )
+    delegation_tokens: dict[str, DelegationTokenRecord] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no cluster was ever described: every cluster has a metadata version."""
+        return METADATA_VERSION not in self.features
+
+    @property
+    def metadata_version(self) -> int:
+        return self.features[METADATA_VERSION]
+
+    @property
+    def has_eligible_leader_replicas(self) -> bool:
+        return self.features.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) >= 1
+
+    def configs_of(self, resource: ConfigResource) -> Mapping[str, str]:
+        """The settings that were made for a resource, defaults not among them."""
+        return self.configs.get(resource, _NO_CONFIGS)
+
+    def is_active(self, broker_id: int) -> bool:
+        broker = self.brokers.get(broker_id)
+        return broker is not None and broker.is_active
+
+    def copy(self) -> MetadataImage:
+        """An image of its own, which shares the values of this one."""
+        return MetadataImage(
+            self.topics.copy(),
+            self.brokers.copy(),
+            self.controllers.copy(),
+            {resource: configs.copy() for resource, configs in self.configs.items()},
+            self.features.copy(),
+            self.next_producer_id,
+            {entity: quotas.copy() for entity, quotas in self.client_quotas.items()},
+            self.access_control_entries.copy(),
+            self.scram_credentials.copy(),
+            self.delegation_tokens.copy(),
+        )

@@ -1,0 +1,38 @@
+"""Settings and clients' quotas."""
+
+from __future__ import annotations
+
+from ottla.metadata.config_resource import ConfigResource
+from ottla.metadata.delta import MetadataDelta
+from ottla.metadata.image import MetadataImage
+from ottla.metadata.replay.registry import applies
+from ottla.wire.stored.cluster_metadata.configs import ClientQuotaRecord, ConfigRecord
+
+
+@applies(ConfigRecord)
+def apply_config(image: MetadataImage, record: ConfigRecord, delta: MetadataDelta) -> None:
+    resource = ConfigResource(record.resource_type, record.resource_name)
+    configs = image.configs.setdefault(resource, {})
+    if record.value is None:
+        configs.pop(record.name, None)
+    else:
+        configs[record.name] = record.value
+    if not configs:
+        del image.configs[resource]
+    delta.configs_changed.setdefault(resource, set()).add(record.name)
+
+
+@applies(ClientQuotaRecord)
+def apply_client_quota(
+    image: MetadataImage, record: ClientQuotaRecord, delta: MetadataDelta
+) -> None:
+    parts = [(part.entity_type, part.entity_name) for part in record.entity]
+    entity = tuple(sorted(parts, key=lambda part: part[0]))
+    quotas = image.client_quotas.setdefault(entity, {})
+    if record.remove:
+        quotas.pop(record.key, None)
+    else:
+        quotas[record.key] = record.value
+    if not quotas:
+        del image.client_quotas[entity]
+    delta.client_quotas_changed = True

@@ -1,0 +1,74 @@
+"""Records applied to an image, in the order of the log.
+
+    outside ──begin──▶ in a transaction ──end──▶ outside, with all of its records applied
+                             └──abort──▶ outside, with none of them
+
+A transaction's records wait until its end (KIP-868): an image never shows half of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ottla.metadata.delta import MetadataDelta
+from ottla.metadata.errors import MetadataError
+from ottla.metadata.image import MetadataImage
+from ottla.metadata.replay.registry import APPLY
+from ottla.wire.schema import Message
+from ottla.wire.stored.cluster_metadata.transactions import (
+    AbortTransactionRecord,
+    BeginTransactionRecord,
+    EndTransactionRecord,
+)
+
+
+def apply(image: MetadataImage, record: Message, delta: MetadataDelta) -> None:
+    """Changes the image as one record outside of transactions says.
+
+    `MetadataError` says why a record cannot be true; then the image is as it was.
+    """
+    function = APPLY.get(type(record))
+    if function is None:
+        raise MetadataError(f"{type(record).__name__} changes no image")
+    function(image, record, delta)
+
+
+class Replay:
+    """An image, and the transaction on its way into it. Owned by whoever owns the image."""
+
+    __slots__ = ("_waiting", "image")
+
+    def __init__(self, image: MetadataImage) -> None:
+        self.image = image
+        self._waiting: list[Message] | None = None
+
+    @property
+    def is_in_transaction(self) -> bool:
+        return self._waiting is not None
+
+    def take(self, records: Iterable[Message], delta: MetadataDelta) -> None:
+        """Applies records as far as they are not part of an unfinished transaction."""
+        image, find = self.image, APPLY.get
+        for record in records:
+            function = find(type(record))
+            if function is None:
+                self._take_boundary(record, delta)
+            elif self._waiting is not None:
+                self._waiting.append(record)
+            else:
+                function(image, record, delta)
+
+    def _take_boundary(self, record: Message, delta: MetadataDelta) -> None:
+        waiting = self._waiting
+        if isinstance(record, BeginTransactionRecord):
+            if waiting is not None:
+                raise MetadataError("a transaction begins inside another")
+            self._waiting = []
+            return
+        if not isinstance(record, EndTransactionRecord | AbortTransactionRecord):
+            raise MetadataError(f"{type(record).__name__} changes no image")
+        if waiting is None:
+            raise MetadataError("a transaction ends that never began")
+        self._waiting = None
+        if isinstance(record, EndTransactionRecord):
+            self.take(waiting, delta)

@@ -1,0 +1,91 @@
+"""Topics and partitions."""
+
+from __future__ import annotations
+
+from ottla.metadata.config_resource import topic_resource
+from ottla.metadata.delta import MetadataDelta
+from ottla.metadata.errors import MetadataError
+from ottla.metadata.image import MetadataImage
+from ottla.metadata.partition import PartitionRegistration
+from ottla.metadata.replay.registry import applies
+from ottla.metadata.topic import Topic
+from ottla.model import Uuid, uuid_to_text
+from ottla.wire.stored.cluster_metadata.topics import (
+    ClearElrRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
+
+
+@applies(TopicRecord)
+def apply_topic(image: MetadataImage, record: TopicRecord, delta: MetadataDelta) -> None:
+    taken = image.topics.by_id.get(record.topic_id) or image.topics.by_name.get(record.name)
+    if taken is not None:
+        raise MetadataError(
+            f"topic {record.name} is created with id {uuid_to_text(record.topic_id)}, "
+            f"but topic {taken.name} with id {uuid_to_text(taken.id)} exists"
+        )
+    topic = Topic(record.topic_id, record.name)
+    image.topics.add(topic)
+    delta.topics_created[topic.id] = topic
+
+
+@applies(RemoveTopicRecord)
+def apply_topic_removal(
+    image: MetadataImage, record: RemoveTopicRecord, delta: MetadataDelta
+) -> None:
+    topic = _topic(image, record.topic_id)
+    image.topics.remove(topic)
+    image.configs.pop(topic_resource(topic.name), None)
+    delta.configs_changed.pop(topic_resource(topic.name), None)
+    delta.note_topic_removed(topic)
+
+
+@applies(PartitionRecord)
+def apply_partition(image: MetadataImage, record: PartitionRecord, delta: MetadataDelta) -> None:
+    """A partition, new or, in early logs, as it is from now on."""
+    topic = _topic(image, record.topic_id)
+    partition_id = record.partition_id
+    delta.note_partition(topic.id, partition_id, topic.partitions.get(partition_id))
+    topic.partitions[partition_id] = PartitionRegistration.from_record(record)
+
+
+@applies(PartitionChangeRecord)
+def apply_partition_change(
+    image: MetadataImage, record: PartitionChangeRecord, delta: MetadataDelta
+) -> None:
+    topic = _topic(image, record.topic_id)
+    before = topic.partitions.get(record.partition_id)
+    if before is None:
+        raise MetadataError(f"partition {topic.name}-{record.partition_id} changes without being")
+    delta.note_partition(topic.id, record.partition_id, before)
+    topic.partitions[record.partition_id] = before.changed_by(record)
+
+
+@applies(ClearElrRecord)
+def apply_clearing_of_elr(
+    image: MetadataImage, record: ClearElrRecord, delta: MetadataDelta
+) -> None:
+    """Forgets who else could lead: of one topic, or of all if none is named (KIP-966)."""
+    topics = list(image.topics)
+    if record.topic_name:
+        named = image.topics.by_name.get(record.topic_name)
+        if named is None:
+            raise MetadataError(f"there is no topic {record.topic_name} whose ELR is cleared")
+        topics = [named]
+    for topic in topics:
+        for partition_id, before in topic.partitions.items():
+            if before.eligible_leader_replicas or before.last_known_elr:
+                delta.note_partition(topic.id, partition_id, before)
+                topic.partitions[partition_id] = before._replace(
+                    eligible_leader_replicas=(), last_known_elr=()
+                )
+
+
+def _topic(image: MetadataImage, topic_id: Uuid) -> Topic:
+    topic = image.topics.by_id.get(topic_id)
+    if topic is None:
+        raise MetadataError(f"there is no topic with id {uuid_to_text(topic_id)}")
+    return topic

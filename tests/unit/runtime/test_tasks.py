@@ -1,0 +1,87 @@
+"""No task is forgotten, and none fails unheard."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ottla.runtime.tasks import Tasks
+
+
+class Errors:
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, str]] = []
+
+    def __call__(self, name: str, error: BaseException) -> None:
+        self.heard.append((name, str(error)))
+
+
+async def fail() -> None:
+    raise ValueError("broken")
+
+
+async def wait_forever(events: list[str]) -> None:
+    try:
+        await asyncio.Event().wait()
+    finally:
+        events.append("ended")
+
+
+def test_an_error_is_heard_with_the_tasks_name() -> None:
+    errors = Errors()
+
+    async def scenario() -> None:
+        tasks = Tasks(errors)
+        task = tasks.start("flusher", fail())
+        await asyncio.wait([task])
+        await tasks.close()
+
+    asyncio.run(scenario())
+    assert errors.heard == [("flusher", "broken")]
+
+
+def test_closing_cancels_every_task_and_waits_for_its_end() -> None:
+    errors, events = Errors(), list[str]()
+
+    async def scenario() -> None:
+        tasks = Tasks(errors)
+        for number in range(3):
+            tasks.start(f"waiter {number}", wait_forever(events))
+        await asyncio.wait(
+            [tasks.start("brief", asyncio.wait_for(asyncio.Event().wait(), None))], timeout=0
+        )
+        await tasks.close()
+        assert events == ["ended"] * 3
+
+    asyncio.run(scenario())
+    assert errors.heard == []
+
+
+def test_an_error_while_being_cancelled_is_heard_too() -> None:
+    errors = Errors()
+
+    async def scenario() -> None:
+        async def fails_when_cancelled() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                raise OSError("could not flush")
+
+        tasks = Tasks(errors)
+        started = tasks.start("flusher", fails_when_cancelled())
+        await asyncio.wait([started], timeout=0)
+        await tasks.close()
+
+    asyncio.run(scenario())
+    assert errors.heard == [("flusher", "could not flush")]
+
+
+def test_nothing_starts_after_closing() -> None:
+    async def scenario() -> None:
+        tasks = Tasks(Errors())
+        await tasks.close()
+        with pytest.raises(RuntimeError, match="cannot start late: its owner has closed"):
+            tasks.start("late", fail())
+
+    asyncio.run(scenario())
