@@ -2,73 +2,36 @@
 
 A life is a run of appends, flushes, rolls, truncations and deletions. It ends with a clean close,
 with the death of the process, or with a power loss, between two operations or in the middle of one;
-so may the recovery that follows. `History(seed).run()` plays and checks all of it, and plays the
-same again for the same seed.
+so may the recovery that follows. The same seed plays the same history again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ottla.model import KafkaError, LeaderEpoch, Offset
+from ottla.model import KafkaError
 from ottla.simulation.dice import SeededDice
-from ottla.simulation.disk import SimulatedDisk
 from ottla.simulation.disk_faults import PowerLost
-from ottla.storage.flush import Flush
-from ottla.storage.leader_batch import Origin
-from ottla.storage.log import Log
-from ottla.storage.log_config import LogConfig
-from ottla.wire.records.batch import assign_offset_and_epoch
-from ottla.wire.records.compression import Codec
-from ottla.wire.records.header import HEADER_BYTES, read_header
+from ottla.wire.records.header import read_header
 from tests.batches import batch_of
-from tests.log_checks import (
-    all_batches,
-    assert_only_files_of_segments,
-    assert_producers_are,
-    assert_sound,
-    directory_content,
-    replayed,
-)
-from tests.logs import DIRECTORY, NOW_MS, Checkpoints, marker, opened
+from tests.log_checks import all_batches, directory_content
+from tests.log_operations import LogOperations
+from tests.logs import DIRECTORY, NOW_MS, opened
 
-PLAIN, IDEMPOTENT, TRANSACTIONAL = (-1,), (1, 2), (3, 4, 5)
 OPERATIONS_MAX = 40
 LIVES_MAX = 3
+# An append is one change of the disk; a flush or a truncation takes a dozen.
+CHANGES_MAX = 150
+RECOVERY_CHANGES_MAX = 40
 
 
-class History:
-    """A log on a simulated disk, and a list of batches that says what has to be in it."""
+class LogHistory(LogOperations):
+    """Plays a log's history and holds what each death leaves against what may be left."""
 
     def __init__(self, seed: int | str) -> None:
-        self.dice = dice = SeededDice(seed)
-        self.disk = SimulatedDisk()
-        self.config = LogConfig(
-            segment_bytes=dice.choice((1_500, 5_000, 20_000)),
-            index_interval_bytes=dice.choice((0, 300, 1_500)),
-            segment_index_bytes=dice.choice((120, 1 << 20)),
-            file_delete_delay_ms=dice.choice((0, 60_000)),
-        )
-        self.log: Log = opened(self.disk, self.config, clean=True)
-        self.epoch = 0
-        self.time = 1_000
-        self.under_way: Flush | None = None
-        # Every batch since the log last began anew, deleted ones included; then what an append that
-        # has not returned may have added.
-        self.batches: list[bytes] = []
-        self.pending: list[bytes] = []
-        # What is below is on the device; what is below was written.
-        self.synced = self.written = 0
-        # The log's first segment begins between these.
-        self.first_min = self.first_max = 0
-        # Where a state of producers may have been built from.
-        self.starts = {0}
-        # The highest start that the log ever had.
-        self.deleted_before = 0
+        super().__init__(SeededDice(seed))
         # What a crash took, for producers to send again.
         self.lost: list[bytes] = []
-        # A log that is being truncated fully may be found empty, beginning anywhere.
-        self.may_be_empty = False
 
     def run(self) -> None:
         for _ in range(self.dice.between(low=1, high=LIVES_MAX)):
@@ -76,17 +39,15 @@ class History:
 
     def live(self) -> None:
         """Runs until the log is closed, or dies, and is opened again."""
-        dice = self.dice
+        dice, is_clean = self.dice, False
         if dice.chance(0.5):
-            self.disk.faults.power_off_after(dice.below(150))
-        is_clean = False
+            self.disk.faults.power_off_after(dice.below(CHANGES_MAX))
         try:
             for _ in range(dice.below(OPERATIONS_MAX)):
                 self.operate()
             if dice.chance(0.2):
-                self.log.close()
-                is_clean, self.synced = True, self.end
-                self.checkpoints.write(self.log)
+                self.close()
+                is_clean = True
         except PowerLost:
             pass
         self.die()
@@ -94,20 +55,8 @@ class History:
             self.die()
         self.adopt()
         self.resend()
+        self.refuse_gaps()
         self.check()
-
-    @property
-    def end(self) -> int:
-        return self.batches_end(self.batches)
-
-    def batches_end(self, batches: list[bytes]) -> int:
-        return read_header(batches[-1]).next_offset if batches else self.first_min
-
-    @property
-    def checkpoints(self) -> Checkpoints:
-        return Checkpoints(self.disk)
-
-    # ---- what a log is asked to do
 
     def operate(self) -> None:
         """Does one thing, most often an append."""
@@ -122,6 +71,7 @@ class History:
             self.delete,
             self.expire,
             self.repeat,
+            self.append_to_a_full_disk,
         ]
         choice = self.dice.below(100)
         if choice < 60:
@@ -133,174 +83,11 @@ class History:
         else:
             self.dice.choice(rarely)()
 
-    def append(self) -> None:
-        batch = self.make_batch()
-        self.place(batch, self.end)
-        self.pending = [bytes(batch)]
-        self.send(bytes(batch) if self.dice.chance(0.5) else batch)
-        self.appended()
-
-    def append_as_follower(self) -> None:
-        if self.dice.chance(0.3):
-            self.epoch += 1
-        end = self.end
-        for _ in range(self.dice.between(low=1, high=4)):
-            batch = batch_of(*self.values(), timestamp=self.tick(), codec=self.codec())
-            self.place(batch, end)
-            self.pending.append(bytes(batch))
-            end = self.batches_end(self.pending)
-        cut_off = self.pending[0][: self.dice.below(HEADER_BYTES)]
-        self.log.append_as_follower(b"".join([*self.pending, cut_off]), now_ms=NOW_MS)
-        self.appended()
-
-    def appended(self) -> None:
-        self.batches += self.pending
-        self.pending = []
-        self.written = self.end
-        assert self.log.log_end_offset == self.end
-
-    def send(self, batch: bytes | bytearray) -> None:
-        """Appends a batch that is new to the log."""
-        header = read_header(batch)
-        origin = Origin.COORDINATOR if header.is_control else Origin.CLIENT
-        result = self.log.append_as_leader(
-            batch, leader_epoch=header.leader_epoch, now_ms=NOW_MS, origin=origin
-        )
-        assert result[:2] == (header.base_offset, header.last_offset)
-        assert not result.is_duplicate
-
-    def make_batch(self) -> bytearray:
-        """What a producer may send next, or a marker that ends its transaction."""
-        dice, entries = self.dice, self.log.producers.state.entries
-        producer_id = dice.choice(dice.choice((PLAIN, IDEMPOTENT, TRANSACTIONAL)))
-        entry = entries.get(producer_id)
-        is_open = entry is not None and entry.current_txn_first_offset is not None
-        producer_epoch = 0 if entry is None else entry.producer_epoch
-        if is_open and dice.chance(0.4):
-            return marker(
-                producer_id=producer_id,
-                commit=dice.chance(0.5),
-                producer_epoch=producer_epoch,
-                coordinator_epoch=dice.below(2) if entry is None else entry.coordinator_epoch + 1,
-                timestamp=self.tick(),
-            )
-        sequence = 0 if entry is None else entry.last_sequence + 1
-        if entry is not None and not is_open and dice.chance(0.1):
-            producer_epoch, sequence = producer_epoch + 1, 0
-        return batch_of(
-            *self.values(),
-            timestamp=self.tick(),
-            codec=self.codec(),
-            producer_id=producer_id,
-            producer_epoch=producer_epoch if producer_id > 0 else -1,
-            sequence=sequence if producer_id > 0 else -1,
-            is_transactional=producer_id in TRANSACTIONAL,
-        )
-
-    def values(self) -> list[bytes]:
-        size = self.dice.choice((0, 10, 100, 700, 2_500))
-        return [bytes([self.dice.below(256)]) * size] * self.dice.between(low=1, high=3)
-
-    def codec(self) -> Codec:
-        return self.dice.choice(tuple(Codec)) if self.dice.chance(0.2) else Codec.NONE
-
-    def tick(self) -> int:
-        self.time += self.dice.choice((0, 1, 10))
-        return self.time - self.dice.choice((0, 0, 5))
-
-    def place(self, batch: bytearray, base_offset: int) -> None:
-        if self.dice.chance(0.05):
-            self.epoch += 1
-        assign_offset_and_epoch(
-            batch, 0, base_offset=Offset(base_offset), leader_epoch=LeaderEpoch(self.epoch)
-        )
-
-    def repeat(self) -> None:
-        """Sends a remembered batch again: nothing is written, the answer is the first one's."""
-        remembered = {
-            (producer_id, batch.last_offset)
-            for producer_id, entry in self.log.producers.state.entries.items()
-            for batch in entry.batches
-        }
-        known = [
-            batch
-            for batch in self.batches
-            if not (header := read_header(batch)).is_control
-            and (header.producer_id, header.last_offset) in remembered
-        ]
-        if not known:
-            return
-        batch = self.dice.choice(known)
-        writes = self.disk.counters.writes
-        result = self.log.append_as_leader(batch, leader_epoch=self.epoch, now_ms=NOW_MS)
-        header = read_header(batch)
-        assert result.is_duplicate
-        assert result[:2] == (header.base_offset, header.last_offset)
-        assert self.disk.counters.writes == writes
-
-    def flush(self) -> None:
-        self.log.flush()
+    def close(self) -> None:
+        self.complete_flush()
+        self.log.close()
         self.synced = self.end
-        assert self.log.recovery_point == self.end
-        if self.dice.chance(0.7):
-            self.checkpoints.write(self.log)
-
-    def prepare_flush(self) -> None:
-        self.under_way = self.under_way or self.log.prepare_flush()
-
-    def run_flush(self) -> None:
-        if self.under_way is not None:
-            self.under_way.run()
-
-    def complete_flush(self) -> None:
-        if self.under_way is not None:
-            flush, self.under_way = self.under_way, None
-            flush.run()
-            self.log.complete_flush(flush)
-            self.synced = max(self.synced, self.log.recovery_point)
-
-    def roll(self) -> None:
-        self.log.roll(now_ms=NOW_MS)
-
-    def truncate(self) -> None:
-        offset = self.dice.between(low=self.log.segments.first.base_offset, high=self.end)
-        kept = [batch for batch in self.batches if read_header(batch).next_offset <= offset]
-        end = max(self.batches_end(kept), self.first_min)
-        self.synced, self.written = min(self.synced, end), end
-        self.log.truncate_to(offset, now_ms=NOW_MS)
-        self.batches = kept
-        self.starts.add(self.log.segments.first.base_offset)
-        assert self.log.log_end_offset == end
-
-    def truncate_fully(self) -> None:
-        start = self.end + self.dice.choice((0, 1, 100))
-        self.may_be_empty = True
-        self.first_max = start
-        self.synced = self.written = 0
-        self.log.truncate_fully(start, now_ms=NOW_MS)
         self.checkpoints.write(self.log)
-        self.may_be_empty = False
-        self.batches = []
-        self.starts = {start}
-        self.synced = self.written = self.first_min = start
-
-    def delete(self) -> None:
-        """Commits, and deletes records before some offset."""
-        self.log.advance_high_watermark(self.end)
-        low = self.log.log_start_offset
-        offset = self.dice.between(low=low, high=self.end)
-        self.log.delete_records_before(offset)
-        self.deleted_before = max(self.deleted_before, offset)
-        if self.dice.chance(0.5):
-            self.checkpoints.write(self.log)
-
-    def expire(self) -> None:
-        self.first_max = max(self.log.log_start_offset, self.first_max)
-        self.log.delete_expired_segments(now_ms=NOW_MS)
-        self.log.retired.purge(now_ms=NOW_MS)
-        self.first_min = self.first_max = self.log.segments.first.base_offset
-
-    # ---- death, and what is found after it
 
     def die(self) -> None:
         self.under_way = None
@@ -313,7 +100,7 @@ class History:
     def reopen(self, *, is_clean: bool) -> bool:
         """Recovers; says whether that came to an end."""
         if not is_clean and self.dice.chance(0.3):
-            self.disk.faults.power_off_after(self.dice.below(40))
+            self.disk.faults.power_off_after(self.dice.below(RECOVERY_CHANGES_MAX))
         try:
             self.log = opened(self.disk, self.config, clean=is_clean)
         except PowerLost:
@@ -337,7 +124,7 @@ class History:
         log_start = self.checkpoints.log_start_offset
         is_restarted = not found and (self.may_be_empty or first == log_start > self.first_max)
         if not is_restarted:
-            assert self.first_min <= first <= self.first_max
+            assert self.first_min <= first <= self.first_max, "the log begins somewhere else"
             assert log.log_end_offset >= self.written, "what was safe is gone"
         before = [batch for batch in possible if read_header(batch).next_offset <= first]
         self.batches = possible[: len(before) + len(found)]
@@ -353,31 +140,8 @@ class History:
         self.first_min = self.first_max = first
         self.synced = self.written = log.log_end_offset
 
-    def check(self) -> None:
-        log = self.log
-        assert_sound(log, deleted_before=self.deleted_before)
-        assert_only_files_of_segments(self.disk, log)
-        headers = [read_header(batch) for batch in self.batches]
-        stored = [
-            batch
-            for batch, header in zip(self.batches, headers, strict=True)
-            if header.next_offset > log.segments.first.base_offset
-        ]
-        assert [batch.data for batch in all_batches(log)] == stored
-        replays = (
-            replayed(
-                [
-                    batch
-                    for batch, header in zip(self.batches, headers, strict=True)
-                    if header.base_offset >= start
-                ]
-            )
-            for start in self.starts
-        )
-        assert_producers_are(log, *replays)
-
     def resend(self) -> None:
-        """Producers send again what they got no answer for, and some of the rest."""
+        """Producers send again what they got an answer for, and maybe what was lost."""
         kept = [read_header(batch) for batch in self.batches]
         last = {header.producer_id: header for header in kept if not header.is_control}
         for producer_id, entry in self.log.producers.state.entries.items():
@@ -385,16 +149,14 @@ class History:
                 header = last[producer_id]
                 batch = self.batches[kept.index(header)]
                 result = self.log.append_as_leader(batch, leader_epoch=self.epoch, now_ms=NOW_MS)
-                assert result.is_duplicate
+                assert result.is_duplicate, f"a duplicate of {header}"
                 assert result.last_offset == header.last_offset
-        if self.dice.chance(0.5):
-            for batch in self.lost:
-                again = bytearray(batch)
-                self.place(again, self.end)
-                self.pending = [bytes(again)]
-                self.send(again)
-                self.appended()
-        self.refuse_gaps()
+        for batch in self.lost if self.dice.chance(0.5) else []:
+            again = bytearray(batch)
+            self.place(again, self.end)
+            self.pending = [bytes(again)]
+            self.send(again)
+            self.appended()
 
     def refuse_gaps(self) -> None:
         for producer_id, entry in list(self.log.producers.state.entries.items()):

@@ -16,6 +16,7 @@ from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.tasks import Tasks
 from ottla.storage.group_commit import GroupCommit
+from ottla.storage.log import Log
 from ottla.storage.log_store import LogStore
 from ottla.wire.messages.produce import ProduceResponse
 
@@ -54,7 +55,10 @@ class Broker:
 
     def storage_failed(self, partition: Partition, error: OSError) -> KafkaError:
         """What to tell a client whose request met a failing or full disk."""
-        log = partition.require_log()
+        return self.log_failed(partition.require_log(), error)
+
+    def log_failed(self, log: Log, error: OSError) -> KafkaError:
+        """Takes the log's directory offline, with all its partitions, unless it is merely full."""
         path = log.directory.rpartition("/")[0]
         told = self.logs.storage_error(path, error)
         if path in self.logs.failed:

@@ -46,7 +46,9 @@ class OneOf(NamedTuple):
     allowed: tuple[str, ...]
 
     def refusal(self, value: ConfigValue) -> str | None:
-        return None if value in self.allowed else f"String must be one of: {', '.join(self.allowed)}"
+        return (
+            None if value in self.allowed else f"String must be one of: {', '.join(self.allowed)}"
+        )
 
     def __str__(self) -> str:
         return f"[{', '.join(self.allowed)}]"
@@ -74,7 +76,7 @@ class ListOf(NamedTuple):
     def refusal(self, value: ConfigValue) -> str | None:
         assert isinstance(value, tuple)
         if not value and not self.may_be_empty:
-            return f"The list must not be empty. Valid values include: {self or 'any'}"
+            return f"The list must not be empty. Valid values include: {str(self) or 'any'}"
         if len(set(value)) < len(value):
             return "The list must not have a value twice"
         if "" in value:

@@ -113,7 +113,7 @@ def _format_double(value: float) -> str:
         return "Infinity" if value > 0 else "-Infinity"
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return repr(value)
-    # Both take the fewest digits that tell the number from its neighbours, and print them their way.
+    # Python and Java find the same digits, the fewest that mean this number, and set them otherwise.
     sign, digits, exponent = _scientific(repr(value))
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
 

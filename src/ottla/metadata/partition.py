@@ -2,12 +2,13 @@
 
 An immutable value, replaced by every change, so that whoever holds one holds a consistent picture
 and two images can share it. It is a tuple because there are very many of them: making one takes
-less than a microsecond, and the collector leaves tuples of plain values alone.
+less than a microsecond, and the collector leaves tuples of plain values alone. For the same reason
+equal lists of replicas are one object: a cluster has few different ones.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from ottla.metadata.errors import MetadataError
 from ottla.model import ZERO_UUID, Uuid
@@ -25,6 +26,9 @@ RECOVERY_STATE_UNCHANGED: Final = -1
 # broker has yet to choose one.
 MIGRATING_DIRECTORY: Final = ZERO_UUID
 UNASSIGNED_DIRECTORY: Final = Uuid(bytes(15) + b"\x01")
+
+# Each tuple by itself: how one that is known is found for an equal one that is new.
+SharedTuples: TypeAlias = dict[tuple[Any, ...], tuple[Any, ...]]
 
 
 class PartitionRegistration(NamedTuple):
@@ -48,48 +52,51 @@ class PartitionRegistration(NamedTuple):
         return self.directories[self.replicas.index(replica)]
 
     @classmethod
-    def from_record(cls, record: PartitionRecord) -> PartitionRegistration:
+    def from_record(cls, record: PartitionRecord, shared: SharedTuples) -> PartitionRegistration:
+        known = shared.setdefault
         replicas = tuple(record.replicas)
         isr = tuple(record.isr)
-        directories = tuple(record.directories) or (MIGRATING_DIRECTORY,) * len(replicas)
-        if len(directories) != len(replicas):
-            raise _mismatch(record.partition_id, replicas=replicas, directories=directories)
-        return cls(
-            replicas,
-            replicas if isr == replicas else isr,
-            record.leader,
-            record.leader_epoch,
-            record.partition_epoch,
-            directories,
-            tuple(record.removing_replicas),
-            tuple(record.adding_replicas),
-            record.leader_recovery_state,
-            tuple(record.eligible_leader_replicas or ()),
-            tuple(record.last_known_elr or ()),
+        directories = _place(replicas, tuple(record.directories))
+        return cls._make(
+            (
+                known(replicas, replicas),
+                known(isr, isr),
+                record.leader,
+                record.leader_epoch,
+                record.partition_epoch,
+                known(directories, directories),
+                tuple(record.removing_replicas),
+                tuple(record.adding_replicas),
+                record.leader_recovery_state,
+                tuple(record.eligible_leader_replicas or ()),
+                tuple(record.last_known_elr or ()),
+            )
         )
 
-    def changed_by(self, record: PartitionChangeRecord) -> PartitionRegistration:
+    def changed_by(
+        self, record: PartitionChangeRecord, shared: SharedTuples
+    ) -> PartitionRegistration:
         """The partition after a change. Naming a leader, the same one too, begins a new epoch."""
-        replicas = _changed(self.replicas, record.replicas)
-        directories = self.directories
-        if record.directories is not None:
-            directories = tuple(record.directories) or (MIGRATING_DIRECTORY,) * len(replicas)
-        if len(directories) != len(replicas):
-            raise _mismatch(record.partition_id, replicas=replicas, directories=directories)
+
+        def changed(old: tuple[Any, ...], new: list[Any] | None) -> tuple[Any, ...]:
+            return old if new is None else shared.setdefault(known := tuple(new), known)
+
+        replicas = changed(self.replicas, record.replicas)
+        directories = _place(replicas, changed(self.directories, record.directories))
         has_new_leader = record.leader != LEADER_UNCHANGED
         recovery = record.leader_recovery_state
         return PartitionRegistration(
             replicas,
-            _changed(self.isr, record.isr),
+            changed(self.isr, record.isr),
             record.leader if has_new_leader else self.leader,
             self.leader_epoch + has_new_leader,
             self.partition_epoch + 1,
             directories,
-            _changed(self.removing_replicas, record.removing_replicas),
-            _changed(self.adding_replicas, record.adding_replicas),
+            changed(self.removing_replicas, record.removing_replicas),
+            changed(self.adding_replicas, record.adding_replicas),
             self.leader_recovery_state if recovery == RECOVERY_STATE_UNCHANGED else recovery,
-            _changed(self.eligible_leader_replicas, record.eligible_leader_replicas),
-            _changed(self.last_known_elr, record.last_known_elr),
+            changed(self.eligible_leader_replicas, record.eligible_leader_replicas),
+            changed(self.last_known_elr, record.last_known_elr),
         )
 
     def to_record(self, topic_id: Uuid, partition_id: int) -> PartitionRecord:
@@ -110,13 +117,10 @@ class PartitionRegistration(NamedTuple):
         )
 
 
-def _changed(old: tuple[int, ...], new: list[int] | None) -> tuple[int, ...]:
-    return old if new is None else tuple(new)
-
-
-def _mismatch(
-    partition_id: int, *, replicas: tuple[int, ...], directories: tuple[Uuid, ...]
-) -> MetadataError:
-    return MetadataError(
-        f"partition {partition_id} has {len(replicas)} replicas in {len(directories)} directories"
-    )
+def _place(replicas: tuple[int, ...], directories: tuple[Uuid, ...]) -> tuple[Uuid, ...]:
+    """A directory for each replica. Records from before KIP-858 name none."""
+    if directories.count(MIGRATING_DIRECTORY) == len(directories):
+        return (MIGRATING_DIRECTORY,) * len(replicas)
+    if len(directories) != len(replicas):
+        raise MetadataError(f"{len(replicas)} replicas are in {len(directories)} directories")
+    return directories

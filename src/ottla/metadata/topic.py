@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ottla.metadata.partition import PartitionRegistration
+from ottla.metadata.partition import PartitionRegistration, SharedTuples
 from ottla.model import Uuid
 
 
@@ -29,6 +29,7 @@ class Topics:
     by_name: dict[str, Topic] = field(default_factory=dict)
     # Names that become the same when metrics turn dots into underscores.
     _alike: dict[str, list[str]] = field(default_factory=dict)
+    shared_tuples: SharedTuples = field(default_factory=dict, compare=False, repr=False)
 
     def __iter__(self) -> Iterator[Topic]:
         return iter(self.by_id.values())
@@ -61,6 +62,7 @@ class Topics:
             {topic.id: topic for topic in copies},
             {topic.name: topic for topic in copies},
             {unified: names.copy() for unified, names in self._alike.items()},
+            self.shared_tuples,
         )
 
 

@@ -76,6 +76,6 @@ class SystemBackground:
             self._worker.kill(job)
 
     def _shut_down(self) -> None:
-        self._worker_thread.submit(self._worker.stop)
         self._worker_thread.shutdown()
+        self._worker.stop()
         self._threads.shutdown()

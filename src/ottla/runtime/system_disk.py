@@ -20,6 +20,8 @@ BUFFERS_PER_CALL = os.sysconf("SC_IOV_MAX")
 
 _READ_CACHED_ONLY = getattr(os, "RWF_NOWAIT", 0)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+# No descriptor has this number, so the kernel refuses it; Python refuses -1 itself, as no OSError.
+_CLOSED = 2**31 - 1
 
 
 class SystemDisk:
@@ -185,8 +187,8 @@ class SystemFile:
             raise BlockingIOError(error.errno, reason, self._path) from error
 
     def close(self) -> None:
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
+        descriptor, self._descriptor = self._descriptor, _CLOSED
+        if descriptor != _CLOSED:
             os.close(descriptor)
 
     def _read_vectored(

@@ -155,8 +155,7 @@ class LeaderEpochCache:
         return EpochCheckpoint(self._checkpoint, tuple(self._entries)) if self.is_dirty else None
 
     def checkpoint_written(self, checkpoint: EpochCheckpoint) -> None:
-        if checkpoint.entries == tuple(self._entries):
-            self.is_dirty = False
+        self.is_dirty = checkpoint.entries != tuple(self._entries)
 
     def flush(self) -> None:
         """Makes the entries durable, if they changed."""

@@ -384,7 +384,8 @@ class Log:
 
     def prepare_flush(self) -> Flush | None:
         """What has to be synced to make the log durable up to its present end, if anything. Run it
-        anywhere, then hand it to `complete_flush`."""
+        anywhere, then hand it to `complete_flush`. One at a time: until then nothing else flushes,
+        closes or fully truncates the log, or older checkpoints would replace newer ones."""
         snapshots, epochs = self.producers.waiting_snapshots(), self.epochs.checkpoint()
         segments: list[Segment] = []
         if self.recovery_point < self.log_end_offset:

@@ -21,6 +21,7 @@ from ottla.storage.clean_shutdown import (
     remove_clean_shutdown,
     write_clean_shutdown,
 )
+from ottla.storage.compaction import CleanerOffsets
 from ottla.storage.durable_file import make_directories
 from ottla.storage.errors import CorruptCheckpointError, StorageError
 from ottla.storage.file_names import DirectoryState, PartitionDirectoryName
@@ -59,6 +60,7 @@ class LogDirectory:
         self._recovery_points = self._checkpoint(OffsetCheckpointName.RECOVERY_POINT)
         self._log_starts = self._checkpoint(OffsetCheckpointName.LOG_START_OFFSET)
         self._high_watermarks = self._checkpoint(OffsetCheckpointName.REPLICATION_OFFSET)
+        self.cleaner_offsets = CleanerOffsets(disk, path)
         # What was found for partitions that are not open: kept until they are, or are deleted.
         self._unopened: dict[TopicPartition, _Offsets] = {}
 
@@ -124,6 +126,7 @@ class LogDirectory:
             log.abandon()
         self.offline.pop(partition, None)
         self._unopened.pop(partition, None)
+        self.cleaner_offsets.forget(partition)
         name = PartitionDirectoryName(partition, DirectoryState.DELETE, unique_id)
         self._disk.rename(f"{self.path}/{partition}", f"{self.path}/{name}")
         self._disk.sync_directory(self.path)
@@ -137,7 +140,9 @@ class LogDirectory:
         self._disk.remove_directory(deleted_path)
 
     def lower(self, partition: TopicPartition, recovery_point: int) -> None:
-        """Makes durable that nothing above `recovery_point` is known to be safe any more."""
+        """Makes durable that nothing above `recovery_point` is known to be safe any more, nor to
+        be compacted."""
+        self.cleaner_offsets.truncate(partition, recovery_point)
         points = {known: offsets.recovery_point for known, offsets in self._offsets().items()}
         self._recovery_points.write(points | {partition: recovery_point})
 

@@ -48,11 +48,9 @@ def test_closing_cancels_every_task_and_waits_for_its_end() -> None:
         tasks = Tasks(errors)
         for number in range(3):
             tasks.start(f"waiter {number}", wait_forever(events))
-        await asyncio.wait(
-            [tasks.start("brief", asyncio.wait_for(asyncio.Event().wait(), None))], timeout=0
-        )
+        await asyncio.wait([tasks.start("starts last", wait_forever(events))], timeout=0)
         await tasks.close()
-        assert events == ["ended"] * 3
+        assert events == ["ended"] * 4
 
     asyncio.run(scenario())
     assert errors.heard == []

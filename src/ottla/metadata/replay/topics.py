@@ -48,8 +48,9 @@ def apply_partition(image: MetadataImage, record: PartitionRecord, delta: Metada
     """A partition, new or, in early logs, as it is from now on."""
     topic = _topic(image, record.topic_id)
     partition_id = record.partition_id
+    registration = PartitionRegistration.from_record(record, image.topics.shared_tuples)
     delta.note_partition(topic.id, partition_id, topic.partitions.get(partition_id))
-    topic.partitions[partition_id] = PartitionRegistration.from_record(record)
+    topic.partitions[partition_id] = registration
 
 
 @applies(PartitionChangeRecord)
@@ -60,8 +61,9 @@ def apply_partition_change(
     before = topic.partitions.get(record.partition_id)
     if before is None:
         raise MetadataError(f"partition {topic.name}-{record.partition_id} changes without being")
+    registration = before.changed_by(record, image.topics.shared_tuples)
     delta.note_partition(topic.id, record.partition_id, before)
-    topic.partitions[record.partition_id] = before.changed_by(record)
+    topic.partitions[record.partition_id] = registration
 
 
 @applies(ClearElrRecord)
@@ -75,13 +77,13 @@ def apply_clearing_of_elr(
         if named is None:
             raise MetadataError(f"there is no topic {record.topic_name} whose ELR is cleared")
         topics = [named]
+    nobody = PartitionChangeRecord(eligible_leader_replicas=[], last_known_elr=[])
     for topic in topics:
         for partition_id, before in topic.partitions.items():
             if before.eligible_leader_replicas or before.last_known_elr:
                 delta.note_partition(topic.id, partition_id, before)
-                topic.partitions[partition_id] = before._replace(
-                    eligible_leader_replicas=(), last_known_elr=()
-                )
+                registration = before.changed_by(nobody, image.topics.shared_tuples)
+                topic.partitions[partition_id] = registration
 
 
 def _topic(image: MetadataImage, topic_id: Uuid) -> Topic:

@@ -2,8 +2,8 @@
 
 An offset that is too low costs work: the next compaction takes more of the log for dirty than it
 is. One that is too high would do harm, for a tombstone below it is taken to have done its duty, and
-when it goes the value that it deleted is back. So offsets are raised after a compaction has been
-swapped in, and are lowered, durably, before anything is appended to a log that was truncated.
+when it goes the value that it deleted is back. So an offset is raised after a compaction has been
+swapped in, and is lowered, durably, before the log is truncated.
 """
 
 from __future__ import annotations
@@ -32,15 +32,17 @@ class CleanerOffsets:
         """Where the next compaction begins: where the last one ended, or at the log's start if that
         has moved past it, or if the log does not reach so far any more."""
         found = self._offsets.get(log.partition, log.log_start_offset)
-        is_possible = log.log_start_offset <= found <= log.log_end_offset
-        return found if is_possible else log.log_start_offset
+        if found > log.log_end_offset:
+            self.truncate(log.partition, log.log_start_offset)
+            return log.log_start_offset
+        return max(found, log.log_start_offset)
 
     def advance(self, partition: TopicPartition, offset: int) -> None:
         """Notes that a log is clean up to an offset, once the compaction has been swapped in."""
         self._write(self._offsets | {partition: offset})
 
     def truncate(self, partition: TopicPartition, offset: int) -> None:
-        """Notes that a log was truncated; to be called before it grows again."""
+        """Notes that a log is about to be truncated."""
         if self._offsets.get(partition, 0) > offset:
             self._write(self._offsets | {partition: offset})
 

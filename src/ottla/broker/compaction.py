@@ -1,0 +1,98 @@
+"""Compaction of a node's logs: which one is next, and running it beside everything else."""
+
+from __future__ import annotations
+
+import logging
+
+from ottla.broker.broker import Broker
+from ottla.runtime.background import Background, WorkerCrashedError
+from ottla.runtime.metrics import Metrics
+from ottla.storage.compaction import CompactionPlan, compact, plan_compaction, swap_groups
+from ottla.storage.errors import StorageError
+from ottla.storage.log import Log
+from ottla.storage.log_directory import LogDirectory
+
+_log = logging.getLogger(__name__)
+
+
+class Compaction:
+    """Compacts one log at a time: planned here, done in another process, swapped in here."""
+
+    def __init__(self, broker: Broker, background: Background, metrics: Metrics) -> None:
+        self._broker = broker
+        self._background = background
+        self._records_read = metrics.counter("LogCleanerRecordsRead")
+        self._records_kept = metrics.counter("LogCleanerRecordsKept")
+        # Logs whose compaction failed, and at which end: tried again when they have grown.
+        self._failed: dict[Log, int] = {}
+
+    async def compact_filthiest(self) -> None:
+        """Compacts whatever is due, the dirtiest log first."""
+        while True:
+            due = [
+                (_dirty_ratio(plan), directory, log, plan)
+                for directory in self._broker.logs.directories
+                for log in list(directory.logs.values())
+                if log.config.compact and (plan := await self._plan(directory, log)) is not None
+            ]
+            if not due:
+                return
+            _, directory, log, plan = max(due, key=lambda each: each[0])
+            await self._compact(directory, log, plan)
+
+    async def _plan(self, directory: LogDirectory, log: Log) -> CompactionPlan | None:
+        if self._failed.get(log) == log.log_end_offset:
+            return None
+        try:
+            # Only what is durable is compacted: then a truncation of it is one that the recovery
+            # point knows of, and takes the cleaner's offset back with it.
+            if log.recovery_point < log.segments.active.base_offset:
+                flush = log.prepare_flush()
+                if flush is not None:
+                    await self._background.run(flush.run)
+                    log.complete_flush(flush)
+            first_dirty_offset = directory.cleaner_offsets.first_dirty_offset(log)
+            now_ms = self._broker.clock.now_ms()
+            return plan_compaction(log, first_dirty_offset=first_dirty_offset, now_ms=now_ms)
+        except OSError as error:
+            self._broker.log_failed(log, error)
+            return None
+
+    async def _compact(self, directory: LogDirectory, log: Log, plan: CompactionPlan) -> None:
+        clock = self._broker.clock
+        started = clock.monotonic()
+        try:
+            result = await self._background.compute(compact, log.disk, plan)
+            swapped = 0
+            for _ in swap_groups(log, result, now_ms=clock.now_ms()):
+                swapped += 1
+                await clock.sleep(0)
+            if swapped < len(result.groups):
+                return
+            directory.cleaner_offsets.advance(log.partition, result.first_dirty_offset)
+        except (StorageError, WorkerCrashedError) as error:
+            self._failed[log] = log.log_end_offset
+            _log.error("%s cannot be compacted and stays as it is: %s", log.partition, error)
+            return
+        except OSError as error:
+            self._failed[log] = log.log_end_offset
+            self._broker.log_failed(log, error)
+            return
+        self._failed.pop(log, None)
+        self._records_read.add(result.records_read)
+        self._records_kept.add(result.records_kept)
+        _log.info(
+            "%s: compacted %d records to %d in %.1f s",
+            log.partition,
+            result.records_read,
+            result.records_kept,
+            clock.monotonic() - started,
+        )
+
+
+def _dirty_ratio(plan: CompactionPlan) -> float:
+    total = sum(segment.size for segment in plan.segments)
+    dirty = sum(
+        segment.size for segment in plan.segments if segment.end_offset > plan.first_dirty_offset
+    )
+    return dirty / total if total else 0.0

@@ -1,0 +1,166 @@
+"""A config as it is declared, and the words that the tables of declarations are written in.
+
+A row is a name, a default and then, in any order, what else there is to say: what the value may be,
+how important the config is to a person, and whether it can be changed while the broker runs. What
+is usual goes without saying: medium importance, read when the broker starts and shown to everyone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Final, NamedTuple, TypeAlias
+
+from ottla.configs.errors import InvalidConfigError
+from ottla.configs.validators import Validator
+from ottla.configs.value import ConfigType, ConfigValue, format_value, parse_value
+
+INT_MAX: Final = 2**31 - 1
+LONG_MAX: Final = 2**63 - 1
+
+
+class Importance(Enum):
+    HIGH = "HIGH"
+    MEDIUM = "MEDIUM"
+    LOW = "LOW"
+
+
+class UpdateMode(Enum):
+    """How a running broker's config can be changed (KIP-226)."""
+
+    READ_ONLY = "read-only"
+    PER_BROKER = "per-broker"
+    CLUSTER_WIDE = "cluster-wide"
+
+
+class Visibility(Enum):
+    PUBLIC = "public"
+    # Kept for tests and experiments: it works, and is shown only where it is set.
+    INTERNAL = "internal"
+
+
+class Required(Enum):
+    """Stands for the default of a config that has none and has to be given."""
+
+    REQUIRED = "required"
+
+
+HIGH: Final = Importance.HIGH
+LOW: Final = Importance.LOW
+PER_BROKER: Final = UpdateMode.PER_BROKER
+CLUSTER_WIDE: Final = UpdateMode.CLUSTER_WIDE
+INTERNAL: Final = Visibility.INTERNAL
+REQUIRED: Final = Required.REQUIRED
+
+Trait: TypeAlias = Validator | Importance | UpdateMode | Visibility
+
+
+class ConfigDefinition(NamedTuple):
+    name: str
+    type: ConfigType
+    default: ConfigValue
+    is_required: bool
+    validator: Validator | None
+    importance: Importance
+    update_mode: UpdateMode
+    visibility: Visibility
+
+    @property
+    def is_sensitive(self) -> bool:
+        return self.type is ConfigType.PASSWORD
+
+    @property
+    def is_internal(self) -> bool:
+        return self.visibility is Visibility.INTERNAL
+
+    @property
+    def is_dynamic(self) -> bool:
+        return self.update_mode is not UpdateMode.READ_ONLY
+
+    @property
+    def default_text(self) -> str | None:
+        return format_value(self.default)
+
+    def parse(self, text: str) -> ConfigValue:
+        """The value that the text means, or an InvalidConfigError that says what is allowed."""
+        try:
+            value = parse_value(self.type, text)
+        except ValueError as error:
+            shown = "[hidden]" if self.is_sensitive else text
+            raise InvalidConfigError.of_value(self.name, shown, reason=str(error)) from None
+        reason = self.validator.refusal(value) if self.validator else None
+        if reason is not None:
+            raise InvalidConfigError.of_value(self.name, format_value(value), reason=reason)
+        return value
+
+
+Definitions: TypeAlias = Mapping[str, ConfigDefinition]
+
+
+def definitions(rows: Iterable[ConfigDefinition]) -> Definitions:
+    by_name: dict[str, ConfigDefinition] = {}
+    for row in rows:
+        assert row.name not in by_name, f"{row.name} is declared twice"
+        by_name[row.name] = row
+    return by_name
+
+
+def boolean(name: str, default: bool, *traits: Trait) -> ConfigDefinition:
+    return _define(name, ConfigType.BOOLEAN, default, traits)
+
+
+def string(name: str, default: str | None, *traits: Trait) -> ConfigDefinition:
+    return _define(name, ConfigType.STRING, default, traits)
+
+
+def int16(name: str, default: int, *traits: Trait) -> ConfigDefinition:
+    return _define(name, ConfigType.SHORT, default, traits)
+
+
+def int32(name: str, default: int | Required | None, *traits: Trait) -> ConfigDefinition:
+    return _define(name, ConfigType.INT, default, traits)
+
+
+def int64(name: str, default: int | None, *traits: Trait) -> ConfigDefinition:
+    return _define(name, ConfigType.LONG, default, traits)
+
+
+def double(name: str, default: float, *traits: Trait) -> ConfigDefinition:
+    return _define(name, ConfigType.DOUBLE, default, traits)
+
+
+def strings(
+    name: str, default: tuple[str, ...] | Required | None, *traits: Trait
+) -> ConfigDefinition:
+    return _define(name, ConfigType.LIST, default, traits)
+
+
+def java_class(name: str, default: str | None, *traits: Trait) -> ConfigDefinition:
+    return _define(name, ConfigType.CLASS, default, traits)
+
+
+def password(name: str, *traits: Trait) -> ConfigDefinition:
+    return _define(name, ConfigType.PASSWORD, None, traits)
+
+
+def _define(
+    name: str, config_type: ConfigType, default: ConfigValue | Required, traits: tuple[Trait, ...]
+) -> ConfigDefinition:
+    validator: Validator | None = None
+    importance, update_mode = Importance.MEDIUM, UpdateMode.READ_ONLY
+    visibility = Visibility.PUBLIC
+    for trait in traits:
+        if isinstance(trait, Importance):
+            importance = trait
+        elif isinstance(trait, UpdateMode):
+            update_mode = trait
+        elif isinstance(trait, Visibility):
+            visibility = trait
+        else:
+            validator = trait
+    is_required = default is REQUIRED
+    value = None if isinstance(default, Required) else default
+    assert value is None or validator is None or validator.refusal(value) is None, name
+    return ConfigDefinition(
+        name, config_type, value, is_required, validator, importance, update_mode, visibility
+    )

@@ -1,0 +1,60 @@
+"""The tables of a broker's configs, taken together."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Final
+
+from ottla.configs.definition import Definitions, definitions
+from ottla.configs.definitions.groups import GROUPS_CONFIGS
+from ottla.configs.definitions.log import LOG_CONFIGS
+from ottla.configs.definitions.metrics import METRICS_CONFIGS
+from ottla.configs.definitions.network import NETWORK_CONFIGS
+from ottla.configs.definitions.quorum import QUORUM_CONFIGS
+from ottla.configs.definitions.quotas import BROKER_QUOTA_CONFIGS, QUOTAS_CONFIGS
+from ottla.configs.definitions.remote_storage import REMOTE_STORAGE_CONFIGS
+from ottla.configs.definitions.replication import REPLICATION_CONFIGS
+from ottla.configs.definitions.sasl import SASL_CONFIGS
+from ottla.configs.definitions.security import SECURITY_CONFIGS
+from ottla.configs.definitions.share_groups import SHARE_GROUPS_CONFIGS
+from ottla.configs.definitions.transactions import TRANSACTIONS_CONFIGS
+
+# What the properties file of a broker can have.
+BROKER_CONFIGS: Final[Definitions] = definitions(
+    chain(
+        LOG_CONFIGS,
+        NETWORK_CONFIGS,
+        QUORUM_CONFIGS,
+        REPLICATION_CONFIGS,
+        GROUPS_CONFIGS,
+        SHARE_GROUPS_CONFIGS,
+        TRANSACTIONS_CONFIGS,
+        REMOTE_STORAGE_CONFIGS,
+        SASL_CONFIGS,
+        SECURITY_CONFIGS,
+        QUOTAS_CONFIGS,
+        METRICS_CONFIGS,
+    )
+)
+# What can be set while it runs, some of which no file can have.
+DYNAMIC_BROKER_CONFIGS: Final[Definitions] = definitions(
+    chain(
+        (definition for definition in BROKER_CONFIGS.values() if definition.is_dynamic),
+        BROKER_QUOTA_CONFIGS,
+    )
+)
+# A listener's keys and certificates: set while the broker runs, they are one listener's alone.
+DYNAMIC_SECURITY_CONFIGS: Final = frozenset(
+    {
+        "ssl.key.password",
+        "ssl.keystore.certificate.chain",
+        "ssl.keystore.key",
+        "ssl.keystore.location",
+        "ssl.keystore.password",
+        "ssl.keystore.type",
+        "ssl.truststore.certificates",
+        "ssl.truststore.location",
+        "ssl.truststore.password",
+        "ssl.truststore.type",
+    }
+)

@@ -1,0 +1,124 @@
+"""Names that stand for the same setting: a topic's config and the broker's that it falls back to.
+
+`segment.ms` of a topic that has none is the broker's `log.roll.ms`, or else its `log.roll.hours`.
+The broker's own configs have synonyms among themselves: those times in other units, and a listener's
+`listener.name.<listener>.<config>`, which goes before `<config>`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from ottla.configs.definition import ConfigDefinition
+from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS
+
+_MINUTE_MS: Final = 60_000
+_HOUR_MS: Final = 3_600_000
+
+
+class BrokerSynonym(NamedTuple):
+    """A broker's config, and how many of the topic's units one of it is."""
+
+    name: str
+    factor: int = 1
+
+
+_ROLL: Final = (BrokerSynonym("log.roll.ms"), BrokerSynonym("log.roll.hours", _HOUR_MS))
+_JITTER: Final = (
+    BrokerSynonym("log.roll.jitter.ms"),
+    BrokerSynonym("log.roll.jitter.hours", _HOUR_MS),
+)
+_RETENTION: Final = (
+    BrokerSynonym("log.retention.ms"),
+    BrokerSynonym("log.retention.minutes", _MINUTE_MS),
+    BrokerSynonym("log.retention.hours", _HOUR_MS),
+)
+_FLUSH: Final = (
+    BrokerSynonym("log.flush.interval.ms"),
+    BrokerSynonym("log.flush.scheduler.interval.ms"),
+)
+
+# The first of a topic config's synonyms that has a value counts. A topic config that is not here is
+# the topic's alone.
+TOPIC_SYNONYMS: Final[Mapping[str, tuple[BrokerSynonym, ...]]] = {
+    "cleanup.policy": (BrokerSynonym("log.cleanup.policy"),),
+    "compression.gzip.level": (BrokerSynonym("compression.gzip.level"),),
+    "compression.lz4.level": (BrokerSynonym("compression.lz4.level"),),
+    "compression.type": (BrokerSynonym("compression.type"),),
+    "compression.zstd.level": (BrokerSynonym("compression.zstd.level"),),
+    "delete.retention.ms": (BrokerSynonym("log.cleaner.delete.retention.ms"),),
+    "file.delete.delay.ms": (BrokerSynonym("log.segment.delete.delay.ms"),),
+    "flush.messages": (BrokerSynonym("log.flush.interval.messages"),),
+    "flush.ms": _FLUSH,
+    "index.interval.bytes": (BrokerSynonym("log.index.interval.bytes"),),
+    "local.retention.bytes": (BrokerSynonym("log.local.retention.bytes"),),
+    "local.retention.ms": (BrokerSynonym("log.local.retention.ms"),),
+    "max.compaction.lag.ms": (BrokerSynonym("log.cleaner.max.compaction.lag.ms"),),
+    "max.message.bytes": (BrokerSynonym("message.max.bytes"),),
+    "message.timestamp.after.max.ms": (BrokerSynonym("log.message.timestamp.after.max.ms"),),
+    "message.timestamp.before.max.ms": (BrokerSynonym("log.message.timestamp.before.max.ms"),),
+    "message.timestamp.type": (BrokerSynonym("log.message.timestamp.type"),),
+    "min.cleanable.dirty.ratio": (BrokerSynonym("log.cleaner.min.cleanable.ratio"),),
+    "min.compaction.lag.ms": (BrokerSynonym("log.cleaner.min.compaction.lag.ms"),),
+    "min.insync.replicas": (BrokerSynonym("min.insync.replicas"),),
+    "preallocate": (BrokerSynonym("log.preallocate"),),
+    "retention.bytes": (BrokerSynonym("log.retention.bytes"),),
+    "retention.ms": _RETENTION,
+    "segment.bytes": (BrokerSynonym("log.segment.bytes"),),
+    "segment.index.bytes": (BrokerSynonym("log.index.size.max.bytes"),),
+    "segment.jitter.ms": _JITTER,
+    "segment.ms": _ROLL,
+    "unclean.leader.election.enable": (BrokerSynonym("unclean.leader.election.enable"),),
+}
+
+_SAME_IN_OTHER_UNITS: Final[Mapping[str, tuple[str, ...]]] = {
+    synonym.name: tuple(name for name, _ in synonyms)
+    for synonyms in (_ROLL, _JITTER, _RETENTION)
+    for synonym in synonyms
+}
+# The interval falls back to the scheduler's, and not the other way round.
+_BROKER_SYNONYMS: Final = {
+    **_SAME_IN_OTHER_UNITS,
+    _FLUSH[0].name: tuple(name for name, _ in _FLUSH),
+}
+
+_LISTENER_CONFIG: Final = re.compile(r"listener\.name\.[^.]*\.(?P<base>.*)", re.DOTALL)
+# These have a SASL mechanism between the listener's name and their own.
+_MECHANISM_CONFIGS: Final = (
+    "connections.max.reauth.ms",
+    "sasl.jaas.config",
+    "sasl.login.callback.handler.class",
+    "sasl.login.class",
+    "sasl.server.callback.handler.class",
+)
+
+
+def broker_synonyms(name: str) -> tuple[str, ...]:
+    """The broker's configs that set the same thing, first the one that counts most."""
+    return _BROKER_SYNONYMS.get(name) or (name,)
+
+
+def listener_base_name(name: str) -> str | None:
+    """What follows `listener.name.<listener>.` where a name begins with that."""
+    match = _LISTENER_CONFIG.fullmatch(name)
+    return match["base"] if match else None
+
+
+def described_synonyms(name: str) -> tuple[str, ...]:
+    """The synonyms, and for one listener's config the one that all listeners share."""
+    base = listener_base_name(name)
+    if base is None:
+        return broker_synonyms(name)
+    shared = [config for config in _MECHANISM_CONFIGS if base.endswith(config)]
+    return (name, shared[0] if shared else base)
+
+
+def broker_definition(name: str) -> ConfigDefinition | None:
+    """What declares a broker's config, one listener's included, or None for a name nobody knows."""
+    return (
+        BROKER_CONFIGS.get(name)
+        or DYNAMIC_BROKER_CONFIGS.get(name)
+        or BROKER_CONFIGS.get(described_synonyms(name)[-1])
+    )
