@@ -1,9 +1,9 @@
 """The chores of a node: retention, syncing, checkpoints, compaction, idle connections.
 
-Each runs in a task of its own, at its own interval, and in small steps: between two logs it lets the
-loop go on whenever it has taken a few milliseconds. What blocks for long (a sync) or calculates for
-long (a compaction) goes to the background. A chore that meets a failing disk takes that disk offline
-and goes on with the others.
+Each runs in a task of its own, at its own interval, and in small steps: between two logs it lets
+the loop go on whenever it has taken a few milliseconds. What blocks for long (a sync) or calculates
+for long (a compaction) goes to the background. A chore that meets a failing disk takes that disk
+offline and goes on with the others.
 """
 
 from __future__ import annotations

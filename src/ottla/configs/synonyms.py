@@ -1,8 +1,8 @@
 """Names that stand for the same setting: a topic's config and the broker's that it falls back to.
 
 `segment.ms` of a topic that has none is the broker's `log.roll.ms`, or else its `log.roll.hours`.
-The broker's own configs have synonyms among themselves: those times in other units, and a listener's
-`listener.name.<listener>.<config>`, which goes before `<config>`.
+The broker's own configs have synonyms among themselves: those times in other units, and
+`listener.name.<listener>.<config>`, which for that listener goes before `<config>`.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def _format_double(value: float) -> str:
         return "Infinity" if value > 0 else "-Infinity"
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return repr(value)
-    # Python and Java find the same digits, the fewest that mean this number, and set them otherwise.
+    # Python and Java find the same digits, the fewest that mean this number; they print them apart.
     sign, digits, exponent = _scientific(repr(value))
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
 

@@ -135,17 +135,13 @@ class SimulatedDisk:
     def crash(self, dice: Dice) -> None:
         """Loses power, and comes back as one of the disks that may be found then.
 
-        A quarter each: everything arrived, nothing unsynced did, everything up to some moment
-        did, or every file and name on its own.
+        A fifth each: everything arrived, nothing unsynced did, everything up to some moment did,
+        names and sizes did without their bytes, or every file and name as it happened.
         """
         self.kill()
         fate = dice.choice(tuple(Fate))
         cut = self._moment(dice)
-        if fate is Fate.SCATTERED:
-            self._names.lose_power(self._scattered_names(dice))
-        else:
-            keeps_below = {Fate.KEPT: self._sequence + 1, Fate.LOST: 0, Fate.PREFIX: cut}[fate]
-            self._names.lose_power(lambda change: change.sequence < keeps_below)
+        self._names.lose_power(self._names_arriving(fate, dice, cut))
         for content in self._names.files():
             if fate is Fate.SCATTERED:
                 own = dice.choice(tuple(Fate))
@@ -201,10 +197,21 @@ class SimulatedDisk:
             moments.extend(change.sequence for change in content.pending)
         return dice.choice(sorted(moments)) if moments else 0
 
-    def _scattered_names(self, dice: Dice) -> Callable[[NameChange], bool]:
-        """Names that arrive in order within each directory, or each by chance."""
-        if dice.chance(0.5):
-            return lambda _change: dice.chance(0.5)
+    def _names_arriving(self, fate: Fate, dice: Dice, cut: int) -> Callable[[NameChange], bool]:
+        match fate:
+            case Fate.KEPT | Fate.METADATA:
+                return lambda _change: True
+            case Fate.LOST:
+                return lambda _change: False
+            case Fate.PREFIX:
+                return lambda change: change.sequence < cut
+            case Fate.SCATTERED if dice.chance(0.5):
+                return lambda _change: dice.chance(0.5)
+            case _:
+                return self._names_in_order(dice)
+
+    def _names_in_order(self, dice: Dice) -> Callable[[NameChange], bool]:
+        """Names that arrive up to some moment, another one in each directory."""
         moments: dict[Directory, int] = {}
 
         def arrives(change: NameChange) -> bool:

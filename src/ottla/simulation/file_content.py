@@ -33,6 +33,8 @@ class Fate(Enum):
     LOST = auto()
     # Everything up to some moment, and nothing after it.
     PREFIX = auto()
+    # Names and sizes, but no bytes: what a journal for the metadata alone leaves.
+    METADATA = auto()
     # Every piece on its own.
     SCATTERED = auto()
 
@@ -93,6 +95,8 @@ class FileContent:
             self.durable = self._replayed()
         elif fate is Fate.PREFIX:
             self.durable = self._replayed_up_to(cut, dice)
+        elif fate is Fate.METADATA:
+            self.durable = self._replayed_without_bytes()
         elif fate is Fate.SCATTERED:
             self.durable = self._replayed_by_chance(dice)
         self.volatile = bytearray(self.durable)
@@ -116,6 +120,15 @@ class FileContent:
                 kept = max(end - end % SECTOR_SIZE - change.position, 0)
                 if kept:
                     _put(content, change.position, change.data[:kept])
+        return content
+
+    def _replayed_without_bytes(self) -> bytearray:
+        content = self.durable
+        for change in self.pending:
+            if isinstance(change, Write):
+                _resize(content, max(change.position + len(change.data), len(content)))
+            else:
+                _resize(content, change.size)
         return content
 
     def _replayed_by_chance(self, dice: Dice) -> bytearray:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tests.background_jobs as jobs
 
+import tests.background_jobs as jobs
 from ottla.runtime.background import Background, InlineBackground, WorkerCrashedError
 from ottla.runtime.system_background import SystemBackground
 

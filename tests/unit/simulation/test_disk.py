@@ -265,8 +265,6 @@ def test_rot_flips_one_bit_of_what_is_durable(disk: SimulatedDisk) -> None:
     assert file.read_at(0, 5) == b"\0\0\0\x80\0"
     position = disk.rot("/logs/a/log", SeededDice(1))
     rotten = file.read_at(0, 100)
-    disk.crash(SeededDice(2))
-    disk.open("/logs/a/log", create=True)
     assert sum(byte.bit_count() for byte in rotten) == 2
     assert rotten[position].bit_count() == 1
 
@@ -290,9 +288,10 @@ def test_power_goes_after_so_many_changes_and_stays_off(disk: SimulatedDisk) -> 
     disk.faults.power_off_after(2)
     file.write_at(0, [b"x"])
     file.sync()
-    for call in (lambda: file.write_at(1, [b"y"]), file.size, lambda: disk.exists("/logs")):
-        with pytest.raises(PowerLost):
-            call()
+    with pytest.raises(PowerLost):
+        file.write_at(1, [b"y"])
+    with pytest.raises(PowerLost):
+        disk.exists("/logs")
     disk.kill()
     assert disk.open("/logs/a/log").read_at(0, 9) == b"x"
 
