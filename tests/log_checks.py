@@ -84,7 +84,8 @@ def _assert_offset_index_agrees(segment: Segment, batches: list[StoredBatch]) ->
 def _assert_time_index_agrees(
     segment: Segment, batches: list[StoredBatch], *, is_complete: bool
 ) -> None:
-    latest, latest_at = TimestampOffset(-1, segment.base_offset), {}
+    latest = TimestampOffset(-1, segment.base_offset)
+    latest_at: dict[int, TimestampOffset] = {}
     for _, header, _ in batches:
         if header.max_timestamp > latest.timestamp:
             latest = TimestampOffset(header.max_timestamp, header.last_offset)

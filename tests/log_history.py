@@ -12,7 +12,7 @@ from collections.abc import Callable
 from ottla.model import KafkaError
 from ottla.simulation.dice import SeededDice
 from ottla.simulation.disk_faults import PowerLost
-from ottla.wire.records.header import read_header
+from ottla.wire.records.header import BatchHeader, read_header
 from tests.batches import batch_of
 from tests.log_checks import all_batches, directory_content
 from tests.log_operations import LogOperations
@@ -143,7 +143,9 @@ class LogHistory(LogOperations):
     def resend(self) -> None:
         """Producers send again what they got an answer for, and maybe what was lost."""
         kept = [read_header(batch) for batch in self.batches]
-        last = {header.producer_id: header for header in kept if not header.is_control}
+        last: dict[int, BatchHeader] = {
+            header.producer_id: header for header in kept if not header.is_control
+        }
         for producer_id, entry in self.log.producers.state.entries.items():
             if entry.batches and producer_id in last:
                 header = last[producer_id]

@@ -1,8 +1,8 @@
 """Everything that a log can be asked to do, by chance, beside a list that says what it must hold.
 
 The dice decide what is done and with what: seeded ones make a history that can be repeated
-(log_history.py), Hypothesis' own make one that it can shrink (property/test_log_model.py). The lower
-and upper bounds here are what a crash in the middle of an operation may leave.
+(log_history.py), Hypothesis' own make one that it can shrink (property/test_log_model.py). The
+bounds here are what a crash in the middle of an operation may leave.
 """
 
 from __future__ import annotations

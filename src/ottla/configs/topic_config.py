@@ -1,0 +1,125 @@
+"""A topic's configs as they count: its own, and the broker's where it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from ottla.configs.definitions import TOPIC_CONFIGS
+from ottla.configs.setting import Setting
+from ottla.configs.synonyms import TOPIC_SYNONYMS, BrokerSynonym
+from ottla.configs.value import ConfigValue
+
+ConfigValues: TypeAlias = Mapping[str, ConfigValue]
+
+UNLIMITED: Final = -1
+_AS_RETENTION: Final = -2
+
+
+def topic_defaults(broker: ConfigValues) -> dict[str, ConfigValue]:
+    """What topics are that say nothing, where the broker's configs are these."""
+    values = {name: definition.default for name, definition in TOPIC_CONFIGS.items()}
+    for name, synonyms in TOPIC_SYNONYMS.items():
+        values[name] = _first_value(synonyms, broker)
+    retention_ms = values["retention.ms"]
+    assert isinstance(retention_ms, int)
+    # Any negative time is for ever on a broker, and -1 is on a topic.
+    values["retention.ms"] = max(retention_ms, UNLIMITED)
+    return values
+
+
+def _first_value(synonyms: tuple[BrokerSynonym, ...], broker: ConfigValues) -> ConfigValue:
+    for name, factor in synonyms:
+        value = broker[name]
+        if value is not None:
+            if factor == 1:
+                return value
+            assert isinstance(value, int)
+            return value * factor
+    raise AssertionError(f"none of {synonyms} has a default")
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveTopicConfig:
+    """Typed values by item and by attribute, parsed once; a change makes another one.
+
+    `overrides` are the topic's own as written, names that nobody knows included: they may come from
+    a cluster that knew them. Defaults are one mapping for all topics.
+    """
+
+    overrides: Mapping[str, str]
+    _values: ConfigValues
+    _defaults: ConfigValues
+
+    @classmethod
+    def of(cls, overrides: Mapping[str, str], *, defaults: ConfigValues) -> EffectiveTopicConfig:
+        """Raises InvalidConfigError for a value that its config cannot have."""
+        values = {
+            name: TOPIC_CONFIGS[name].parse(text)
+            for name, text in overrides.items()
+            if name in TOPIC_CONFIGS
+        }
+        return cls(overrides, values, defaults)
+
+    def __getitem__(self, name: str) -> ConfigValue:
+        if name in self._values:
+            return self._values[name]
+        return self._defaults[name]
+
+    cleanup_policy = Setting[tuple[str, ...]]("cleanup.policy")
+    compression_gzip_level = Setting[int]("compression.gzip.level")
+    compression_lz4_level = Setting[int]("compression.lz4.level")
+    compression_type = Setting[str]("compression.type")
+    compression_zstd_level = Setting[int]("compression.zstd.level")
+    delete_retention_ms = Setting[int]("delete.retention.ms")
+    file_delete_delay_ms = Setting[int]("file.delete.delay.ms")
+    flush_messages = Setting[int]("flush.messages")
+    flush_ms = Setting[int]("flush.ms")
+    index_interval_bytes = Setting[int]("index.interval.bytes")
+    max_compaction_lag_ms = Setting[int]("max.compaction.lag.ms")
+    max_message_bytes = Setting[int]("max.message.bytes")
+    message_timestamp_after_max_ms = Setting[int]("message.timestamp.after.max.ms")
+    message_timestamp_before_max_ms = Setting[int]("message.timestamp.before.max.ms")
+    message_timestamp_type = Setting[str]("message.timestamp.type")
+    min_cleanable_dirty_ratio = Setting[float]("min.cleanable.dirty.ratio")
+    min_compaction_lag_ms = Setting[int]("min.compaction.lag.ms")
+    min_insync_replicas = Setting[int]("min.insync.replicas")
+    preallocate = Setting[bool]("preallocate")
+    remote_log_copy_disable = Setting[bool]("remote.log.copy.disable")
+    remote_log_delete_on_disable = Setting[bool]("remote.log.delete.on.disable")
+    remote_storage_enable = Setting[bool]("remote.storage.enable")
+    retention_bytes = Setting[int]("retention.bytes")
+    retention_ms = Setting[int]("retention.ms")
+    segment_index_bytes = Setting[int]("segment.index.bytes")
+    segment_jitter_ms = Setting[int]("segment.jitter.ms")
+    segment_ms = Setting[int]("segment.ms")
+    unclean_leader_election_enable = Setting[bool]("unclean.leader.election.enable")
+    _internal_segment_bytes = Setting[int | None]("internal.segment.bytes")
+    _local_retention_bytes = Setting[int]("local.retention.bytes")
+    _local_retention_ms = Setting[int]("local.retention.ms")
+    _segment_bytes = Setting[int]("segment.bytes")
+
+    @property
+    def segment_bytes(self) -> int:
+        """Tests set the internal config, which may be less than segments should have."""
+        internal = self._internal_segment_bytes
+        return self._segment_bytes if internal is None else internal
+
+    @property
+    def local_retention_bytes(self) -> int:
+        local = self._local_retention_bytes
+        return self.retention_bytes if local == _AS_RETENTION else local
+
+    @property
+    def local_retention_ms(self) -> int:
+        local = self._local_retention_ms
+        return self.retention_ms if local == _AS_RETENTION else local
+
+    @property
+    def compacts(self) -> bool:
+        return "compact" in self.cleanup_policy
+
+    @property
+    def deletes(self) -> bool:
+        return "delete" in self.cleanup_policy
