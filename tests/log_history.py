@@ -121,10 +121,10 @@ class LogHistory(LogOperations):
         log, found = self.log, [batch.data for batch in all_batches(self.log)]
         possible = self.batches + self.pending
         first = log.segments.first.base_offset
-        log_start = self.checkpoints.log_start_offset
-        is_restarted = not found and (self.may_be_empty or first == log_start > self.first_max)
-        if not is_restarted:
-            assert self.first_min <= first <= self.first_max, "the log begins somewhere else"
+        if found or not self.may_be_empty:
+            # Where more was deleted than is left, the log begins anew at its checkpointed start.
+            first_max = self.first_max if found else max(self.first_max, log.log_start_offset)
+            assert self.first_min <= first <= first_max, "the log begins somewhere else"
             assert log.log_end_offset >= self.written, "what was safe is gone"
         before = [batch for batch in possible if read_header(batch).next_offset <= first]
         self.batches = possible[: len(before) + len(found)]
@@ -134,8 +134,6 @@ class LogHistory(LogOperations):
         self.pending = []
         self.starts.add(first)
         self.check()
-        if is_restarted:
-            self.batches = []
         self.may_be_empty = False
         self.first_min = self.first_max = first
         self.synced = self.written = log.log_end_offset

@@ -63,10 +63,11 @@ class LogOperations:
 
     @property
     def end(self) -> int:
-        return self.batches_end(self.batches)
+        return self.end_of(self.batches)
 
-    def batches_end(self, batches: list[bytes]) -> int:
-        return read_header(batches[-1]).next_offset if batches else self.first_min
+    def end_of(self, batches: list[bytes]) -> int:
+        """Where a log of these batches ends; it may have begun anew after them."""
+        return max(read_header(batches[-1]).next_offset if batches else 0, self.first_min)
 
     @property
     def checkpoints(self) -> Checkpoints:
@@ -90,7 +91,7 @@ class LogOperations:
         for batch in batches:
             self.place(batch, end)
             self.pending.append(bytes(batch))
-            end = self.batches_end(self.pending)
+            end = self.end_of(self.pending)
         cut_off = self.pending[0][: self.dice.below(HEADER_BYTES)]
         self.log.append_as_follower(b"".join([*self.pending, cut_off]), now_ms=NOW_MS)
         self.appended()
@@ -221,7 +222,7 @@ class LogOperations:
     def truncate(self) -> None:
         offset = self.dice.between(low=self.log.segments.first.base_offset, high=self.end)
         kept = [batch for batch in self.batches if read_header(batch).next_offset <= offset]
-        end = max(self.batches_end(kept), self.first_min)
+        end = self.end_of(kept)
         self.synced, self.written = min(self.synced, end), end
         self.log.truncate_to(offset, now_ms=NOW_MS)
         self.batches = kept

@@ -13,13 +13,12 @@ superseded their records is still there, and the next compaction takes them agai
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from ottla.runtime.disk import Disk
 from ottla.storage.batch_scan import scan_headers
 from ottla.storage.file_names import OFFSET_MAX, FileKind, FileState, SegmentFileName
-from ottla.storage.segment import SEGMENT_FILE_KINDS
 
 _SWAP_STEPS: Final = (
     (FileKind.OFFSET_INDEX, FileKind.TIME_INDEX),
@@ -45,7 +44,7 @@ def finish_interrupted_work(disk: Disk, directory: str) -> None:
         complete_swap(disk, directory, trusted)
 
 
-def complete_swap(disk: Disk, directory: str, swaps: Iterable[SegmentFileName]) -> None:
+def complete_swap(disk: Disk, directory: str, swaps: Sequence[SegmentFileName]) -> None:
     """Gives `.swap` files their live names, durably, in two steps.
 
     A crash may leave any of a step's renames done. As long as the log file is a `.swap`, live files
@@ -78,7 +77,8 @@ def remove_segment_files(disk: Disk, directory: str, names: list[SegmentFileName
 def _replaced_by(
     disk: Disk, directory: str, found: list[SegmentFileName], swaps: list[SegmentFileName]
 ) -> list[SegmentFileName]:
-    """The live files of the segments that the swapped ones were made of."""
+    """The live files of the segments that the swapped ones were made of, producer snapshots too:
+    ProducerHistory tells why those must not outlive them."""
     ranges = [
         range(name.base_offset, max(_end_offset(disk, directory, name), name.base_offset + 1))
         for name in swaps
@@ -87,9 +87,7 @@ def _replaced_by(
     return [
         name
         for name in found
-        if name.state is FileState.LIVE
-        and name.kind in SEGMENT_FILE_KINDS
-        and any(name.base_offset in replaced for replaced in ranges)
+        if name.state is FileState.LIVE and any(name.base_offset in replaced for replaced in ranges)
     ]
 
 

@@ -186,11 +186,15 @@ class ProducerHistory:
         bases = {segment.base_offset for segment in segments}
         self._remove(sorted(self._offsets - bases)[:-1])
 
-    def forget_snapshots_between(self, base_offset: int, end_offset: int) -> None:
-        """Removes the snapshots of segments that became part of the one at `base_offset`."""
-        merged = range(base_offset + 1, end_offset)
-        self._remove([offset for offset in self._offsets if offset in merged])
-        for offset in [offset for offset in self._waiting if offset in merged]:
+    def forget_snapshots_between(self, start: int, end: int) -> None:
+        """Removes the snapshots of offsets that are about to be compacted.
+
+        One may know a transaction as open whose marker goes because nothing else is left of it; a
+        state that is replayed from there would never see that transaction end.
+        """
+        compacted = range(start, end)
+        self._remove([offset for offset in self._offsets if offset in compacted])
+        for offset in [offset for offset in self._waiting if offset in compacted]:
             del self._waiting[offset]
 
     def restart(self) -> None:

@@ -3,11 +3,12 @@
 Group by group, from the start of the log on, so that no crash brings back a value whose tombstone
 went with a later group. For each group, with a directory sync after every step:
 
-    1. .cleaned -> .swap           before: the old segments are the log; after: the new one is
-    2. old -> .deleted, indexes .swap -> live
+    1. the producer snapshots go, .cleaned -> .swap
+    2. old segments -> .deleted, offset and time index .swap -> live
     3. transaction index and log .swap -> live
 
-interrupted_work.py finishes or undoes what a crash leaves of it.
+Up to the first sync the old segments are the log, from then on the new one is: interrupted_work.py
+undoes or finishes what a crash leaves.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ def _find_replaced(log: Log, result: CompactionResult, group: CleanedGroup) -> l
 
 def _replace(log: Log, group: CleanedGroup, replaced: list[Segment], now_ms: int) -> None:
     disk, directory, config = log.disk, log.directory, log.config
+    log.producers.forget_snapshots_between(group.base_offset, group.end_offset)
     swaps = _rename_to_swap(log, group)
     log.retired.add_replaced(replaced, now_ms=now_ms, delay_ms=config.file_delete_delay_ms)
     complete_swap(disk, directory, swaps)
@@ -68,7 +70,6 @@ def _replace(log: Log, group: CleanedGroup, replaced: list[Segment], now_ms: int
     for segment in replaced:
         log.segments.remove(segment)
     log.segments.add(cleaned)
-    log.producers.forget_snapshots_between(group.base_offset, group.end_offset)
 
 
 def _rename_to_swap(log: Log, group: CleanedGroup) -> list[SegmentFileName]:

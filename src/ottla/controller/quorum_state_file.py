@@ -1,0 +1,39 @@
+"""`quorum-state`: the epoch that a node of the quorum is in, and whom it voted for (KIP-595)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.runtime.disk import Disk
+from ottla.storage.durable_file import read_file, replace_file
+from ottla.storage.errors import CorruptCheckpointError
+from ottla.wire.errors import ProtocolError
+from ottla.wire.stored.quorum_state import (
+    QuorumStateData,
+    quorum_state_from_json,
+    quorum_state_to_json,
+)
+
+FILE_NAME: Final = "quorum-state"
+VERSION: Final = 1
+
+
+def read_quorum_state(disk: Disk, directory: str) -> QuorumStateData | None:
+    """The state, or None if the node never took part in a quorum."""
+    path = f"{directory}/{FILE_NAME}"
+    content = read_file(disk, path)
+    if content is None:
+        return None
+    try:
+        return quorum_state_from_json(content.decode())[0]
+    except (ProtocolError, UnicodeDecodeError) as error:
+        raise CorruptCheckpointError(
+            f"{path} is corrupt: {error}. In a cluster of one node it can be removed; in a larger "
+            "one the node could vote twice without it, so that it has to join anew."
+        ) from error
+
+
+def write_quorum_state(disk: Disk, directory: str, state: QuorumStateData) -> None:
+    """Replaces the file, durably."""
+    content = quorum_state_to_json(state, VERSION)
+    replace_file(disk, f"{directory}/{FILE_NAME}", content.encode())

@@ -1,0 +1,1 @@
+"""A node inside a test."""

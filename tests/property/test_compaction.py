@@ -1,0 +1,80 @@
+"""Whatever happens to a log, compaction changes nothing that its readers can tell."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ottla.storage.log_config import LogConfig
+from ottla.wire.records.compression import Codec
+from ottla.wire.records.header import TimestampType
+from tests.compaction_history import (
+    IDEMPOTENT,
+    TRANSACTIONAL,
+    Compact,
+    CompactionHistory,
+    End,
+    Flush,
+    Operation,
+    Put,
+    Reopen,
+    Roll,
+    Truncate,
+)
+
+DELETE_RETENTION_MS = 1_000
+
+CONFIGS = st.builds(
+    LogConfig,
+    compact=st.just(True),
+    delete=st.just(False),
+    segment_bytes=st.sampled_from([400, 1_000, 4_000]),
+    index_interval_bytes=st.sampled_from([0, 300]),
+    delete_retention_ms=st.just(DELETE_RETENTION_MS),
+    min_cleanable_dirty_ratio=st.just(0.0),
+    file_delete_delay_ms=st.sampled_from([0, 60_000]),
+    message_timestamp_type=st.sampled_from(TimestampType),
+)
+RECORDS = st.lists(
+    st.tuples(st.integers(0, 5), st.none() | st.integers(0, 60)), min_size=1, max_size=4
+)
+PUTS = st.builds(
+    Put,
+    st.sampled_from([0, *IDEMPOTENT, *TRANSACTIONAL, *TRANSACTIONAL]),
+    RECORDS.map(tuple),
+    st.sampled_from([Codec.NONE, Codec.NONE, *Codec]),
+)
+ENDS = st.builds(End, st.sampled_from(TRANSACTIONAL), st.booleans(), st.booleans())
+LATER = st.sampled_from([0, 1, DELETE_RETENTION_MS])
+KEYS_MAX = st.sampled_from([100, 100, 3, 1])
+COMPACTIONS = st.builds(Compact, LATER, KEYS_MAX)
+CRASHES = st.builds(Compact, LATER, KEYS_MAX, st.integers(0, 80), st.integers(0, 2**32))
+REOPENINGS = st.builds(Reopen, st.booleans(), st.booleans())
+OTHERS = st.one_of(
+    st.just(Roll()), st.builds(Flush, st.booleans()), st.builds(Truncate, st.floats(0, 1))
+)
+APPENDS = st.one_of(PUTS, PUTS, ENDS)
+
+
+def histories(*rarely: st.SearchStrategy[Operation]) -> st.SearchStrategy[list[Operation]]:
+    """Runs of appends with something else after each, so that most of what is done has an effect."""
+    runs = st.tuples(st.lists(APPENDS, min_size=2, max_size=10), st.one_of(*rarely))
+    return st.lists(runs.map(lambda run: [*run[0], run[1]]), min_size=2, max_size=8).map(
+        lambda found: [operation for run in found for operation in run]
+    )
+
+
+@settings(deadline=None, max_examples=80)
+@given(CONFIGS, histories(COMPACTIONS, COMPACTIONS, REOPENINGS, OTHERS))
+def test_compacted_log_says_what_all_of_its_records_said(
+    config: LogConfig, operations: list[Operation]
+) -> None:
+    CompactionHistory(config).run([*operations, Compact(0, 100), Reopen(True, True)])
+
+
+@settings(deadline=None, max_examples=100)
+@given(CONFIGS, histories(COMPACTIONS, CRASHES, CRASHES, OTHERS))
+def test_crash_in_a_compaction_changes_nothing_that_a_reader_can_tell(
+    config: LogConfig, operations: list[Operation]
+) -> None:
+    CompactionHistory(config).run([*operations, Compact(0, 100), Reopen(False, True)])
