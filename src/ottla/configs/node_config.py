@@ -7,20 +7,18 @@ directory and an address is broker and controller of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS
 from ottla.configs.dynamic_configs import dynamic_refusals
-from ottla.configs.errors import InvalidConfigError
 from ottla.configs.java_properties import parse_properties
 from ottla.configs.layers import ConfigLayers
 from ottla.configs.node_listeners import NodeListeners
-from ottla.configs.node_validation import validate_node_values
-from ottla.configs.setting import Setting
+from ottla.configs.node_settings import NodeSettings
+from ottla.configs.node_validation import validate_node
 from ottla.configs.synonyms import broker_definition
-from ottla.configs.topic_config import ConfigValues, EffectiveTopicConfig, topic_defaults
-from ottla.configs.value import ConfigValue
+from ottla.configs.topic_config import EffectiveTopicConfig, topic_defaults
 
 # What Kafka asks every node to say, and one that stands alone need not.
 _STANDALONE: Final = {
@@ -33,8 +31,8 @@ _DEFAULTS: Final = {name: definition.default for name, definition in _DEFINITION
 
 
 @dataclass(frozen=True, slots=True)
-class NodeConfig:
-    """Typed values by item (`config["num.partitions"]`) and by attribute; valid from the start.
+class NodeConfig(NodeSettings):
+    """Immutable, and valid from the start: whatever is wrong is refused when one is made.
 
     `unknown` are properties that no config of Kafka's has: kept, described, and without effect.
     `ignored` are stored dynamic configs that cannot apply, with the reason; the rest do apply.
@@ -42,10 +40,9 @@ class NodeConfig:
 
     layers: ConfigLayers
     listeners: NodeListeners
+    topic_defaults: EffectiveTopicConfig
     unknown: tuple[str, ...]
     ignored: Mapping[str, str]
-    _values: ConfigValues = field(repr=False)
-    _topic_defaults: EffectiveTopicConfig = field(repr=False)
 
     @classmethod
     def of(
@@ -60,7 +57,7 @@ class NodeConfig:
         Raises InvalidConfigError, whose message names the property that is wrong.
         """
         static = {**_STANDALONE, **properties}
-        if "broker.id" in properties and "node.id" not in properties:
+        if "node.id" not in properties and "broker.id" in properties:
             static["node.id"] = properties["broker.id"]
         static.setdefault("broker.id", static["node.id"])
         if data_dir is not None:
@@ -73,26 +70,22 @@ class NodeConfig:
     def from_properties(
         cls, text: str, *, data_dir: str | None = None, listen: str | None = None
     ) -> NodeConfig:
-        """From a properties file's text. Java reads such files as ISO 8859-1."""
+        """From the text of a properties file, which Java reads as ISO 8859-1."""
         return cls.of(parse_properties(text), data_dir=data_dir, listen=listen)
 
-    def with_dynamic(
-        self, *, cluster: Mapping[str, str], broker: Mapping[str, str]
-    ) -> NodeConfig:
-        """The same node with other dynamic configs: those of all brokers and those of this one.
+    def with_dynamic(self, *, cluster: Mapping[str, str], broker: Mapping[str, str]) -> NodeConfig:
+        """The same node with other dynamic configs: those of all brokers, and this one's own.
 
-        Raises InvalidConfigError if they make no sense together; the node then stays as it is.
+        Raises InvalidConfigError if they make no sense together; the caller keeps what it has.
         """
-        ignored = {
-            **dynamic_refusals(cluster, per_broker=False),
-            **dynamic_refusals(broker, per_broker=True),
-        }
+        not_cluster = dynamic_refusals(cluster, per_broker=False)
+        not_broker = dynamic_refusals(broker, per_broker=True)
         layers = ConfigLayers(
             self.layers.static,
-            dynamic_default={k: v for k, v in cluster.items() if k not in ignored},
-            dynamic_broker={k: v for k, v in broker.items() if k not in ignored},
+            dynamic_default={k: v for k, v in cluster.items() if k not in not_cluster},
+            dynamic_broker={k: v for k, v in broker.items() if k not in not_broker},
         )
-        return self._of_layers(layers, ignored=ignored)
+        return self._of_layers(layers, ignored={**not_cluster, **not_broker})
 
     @classmethod
     def _of_layers(cls, layers: ConfigLayers, *, ignored: Mapping[str, str]) -> NodeConfig:
@@ -103,19 +96,22 @@ class NodeConfig:
             if (definition := _DEFINITIONS.get(name)) is not None
         }
         values = {**_DEFAULTS, **given}
-        validate_node_values(values)
-        return cls(
+        node = cls(
+            values=values,
             layers=layers,
-            listeners=NodeListeners.of(values, given=given.keys()),
+            listeners=NodeListeners.of(values, given=given),
+            topic_defaults=EffectiveTopicConfig.of({}, defaults=topic_defaults(values)),
             unknown=tuple(sorted(name for name in texts if broker_definition(name) is None)),
             ignored=ignored,
-            _values=values,
-            _topic_defaults=EffectiveTopicConfig.of({}, defaults=topic_defaults(values)),
         )
-
-    def __getitem__(self, name: str) -> ConfigValue:
-        return self._values[name]
+        validate_node(node, node.topic_defaults)
+        return node
 
     def topic_config(self, overrides: Mapping[str, str]) -> EffectiveTopicConfig:
-        """A topic's configs where it has these of its own. Those without any share one."""
-        return self._topic_defaults.with_overrides(overrides) if overrides else self._topic_defaults
+        """The configs of a topic that has these of its own. Topics without any share one.
+
+        Raises InvalidConfigError for a value that its config cannot have.
+        """
+        if not overrides:
+            return self.topic_defaults
+        return EffectiveTopicConfig.of(overrides, defaults=self.topic_defaults.defaults)

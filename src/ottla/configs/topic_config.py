@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from ottla.configs.definitions import TOPIC_CONFIGS
 from ottla.configs.setting import Setting
 from ottla.configs.synonyms import TOPIC_SYNONYMS, BrokerSynonym
-from ottla.configs.value import ConfigValue
-
-ConfigValues: TypeAlias = Mapping[str, ConfigValue]
+from ottla.configs.value import ConfigValue, ConfigValues
 
 UNLIMITED: Final = -1
 _AS_RETENTION: Final = -2
@@ -49,23 +47,22 @@ class EffectiveTopicConfig:
     """
 
     overrides: Mapping[str, str]
-    _values: ConfigValues
-    _defaults: ConfigValues
+    own: ConfigValues
+    defaults: ConfigValues
 
     @classmethod
     def of(cls, overrides: Mapping[str, str], *, defaults: ConfigValues) -> EffectiveTopicConfig:
         """Raises InvalidConfigError for a value that its config cannot have."""
-        values = {
-            name: TOPIC_CONFIGS[name].parse(text)
+        own = {
+            name: definition.parse(text)
             for name, text in overrides.items()
-            if name in TOPIC_CONFIGS
+            if (definition := TOPIC_CONFIGS.get(name)) is not None
         }
-        return cls(overrides, values, defaults)
+        return cls(overrides, own, defaults)
 
     def __getitem__(self, name: str) -> ConfigValue:
-        if name in self._values:
-            return self._values[name]
-        return self._defaults[name]
+        own = self.own
+        return own[name] if name in own else self.defaults[name]
 
     cleanup_policy = Setting[tuple[str, ...]]("cleanup.policy")
     compression_gzip_level = Setting[int]("compression.gzip.level")

@@ -47,6 +47,7 @@ class Password:
 
 # A class of Java's is kept as its name: there is nothing here to load it into.
 ConfigValue: TypeAlias = bool | int | float | str | tuple[str, ...] | Password | None
+ConfigValues: TypeAlias = Mapping[str, ConfigValue]
 
 # Java's trim takes every control character for white space.
 _WHITE_SPACE: Final = "".join(map(chr, range(0x21)))

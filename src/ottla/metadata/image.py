@@ -13,7 +13,11 @@ from typing import TypeAlias
 
 from ottla.metadata.broker import BrokerRegistration, ControllerRegistration
 from ottla.metadata.config_resource import ConfigResource
-from ottla.metadata.features import ELIGIBLE_LEADER_REPLICAS_VERSION, METADATA_VERSION
+from ottla.metadata.features import (
+    ELIGIBLE_LEADER_REPLICAS_VERSION,
+    METADATA_VERSION,
+    SUPPORTED_FEATURES,
+)
 from ottla.metadata.topic import Topics
 from ottla.model import Uuid
 from ottla.wire.stored.cluster_metadata.security import (
@@ -53,7 +57,8 @@ class MetadataImage:
 
     @property
     def metadata_version(self) -> int:
-        return self.features[METADATA_VERSION]
+        lowest = SUPPORTED_FEATURES[METADATA_VERSION].min_supported_version
+        return self.features.get(METADATA_VERSION, lowest)
 
     @property
     def has_eligible_leader_replicas(self) -> bool:

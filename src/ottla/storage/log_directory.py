@@ -32,6 +32,8 @@ from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointN
 from ottla.storage.partition_metadata import read_partition_metadata, write_partition_metadata
 
 LOCK_NAME = ".lock"
+# The controller's log lives among the partitions and is nobody else's business.
+METADATA_TOPIC = "__cluster_metadata"
 
 ConfigOf = Callable[[TopicPartition], LogConfig]
 # Told after each log: how many are open, and how many there are.
@@ -184,6 +186,8 @@ class LogDirectory:
             try:
                 parsed = PartitionDirectoryName.parse(name)
             except ValueError:
+                continue
+            if parsed.partition.topic == METADATA_TOPIC:
                 continue
             if parsed.state is DirectoryState.LIVE:
                 found.append(parsed.partition)

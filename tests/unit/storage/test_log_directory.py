@@ -175,6 +175,13 @@ def test_a_corrupt_checkpoint_costs_a_scan_and_no_data(disk: SimulatedDisk) -> N
     assert end_offsets(opened(disk)) == {ORDERS: 10, PAYMENTS: 10}
 
 
+def test_the_metadata_log_is_left_to_the_controller(disk: SimulatedDisk) -> None:
+    disk.make_directories("/logs/__cluster_metadata-0")
+
+    assert opened(disk).logs == {}
+    assert disk.list_directory("/logs/__cluster_metadata-0") == []
+
+
 def test_foreign_files_are_left_alone(disk: SimulatedDisk) -> None:
     disk.make_directories("/logs/lost+found")
     disk.open("/logs/README", create=True).close()

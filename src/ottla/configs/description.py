@@ -1,0 +1,105 @@
+"""Configs as DescribeConfigs shows them (KIP-133, KIP-226): all of them, with their sources.
+
+Internal configs are hidden until somebody sets them. A name that nobody knows may be a plugin's
+secret, so its value is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ottla.configs.definition import ConfigDefinition, Definitions
+from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS, TOPIC_CONFIGS
+from ottla.configs.entry import ConfigEntry, ConfigSource, ConfigSynonym
+from ottla.configs.node_config import NodeConfig
+from ottla.configs.synonyms import TOPIC_SYNONYMS, broker_definition
+from ottla.configs.topic_config import EffectiveTopicConfig
+from ottla.configs.value import ConfigType, format_value
+
+
+def describe_topic(
+    topic: EffectiveTopicConfig, *, node: NodeConfig, names: Collection[str] | None = None
+) -> list[ConfigEntry]:
+    """A topic's configs on a node; the named ones, or all where none is named."""
+    shown = _shown(TOPIC_CONFIGS, also=topic.overrides, names=names)
+    return [_topic_entry(name, topic, node) for name in shown]
+
+
+def describe_broker(node: NodeConfig, *, names: Collection[str] | None = None) -> list[ConfigEntry]:
+    """What the node runs with."""
+    texts = node.layers.merged()
+    entries = []
+    for name in _shown(BROKER_CONFIGS, also=texts, names=names):
+        value = format_value(node[name]) if name in BROKER_CONFIGS else texts[name]
+        entries.append(_broker_entry(name, value, _broker_synonyms(name, node)))
+    return entries
+
+
+def describe_brokers_default(
+    node: NodeConfig, *, names: Collection[str] | None = None
+) -> list[ConfigEntry]:
+    """The dynamic configs that all brokers share: the resource that has an empty name."""
+    texts = node.layers.dynamic_default
+    entries = []
+    for name in _shown({}, also=texts, names=names):
+        shared = tuple(
+            synonym
+            for synonym in _broker_synonyms(name, node)
+            if synonym.source is ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
+        )
+        entries.append(_broker_entry(name, texts[name], shared))
+    return entries
+
+
+def _shown(
+    definitions: Definitions, *, also: Collection[str], names: Collection[str] | None
+) -> list[str]:
+    visible = (name for name, definition in definitions.items() if not definition.is_internal)
+    shown = {*visible, *also}
+    return sorted(shown.intersection(names) if names else shown)
+
+
+def _topic_entry(name: str, topic: EffectiveTopicConfig, node: NodeConfig) -> ConfigEntry:
+    definition = TOPIC_CONFIGS.get(name)
+    is_sensitive = _is_sensitive(definition)
+    value = format_value(topic[name]) if definition else None
+    synonyms: tuple[ConfigSynonym, ...] = ()
+    if name in topic.overrides:
+        synonyms = (ConfigSynonym(name, value, ConfigSource.DYNAMIC_TOPIC_CONFIG),)
+    if name in TOPIC_SYNONYMS:
+        broker_name = TOPIC_SYNONYMS[name][0].name
+        synonyms += node.layers.synonyms(broker_name, is_sensitive=is_sensitive)
+    return _entry(name, value, definition, synonyms, is_read_only=False)
+
+
+def _broker_synonyms(name: str, node: NodeConfig) -> tuple[ConfigSynonym, ...]:
+    return node.layers.synonyms(name, is_sensitive=_is_sensitive(broker_definition(name)))
+
+
+def _broker_entry(name: str, value: str | None, synonyms: tuple[ConfigSynonym, ...]) -> ConfigEntry:
+    is_read_only = name not in DYNAMIC_BROKER_CONFIGS
+    return _entry(name, value, broker_definition(name), synonyms, is_read_only=is_read_only)
+
+
+def _entry(
+    name: str,
+    value: str | None,
+    definition: ConfigDefinition | None,
+    synonyms: tuple[ConfigSynonym, ...],
+    *,
+    is_read_only: bool,
+) -> ConfigEntry:
+    is_sensitive = _is_sensitive(definition)
+    return ConfigEntry(
+        name=name,
+        value=None if is_sensitive else value,
+        type=definition.type if definition else ConfigType.UNKNOWN,
+        source=synonyms[0].source if synonyms else ConfigSource.DEFAULT_CONFIG,
+        is_read_only=is_read_only,
+        is_sensitive=is_sensitive,
+        synonyms=synonyms,
+    )
+
+
+def _is_sensitive(definition: ConfigDefinition | None) -> bool:
+    return definition is None or definition.is_sensitive

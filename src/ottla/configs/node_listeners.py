@@ -1,0 +1,138 @@
+"""A node's listeners: which are for clients, which for controllers, and what is advertised."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from ottla.configs.errors import InvalidConfigError
+from ottla.configs.listeners import (
+    SECURITY_PROTOCOLS,
+    Listener,
+    parse_listeners,
+    parse_security_protocols,
+    validate_ports,
+)
+from ottla.configs.setting import Setting
+from ottla.configs.value import ConfigValue, ConfigValues
+
+_EVERY_INTERFACE: Final = ("0.0.0.0", "::")  # noqa: S104 - what must not be advertised
+
+
+@dataclass(frozen=True, slots=True)
+class _ListenerSettings:
+    values: ConfigValues
+
+    def __getitem__(self, name: str) -> ConfigValue:
+        return self.values[name]
+
+    listeners = Setting[tuple[str, ...]]("listeners")
+    advertised_listeners = Setting[tuple[str, ...] | None]("advertised.listeners")
+    controller_listener_names = Setting[tuple[str, ...]]("controller.listener.names")
+    early_start_listeners = Setting[tuple[str, ...] | None]("early.start.listeners")
+    inter_broker_listener_name = Setting[str | None]("inter.broker.listener.name")
+    listener_security_protocol_map = Setting[str]("listener.security.protocol.map")
+    process_roles = Setting[tuple[str, ...]]("process.roles")
+    security_inter_broker_protocol = Setting[str]("security.inter.broker.protocol")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeListeners:
+    """`broker` and `controller` are bound by the node; `advertised` is what clients are told."""
+
+    broker: tuple[Listener, ...]
+    controller: tuple[Listener, ...]
+    advertised: tuple[Listener, ...]
+    advertised_controller: tuple[Listener, ...]
+    inter_broker_listener_name: str
+
+    @classmethod
+    def of(cls, values: ConfigValues, *, given: Collection[str]) -> NodeListeners:
+        """From typed configs, of which those `given` are not defaults."""
+        settings = _ListenerSettings(values)
+        controller_names = tuple(name.upper() for name in settings.controller_listener_names)
+        protocols = _security_protocols(settings, given=given)
+        every = parse_listeners(settings.listeners, config="listeners", protocols=protocols)
+        validate_ports(every)
+        advertised = parse_listeners(
+            settings.advertised_listeners or settings.listeners,
+            config="advertised.listeners",
+            protocols=protocols,
+        )
+        _validate_early_start(settings, known={*controller_names, *(name for name, *_ in every)})
+        listeners = cls(
+            broker=tuple(entry for entry in every if entry.name not in controller_names),
+            controller=tuple(entry for entry in every if entry.name in controller_names),
+            advertised=tuple(entry for entry in advertised if entry.name not in controller_names),
+            advertised_controller=tuple(
+                entry for entry in advertised if entry.name in controller_names
+            ),
+            inter_broker_listener_name=_inter_broker_name(settings, given=given),
+        )
+        if "broker" in settings.process_roles:
+            listeners._validate_broker()
+        listeners._validate_routable()
+        return listeners
+
+    def _validate_broker(self) -> None:
+        names = {listener.name for listener in self.broker}
+        advertised = {listener.name for listener in self.advertised}
+        if not advertised:
+            raise InvalidConfigError(
+                "no listener is left for clients; do all appear in controller.listener.names?"
+            )
+        if not advertised <= names:
+            raise InvalidConfigError(
+                f"advertised.listeners has {', '.join(sorted(advertised - names))}, "
+                f"and listeners has {', '.join(sorted(names)) or 'none for clients'}"
+            )
+        if self.inter_broker_listener_name not in advertised:
+            raise InvalidConfigError(
+                f"inter.broker.listener.name ({self.inter_broker_listener_name}) must be one of "
+                f"the advertised listeners: {', '.join(sorted(advertised))}"
+            )
+
+    def _validate_routable(self) -> None:
+        for listener in (*self.advertised, *self.advertised_controller):
+            if listener.host in _EVERY_INTERFACE:
+                raise InvalidConfigError(
+                    f"{listener.name} would advertise {listener.host}, which no client can connect "
+                    "to: set advertised.listeners to an address that clients can reach, such as "
+                    f"{listener.name}://localhost:{listener.port}"
+                )
+
+
+def _security_protocols(settings: _ListenerSettings, *, given: Collection[str]) -> dict[str, str]:
+    """Controllers' listeners need no entry in a map that nobody wrote, if nothing is secured."""
+    protocols = parse_security_protocols(settings.listener_security_protocol_map)
+    if "listener.security.protocol.map" in given:
+        return protocols
+    names = {
+        *settings.controller_listener_names,
+        *(text.partition(":")[0].upper() for text in settings.listeners),
+    }
+    if names.isdisjoint(set(SECURITY_PROTOCOLS) - {"PLAINTEXT"}):
+        for name in settings.controller_listener_names:
+            protocols.setdefault(name.upper(), "PLAINTEXT")
+    return protocols
+
+
+def _inter_broker_name(settings: _ListenerSettings, *, given: Collection[str]) -> str:
+    name = settings.inter_broker_listener_name
+    if name is None:
+        return settings.security_inter_broker_protocol
+    if "security.inter.broker.protocol" in given:
+        raise InvalidConfigError(
+            "inter.broker.listener.name and security.inter.broker.protocol say the same thing: "
+            "leave one of them away"
+        )
+    return name.upper()
+
+
+def _validate_early_start(settings: _ListenerSettings, *, known: set[str]) -> None:
+    for name in settings.early_start_listeners or ():
+        if name not in known:
+            raise InvalidConfigError.of_value(
+                "early.start.listeners", name, reason="there is no such name in listeners"
+            )

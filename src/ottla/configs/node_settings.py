@@ -1,0 +1,114 @@
+"""A node's configs by name and type, as far as one node uses them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ottla.configs.setting import Setting
+from ottla.configs.value import ConfigValue, ConfigValues
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSettings:
+    """Any config is an item, `settings["num.partitions"]`; the usual ones are attributes."""
+
+    values: ConfigValues = field(repr=False)
+
+    def __getitem__(self, name: str) -> ConfigValue:
+        return self.values[name]
+
+    node_id = Setting[int]("node.id")
+    broker_id = Setting[int]("broker.id")
+    process_roles = Setting[tuple[str, ...]]("process.roles")
+    broker_rack = Setting[str | None]("broker.rack")
+
+    num_partitions = Setting[int]("num.partitions")
+    default_replication_factor = Setting[int]("default.replication.factor")
+    min_insync_replicas = Setting[int]("min.insync.replicas")
+    auto_create_topics_enable = Setting[bool]("auto.create.topics.enable")
+    delete_topic_enable = Setting[bool]("delete.topic.enable")
+
+    socket_listen_backlog_size = Setting[int]("socket.listen.backlog.size")
+    socket_receive_buffer_bytes = Setting[int]("socket.receive.buffer.bytes")
+    socket_send_buffer_bytes = Setting[int]("socket.send.buffer.bytes")
+    socket_request_max_bytes = Setting[int]("socket.request.max.bytes")
+    queued_max_requests = Setting[int]("queued.max.requests")
+    queued_max_request_bytes = Setting[int]("queued.max.request.bytes")
+    request_timeout_ms = Setting[int]("request.timeout.ms")
+    max_connections = Setting[int]("max.connections")
+    max_connections_per_ip = Setting[int]("max.connections.per.ip")
+    max_connection_creation_rate = Setting[int]("max.connection.creation.rate")
+    connections_max_idle_ms = Setting[int]("connections.max.idle.ms")
+    connection_failed_authentication_delay_ms = Setting[int](
+        "connection.failed.authentication.delay.ms"
+    )
+    fetch_max_bytes = Setting[int]("fetch.max.bytes")
+    max_incremental_fetch_session_cache_slots = Setting[int](
+        "max.incremental.fetch.session.cache.slots"
+    )
+    max_request_partition_size_limit = Setting[int]("max.request.partition.size.limit")
+
+    message_max_bytes = Setting[int]("message.max.bytes")
+    log_retention_check_interval_ms = Setting[int]("log.retention.check.interval.ms")
+    log_initial_task_delay_ms = Setting[int]("log.initial.task.delay.ms")
+    log_flush_scheduler_interval_ms = Setting[int]("log.flush.scheduler.interval.ms")
+    log_flush_offset_checkpoint_interval_ms = Setting[int](
+        "log.flush.offset.checkpoint.interval.ms"
+    )
+    log_flush_start_offset_checkpoint_interval_ms = Setting[int](
+        "log.flush.start.offset.checkpoint.interval.ms"
+    )
+    log_cleaner_enable = Setting[bool]("log.cleaner.enable")
+    log_cleaner_threads = Setting[int]("log.cleaner.threads")
+    log_cleaner_backoff_ms = Setting[int]("log.cleaner.backoff.ms")
+    log_cleaner_dedupe_buffer_size = Setting[int]("log.cleaner.dedupe.buffer.size")
+    log_cleaner_io_buffer_load_factor = Setting[float]("log.cleaner.io.buffer.load.factor")
+    log_cleaner_io_buffer_size = Setting[int]("log.cleaner.io.buffer.size")
+    log_cleaner_io_max_bytes_per_second = Setting[float]("log.cleaner.io.max.bytes.per.second")
+    log_dir_failure_timeout_ms = Setting[int]("log.dir.failure.timeout.ms")
+    num_recovery_threads_per_data_dir = Setting[int]("num.recovery.threads.per.data.dir")
+    cordoned_log_dirs = Setting[tuple[str, ...]]("cordoned.log.dirs")
+    remote_log_storage_system_enable = Setting[bool]("remote.log.storage.system.enable")
+
+    metadata_log_segment_bytes = Setting[int]("metadata.log.segment.bytes")
+    metadata_log_segment_ms = Setting[int]("metadata.log.segment.ms")
+    metadata_max_retention_bytes = Setting[int]("metadata.max.retention.bytes")
+    metadata_max_retention_ms = Setting[int]("metadata.max.retention.ms")
+    metadata_max_idle_interval_ms = Setting[int]("metadata.max.idle.interval.ms")
+    metadata_log_max_snapshot_interval_ms = Setting[int]("metadata.log.max.snapshot.interval.ms")
+    metadata_log_max_record_bytes_between_snapshots = Setting[int](
+        "metadata.log.max.record.bytes.between.snapshots"
+    )
+
+    replica_fetch_max_bytes = Setting[int]("replica.fetch.max.bytes")
+    replica_fetch_wait_max_ms = Setting[int]("replica.fetch.wait.max.ms")
+    replica_lag_time_max_ms = Setting[int]("replica.lag.time.max.ms")
+    replica_socket_timeout_ms = Setting[int]("replica.socket.timeout.ms")
+    replica_high_watermark_checkpoint_interval_ms = Setting[int](
+        "replica.high.watermark.checkpoint.interval.ms"
+    )
+
+    producer_id_expiration_ms = Setting[int]("producer.id.expiration.ms")
+    producer_id_expiration_check_interval_ms = Setting[int](
+        "producer.id.expiration.check.interval.ms"
+    )
+    transaction_max_timeout_ms = Setting[int]("transaction.max.timeout.ms")
+
+    _log_dir = Setting[tuple[str, ...]]("log.dir")
+    _log_dirs = Setting[tuple[str, ...] | None]("log.dirs")
+    _metadata_log_dir = Setting[str | None]("metadata.log.dir")
+    _max_connections_per_ip_overrides = Setting[str]("max.connections.per.ip.overrides")
+
+    @property
+    def log_dirs(self) -> tuple[str, ...]:
+        return self._log_dirs or self._log_dir
+
+    @property
+    def metadata_log_dir(self) -> str:
+        return self._metadata_log_dir or self.log_dirs[0]
+
+    @property
+    def max_connections_per_ip_overrides(self) -> dict[str, int]:
+        """Hosts that may have more or fewer connections than the rest."""
+        pairs = (part.rpartition(":") for part in self._max_connections_per_ip_overrides.split(","))
+        return {host.strip(): int(count) for host, _, count in pairs if count.strip()}

@@ -1,0 +1,36 @@
+"""What configs belong to: a topic, a broker or, with an empty name, all brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+from ottla.configs.definition import Definitions
+from ottla.configs.definitions import BROKER_CONFIGS, TOPIC_CONFIGS
+
+
+class ConfigResourceType(IntEnum):
+    UNKNOWN = 0
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
+
+    @classmethod
+    def _missing_(cls, value: object) -> ConfigResourceType:
+        return cls.UNKNOWN
+
+
+class ConfigResource(NamedTuple):
+    type: ConfigResourceType
+    name: str
+
+
+BROKERS_DEFAULT: Final = ConfigResource(ConfigResourceType.BROKER, "")
+
+RESOURCE_DEFINITIONS: Final[Mapping[ConfigResourceType, Definitions]] = {
+    ConfigResourceType.TOPIC: TOPIC_CONFIGS,
+    ConfigResourceType.BROKER: BROKER_CONFIGS,
+}

@@ -1,0 +1,36 @@
+"""The command line answers at once and politely."""
+
+import subprocess
+import sys
+
+from typer.testing import CliRunner
+
+from ottla.cli.main import app
+
+
+def test_help_names_the_commands() -> None:
+    result = CliRunner().invoke(app, ["--help"])
+    assert result.exit_code == 0
+    assert "dump" in result.stdout
+    assert "--version" in result.stdout
+
+
+def test_no_arguments_show_the_help() -> None:
+    assert "Usage: ottla" in CliRunner().invoke(app, []).output
+
+
+def test_version_is_the_packages() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert result.stdout.startswith("ottla 0.")
+
+
+def test_help_loads_nothing_of_what_commands_need() -> None:
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import sys, ottla.cli.main; print(*sys.modules, sep='\\n')"],
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout.split()
+    assert "ottla.cli.main" in loaded
+    assert not {name for name in loaded if name.startswith(("ottla.dump", "ottla.wire", "asyncio"))}
