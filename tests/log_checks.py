@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ottla.runtime.disk import Disk
 from ottla.simulation.disk import SimulatedDisk
-from ottla.storage.file_names import FileKind
+from ottla.storage.file_names import FileKind, FileState
 from ottla.storage.interrupted_work import segment_files
 from ottla.storage.log import Log
 from ottla.storage.producer_entry import ProducerEntry
@@ -187,5 +187,7 @@ def assert_only_files_of_segments(disk: Disk, log: Log) -> None:
     """Nothing is left in the directory that no segment needs."""
     bases = {segment.base_offset for segment in log.segments}
     for name in segment_files(disk, log.directory):
-        assert name.state == "", f"{name} is left over"
+        if name.state is FileState.DELETED and len(log.retired):
+            continue
+        assert name.state is FileState.LIVE, f"{name} is left over"
         assert name.kind is FileKind.PRODUCER_SNAPSHOT or name.base_offset in bases

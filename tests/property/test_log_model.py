@@ -167,4 +167,4 @@ def last_stable_offset(
 
 
 TestLogBesideAList = LogBesideAList.TestCase
-TestLogBesideAList.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+TestLogBesideAList.settings = settings(max_examples=1500, stateful_step_count=50, deadline=None)

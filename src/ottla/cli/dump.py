@@ -53,7 +53,7 @@ def dump(
         bool,
         typer.Option(
             "--stats",
-            help="Show statistics instead: one for each log, all its segments together.",
+            help="Show statistics instead; the segments of a directory count as one log.",
             rich_help_panel=_WHAT,
         ),
     ] = False,

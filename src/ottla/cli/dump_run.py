@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum, IntEnum, auto
-from itertools import groupby
-from operator import attrgetter
+from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
@@ -17,7 +16,7 @@ from ottla.cli.dump_json import JsonOutput
 from ottla.cli.dump_output import Output
 from ottla.cli.dump_tables import TableOutput
 from ottla.cli.progress import ByteProgress
-from ottla.dump.files import LOGS, KnownFile, list_files, recognise, without_segments_outside
+from ottla.dump.files import LOGS, Kind, KnownFile, list_files, recognise, without_segments_outside
 from ottla.dump.reading import Reading, read_rows
 from ottla.dump.readonly_disk import ReadonlyDisk
 from ottla.dump.rows import Problem, Row
@@ -72,17 +71,28 @@ class Dump:
         self._progress = progress
 
     def run(self, paths: Iterable[str], mode: Mode) -> ExitCode:
-        files = [file for path in paths for file in self._files_of(path)]
+        found = [(path, file) for path in paths for file in self._files_of(path)]
         if mode is Mode.STATISTICS:
-            files = [file for file in files if file.kind in LOGS]
-        self._progress.bytes_total = sum(map(self._size_of, files))
-        if mode is Mode.STATISTICS:
-            for directory, logs in groupby(files, key=attrgetter("directory")):
-                self._show_statistics(directory, list(logs))
+            self._run_statistics(found)
         else:
-            for file in files:
+            self._progress.bytes_total = sum(self._size_of(file) for _, file in found)
+            for _, file in found:
                 self._show(file, mode)
         return self.exit_code
+
+    def _run_statistics(self, found: list[tuple[str, KnownFile]]) -> None:
+        """The segments that a directory holds are one log; a file that was named is one by itself,
+        and so is a snapshot."""
+        logs: dict[str, list[KnownFile]] = {}
+        for path, file in found:
+            if file.kind in LOGS:
+                is_segment = file.kind is Kind.LOG and file.path != path
+                logs.setdefault(file.directory if is_segment else file.path, []).append(file)
+        if found and not logs:
+            self._unreadable("statistics are about logs, and there is no log among these files")
+        self._progress.bytes_total = sum(map(self._size_of, chain(*logs.values())))
+        for name, files in logs.items():
+            self._show_statistics(name, files)
 
     def _show(self, file: KnownFile, mode: Mode) -> None:
         size = self._size_of(file)
@@ -107,16 +117,17 @@ class Dump:
         except OSError as error:
             self._unreadable(f"{file.path}: {error.strerror}")
 
-    def _show_statistics(self, directory: str, logs: list[KnownFile]) -> None:
-        """One log is many segments; those that are on their way in or out are not part of it."""
-        live = [file for file in logs if file.state is FileState.LIVE]
+    def _show_statistics(self, name: str, files: list[KnownFile]) -> None:
+        """Segments that are on their way in or out count only if there are no others."""
+        live = [file for file in files if file.state is FileState.LIVE]
         statistics = LogStatistics()
-        for file in live or logs:
-            watch = self._progress.begin_file(size := self._size_of(file))
+        for file in live or files:
+            size = self._size_of(file)
+            watch = self._progress.begin_file(size)
             self._output.begin_file(file, size)
             rows = gather(self._disk, file, self._reading.selection, statistics, watch)
             self._show_rows(file, rows)
-        self._output.statistics(logs[0].path if len(logs) == 1 else directory, statistics)
+        self._output.statistics(name, statistics)
 
     def _files_of(self, path: str) -> list[KnownFile]:
         working_directory = str(Path.cwd())

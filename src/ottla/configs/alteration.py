@@ -44,7 +44,7 @@ class ConfigAlteration(NamedTuple):
 def alter_configs(
     resource: ConfigResource, current: Mapping[str, str], alterations: Sequence[ConfigAlteration]
 ) -> dict[str, str | None]:
-    """The changes to `current`, or a KafkaError for the whole: a resource changes all or nothing."""
+    """The changes to `current`; a KafkaError refuses all of them if one cannot be."""
     _refuse_duplicates(alteration.name for alteration in alterations)
     _refuse_nulls(
         alteration.name
@@ -104,8 +104,11 @@ def altered_value(
 
 
 def _split(value: str) -> list[str]:
-    """As Java splits: what is empty at the end is not there, unless there is nothing else."""
-    return value.rstrip(",").split(",") if value.strip(",") else [value][: not value]
+    """As Java splits: empty parts at the end do not count, and no text is one empty part."""
+    if not value:
+        return [""]
+    parts = value.rstrip(",")
+    return parts.split(",") if parts else []
 
 
 def _changes(

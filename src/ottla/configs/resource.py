@@ -11,6 +11,8 @@ from ottla.configs.definitions import BROKER_CONFIGS, TOPIC_CONFIGS
 
 
 class ConfigResourceType(IntEnum):
+    """Kafka's codes; any other is UNKNOWN."""
+
     UNKNOWN = 0
     TOPIC = 2
     BROKER = 4
@@ -19,7 +21,7 @@ class ConfigResourceType(IntEnum):
     GROUP = 32
 
     @classmethod
-    def _missing_(cls, value: object) -> ConfigResourceType:
+    def _missing_(cls, value: object) -> ConfigResourceType:  # noqa: ARG003
         return cls.UNKNOWN
 
 

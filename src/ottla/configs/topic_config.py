@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ottla.configs.definitions import TOPIC_CONFIGS
@@ -47,8 +47,8 @@ class EffectiveTopicConfig:
     """
 
     overrides: Mapping[str, str]
-    own: ConfigValues
-    defaults: ConfigValues
+    own: ConfigValues = field(repr=False)
+    defaults: ConfigValues = field(repr=False)
 
     @classmethod
     def of(cls, overrides: Mapping[str, str], *, defaults: ConfigValues) -> EffectiveTopicConfig:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ottla.configs.resource import BROKERS_DEFAULT
 from ottla.controller.snapshot_file import BOOTSTRAP_SNAPSHOT, Snapshot, read_snapshot
-from ottla.metadata import ALL_BROKERS
 from ottla.metadata.features import (
     ELIGIBLE_LEADER_REPLICAS_VERSION,
     INITIAL_LEVELS,
@@ -55,8 +55,8 @@ def first_records(bootstrap: tuple[Message, ...], *, min_insync_replicas: int) -
     if any(_enables_eligible_leader_replicas(record) for record in bootstrap):
         records.append(
             ConfigRecord(
-                resource_type=ALL_BROKERS.type,
-                resource_name=ALL_BROKERS.name,
+                resource_type=BROKERS_DEFAULT.type,
+                resource_name=BROKERS_DEFAULT.name,
                 name="min.insync.replicas",
                 value=str(min_insync_replicas),
             )

@@ -6,13 +6,6 @@ from ottla.metadata.broker import (
     Endpoint,
     VersionRange,
 )
-from ottla.metadata.config_resource import (
-    ALL_BROKERS,
-    ConfigResource,
-    ResourceType,
-    broker_resource,
-    topic_resource,
-)
 from ottla.metadata.delta import MetadataDelta
 from ottla.metadata.errors import MetadataError
 from ottla.metadata.features import SUPPORTED_FEATURES
@@ -24,11 +17,9 @@ from ottla.metadata.replay import Replay, apply
 from ottla.metadata.topic import Topic, Topics
 
 __all__ = [
-    "ALL_BROKERS",
     "NO_LEADER",
     "SUPPORTED_FEATURES",
     "BrokerRegistration",
-    "ConfigResource",
     "ControllerRegistration",
     "Endpoint",
     "MetadataDelta",
@@ -36,13 +27,10 @@ __all__ = [
     "MetadataImage",
     "PartitionRegistration",
     "Replay",
-    "ResourceType",
     "Topic",
     "Topics",
     "VersionRange",
     "apply",
-    "broker_resource",
     "image_records",
     "record_version",
-    "topic_resource",
 ]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ottla.configs.resource import ConfigResource
 from ottla.metadata.broker import BrokerRegistration, ControllerRegistration
-from ottla.metadata.config_resource import ConfigResource
 from ottla.metadata.partition import PartitionRegistration
 from ottla.metadata.topic import Topic
 from ottla.model import Uuid
@@ -28,7 +28,7 @@ class MetadataDelta:
     )
     brokers_changed: dict[int, BrokerRegistration | None] = field(default_factory=dict)
     controllers_changed: dict[int, ControllerRegistration | None] = field(default_factory=dict)
-    # The names of the settings that were set or removed; a removed topic's are not listed.
+    # The names of the configs that were set or removed; a removed topic's are not listed.
     configs_changed: dict[ConfigResource, set[str]] = field(default_factory=dict)
     features_changed: dict[str, int | None] = field(default_factory=dict)
     client_quotas_changed: bool = False

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ottla.configs.resource import BROKERS_DEFAULT, ConfigResource, ConfigResourceType
 from ottla.metadata.broker import BrokerRegistration, ControllerRegistration
-from ottla.metadata.config_resource import ConfigResource
 from ottla.metadata.features import (
     ELIGIBLE_LEADER_REPLICAS_VERSION,
     METADATA_VERSION,
@@ -65,8 +65,19 @@ class MetadataImage:
         return self.features.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) >= 1
 
     def configs_of(self, resource: ConfigResource) -> Mapping[str, str]:
-        """The settings that were made for a resource, defaults not among them."""
+        """The configs that were set for a resource, defaults not among them."""
         return self.configs.get(resource, _NO_CONFIGS)
+
+    def topic_configs(self, name: str) -> Mapping[str, str]:
+        return self.configs_of(ConfigResource(ConfigResourceType.TOPIC, name))
+
+    def broker_configs(self, broker_id: int) -> Mapping[str, str]:
+        return self.configs_of(ConfigResource(ConfigResourceType.BROKER, str(broker_id)))
+
+    @property
+    def cluster_configs(self) -> Mapping[str, str]:
+        """Those that all brokers share."""
+        return self.configs_of(BROKERS_DEFAULT)
 
     def is_active(self, broker_id: int) -> bool:
         broker = self.brokers.get(broker_id)

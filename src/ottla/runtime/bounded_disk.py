@@ -25,10 +25,10 @@ from ottla.runtime.disk import Disk, File
 
 
 class BoundedDisk:
-    """A disk whose files together hold about `descriptors` descriptors of the disk below.
+    """A disk whose files together hold at most `descriptors` descriptors of the disk below.
 
-    Files in use at the moment, locks, and files without a name count on top. May be used by
-    several threads. A pickled one arrives with the same bound and no files.
+    More only while so many are in use at the same moment; locks and files without a name count on
+    top. May be used by several threads. A pickled one arrives with the same bound and no files.
     """
 
     def __init__(self, disk: Disk, *, descriptors: int) -> None:

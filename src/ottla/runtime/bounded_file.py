@@ -1,8 +1,8 @@
 """Files that share a bounded number of descriptors; bounded_disk.py says why and why it is safe.
 
 A file is *pinned* while an operation runs on it. Pinned files are never closed, so a sync on a
-worker's thread and the event loop's reads and writes do not get into each other's way. Files that
-are open and not pinned are *idle*, in order of their last use, and the first of them make room.
+worker's thread and the event loop's reads and writes do not get into each other's way. Of the
+others, the one whose last use is longest ago makes room when a file has to be opened.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import errno
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from posixpath import normpath
 
 from ottla.model.buffers import Buffer
@@ -79,151 +80,147 @@ class FileSlot:
 
     __slots__ = ("file", "files", "is_closed", "name", "pins", "writable")
 
-    def __init__(self, files: OpenFiles, name: str, *, writable: bool) -> None:
+    def __init__(self, files: OpenFiles, *, writable: bool) -> None:
         self.files = files
         # None once the file was removed or replaced: then it cannot be opened again.
-        self.name: str | None = name
+        self.name: str | None = None
         self.writable = writable
         self.file: File | None = None
         self.pins = 0
         self.is_closed = False
 
     def __enter__(self) -> File:
-        return self.files.pin(self)
+        with self.files.lock:
+            file = self.file or self.files.open_again(self)
+            self.pins += 1
+            return file
 
     def __exit__(self, *_: object) -> None:
-        self.files.unpin(self)
+        with self.files.lock:
+            self.pins -= 1
+            self.files.was_used(self)
 
     def close(self) -> None:
         self.files.close(self)
 
 
 class OpenFiles:
-    """Every file of one bounded disk that is not closed, by name and by last use."""
+    """Every file of one bounded disk that is not closed, by name, and the open ones by last use.
+
+    Methods that say so are called with the lock held.
+    """
 
     def __init__(self, disk: Disk, limit: int) -> None:
         self.limit = limit
+        self.lock = threading.Lock()
         self._disk = disk
-        self._lock = threading.Lock()
-        self._idle: OrderedDict[FileSlot, None] = OrderedDict()
+        # Those that are open and could be opened again, the most recently used at the end.
+        self._open: OrderedDict[FileSlot, None] = OrderedDict()
         self._by_name: dict[str, list[FileSlot]] = {}
 
     def open(self, path: str, *, writable: bool, create: bool = False) -> FileSlot:
-        slot = FileSlot(self, normpath(path), writable=writable)
-        with self._lock:
-            self._open(slot, create=create)
-            self._idle[slot] = None
-            self._give_name(slot, normpath(path))
+        slot = FileSlot(self, writable=writable)
+        with self.lock:
+            self._open_file(slot, normpath(path), create=create)
+            self._set_name(slot, normpath(path))
         return slot
 
-    def pin(self, slot: FileSlot) -> File:
-        with self._lock:
-            if slot.is_closed:
-                raise OSError(errno.EBADF, "the file is closed", slot.name)
-            file = slot.file or self._open(slot)
-            self._idle.pop(slot, None)
-            slot.pins += 1
-            return file
+    def open_again(self, slot: FileSlot) -> File:
+        """Gives a descriptor to a slot that gave its own up. With the lock held."""
+        if slot.is_closed:
+            raise OSError(errno.EBADF, "the file is closed", slot.name)
+        assert slot.name is not None, "a file without a name keeps its descriptor"
+        return self._open_file(slot, slot.name)
 
-    def unpin(self, slot: FileSlot) -> None:
-        with self._lock:
-            slot.pins -= 1
-            if slot.pins:
-                return
-            if slot.is_closed:
+    def was_used(self, slot: FileSlot) -> None:
+        """With the lock held, after an operation."""
+        if slot.is_closed:
+            if not slot.pins:
                 _give_up(slot)
-            else:
-                self._rest([slot])
+        elif slot.name is not None:
+            self._open.move_to_end(slot)
+            if len(self._open) > self.limit:
+                self._make_room(self.limit)
 
     def close(self, slot: FileSlot) -> None:
-        with self._lock:
+        with self.lock:
             if slot.is_closed:
                 return
             slot.is_closed = True
-            if slot.name is not None:
-                self._take_name(slot)
+            self._set_name(slot, None)
             if not slot.pins:
                 _give_up(slot)
 
     def rename(self, old: str, new: str) -> None:
         old_name, new_name = normpath(old), normpath(new)
-        with self._lock:
+        with self.lock:
             moved = self._at_or_under(old_name)
-            replaced = self._at(new_name) if new_name != old_name else []
-            try:
-                self._keep_open(replaced)
+            with self._kept_open(new_name if new_name != old_name else None) as replaced:
                 self._disk.rename(old, new)
                 for slot in replaced:
-                    self._take_name(slot)
+                    self._set_name(slot, None)
                 for slot in moved:
-                    name = self._take_name(slot)
-                    self._give_name(slot, new_name + name.removeprefix(old_name))
-            finally:
-                self._rest(moved + replaced)
+                    assert slot.name is not None
+                    self._set_name(slot, new_name + slot.name.removeprefix(old_name))
 
     def remove(self, path: str) -> None:
-        with self._lock:
-            removed = self._at(normpath(path))
-            try:
-                self._keep_open(removed)
-                self._disk.remove(path)
-                for slot in removed:
-                    self._take_name(slot)
-            finally:
-                self._rest(removed)
+        with self.lock, self._kept_open(normpath(path)) as removed:
+            self._disk.remove(path)
+            for slot in removed:
+                self._set_name(slot, None)
 
-    def _open(self, slot: FileSlot, *, create: bool = False) -> File:
-        assert slot.name is not None, "a file without a name stays open"
-        self._close_idle_above(self.limit - 1)
+    def _open_file(self, slot: FileSlot, name: str, *, create: bool = False) -> File:
+        self._make_room(self.limit - 1)
         if slot.writable:
-            slot.file = self._disk.open(slot.name, create=create)
+            slot.file = self._disk.open(name, create=create)
         else:
-            slot.file = self._disk.open_readonly(slot.name)
+            slot.file = self._disk.open_readonly(name)
+        self._open[slot] = None
         return slot.file
 
-    def _close_idle_above(self, limit: int) -> None:
-        while len(self._idle) > limit:
-            slot, _ = self._idle.popitem(last=False)
-            _give_up(slot)
-
-    def _at(self, name: str) -> list[FileSlot]:
-        return list(self._by_name.get(name, ()))
+    def _make_room(self, limit: int) -> None:
+        while len(self._open) > limit:
+            unused = next((slot for slot in self._open if not slot.pins), None)
+            if unused is None:
+                return
+            del self._open[unused]
+            _give_up(unused)
 
     def _at_or_under(self, name: str) -> list[FileSlot]:
-        found = self._at(name)
+        found = list(self._by_name.get(name, ()))
         if self._disk.is_directory(name):
             for other, slots in self._by_name.items():
                 if other.startswith(f"{name}/"):
                     found.extend(slots)
         return found
 
-    def _keep_open(self, slots: list[FileSlot]) -> None:
-        """Opens files whose name is about to go, and lets none of them make room for another."""
+    @contextmanager
+    def _kept_open(self, name: str | None) -> Iterator[list[FileSlot]]:
+        """The files of a name that is about to go, all of them open and pinned."""
+        slots = list(self._by_name.get(name, ())) if name is not None else []
         for slot in slots:
-            self._idle.pop(slot, None)
-        for slot in slots:
-            if slot.file is None:
-                self._open(slot)
+            slot.pins += 1
+        try:
+            for slot in slots:
+                if slot.file is None:
+                    self.open_again(slot)
+            yield slots
+        finally:
+            for slot in slots:
+                slot.pins -= 1
+            self._make_room(self.limit)
 
-    def _rest(self, slots: list[FileSlot]) -> None:
-        """Puts among the idle what is open, not in use, and can be opened again."""
-        for slot in slots:
-            if slot.file is not None and slot.name is not None and not slot.pins:
-                self._idle[slot] = None
-        self._close_idle_above(self.limit)
-
-    def _give_name(self, slot: FileSlot, name: str) -> None:
+    def _set_name(self, slot: FileSlot, name: str | None) -> None:
+        """Without a name, a slot leaves those that can be opened again."""
+        if slot.name is not None:
+            self._by_name[slot.name].remove(slot)
+            if not self._by_name[slot.name]:
+                del self._by_name[slot.name]
         slot.name = name
-        self._by_name.setdefault(name, []).append(slot)
-
-    def _take_name(self, slot: FileSlot) -> str:
-        name, slot.name = slot.name, None
-        assert name is not None, "only files with a name are found by one"
-        self._by_name[name].remove(slot)
-        if not self._by_name[name]:
-            del self._by_name[name]
-        self._idle.pop(slot, None)
-        return name
+        if name is None:
+            self._open.pop(slot, None)
+        else:
+            self._by_name.setdefault(name, []).append(slot)
 
 
 def _give_up(slot: FileSlot) -> None:

@@ -1,8 +1,8 @@
-"""Settings and clients' quotas."""
+"""Configs and clients' quotas."""
 
 from __future__ import annotations
 
-from ottla.metadata.config_resource import ConfigResource
+from ottla.configs.resource import ConfigResource, ConfigResourceType
 from ottla.metadata.delta import MetadataDelta
 from ottla.metadata.image import MetadataImage
 from ottla.metadata.replay.registry import applies
@@ -11,7 +11,7 @@ from ottla.wire.stored.cluster_metadata.configs import ClientQuotaRecord, Config
 
 @applies(ConfigRecord)
 def apply_config(image: MetadataImage, record: ConfigRecord, delta: MetadataDelta) -> None:
-    resource = ConfigResource(record.resource_type, record.resource_name)
+    resource = ConfigResource(ConfigResourceType(record.resource_type), record.resource_name)
     configs = image.configs.setdefault(resource, {})
     if record.value is None:
         configs.pop(record.name, None)

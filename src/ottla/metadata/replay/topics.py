@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.metadata.config_resource import topic_resource
+from ottla.configs.resource import ConfigResource, ConfigResourceType
 from ottla.metadata.delta import MetadataDelta
 from ottla.metadata.errors import MetadataError
 from ottla.metadata.image import MetadataImage
@@ -38,8 +38,9 @@ def apply_topic_removal(
 ) -> None:
     topic = _topic(image, record.topic_id)
     image.topics.remove(topic)
-    image.configs.pop(topic_resource(topic.name), None)
-    delta.configs_changed.pop(topic_resource(topic.name), None)
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic.name)
+    image.configs.pop(resource, None)
+    delta.configs_changed.pop(resource, None)
     delta.note_topic_removed(topic)
 
 

@@ -1,0 +1,183 @@
+"""The two that are compared, each a process of its own over an empty directory, on loopback.
+
+Apache Kafka runs as its own start script runs it: one gigabyte of heap, G1, and every setting at
+its default but those that one node needs. Ottla runs at its defaults, which are Kafka's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import shutil
+import socket  # noqa: TID251 - only to ask for a free port
+import subprocess
+import sys
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.versus.process_usage import cpu_seconds, resident_bytes
+from benchmarks.versus.wire_client import WireError, wait_answered
+from tests.conformance.kafka.process import CLASSPATH, reason_unavailable
+
+START_TIMEOUT_S = 120.0
+STOP_TIMEOUT_S = 120.0
+CLUSTER_ID = "ottlaOttlaOttlaOttlaOw"
+# What kafka-server-start and kafka-run-class pass.
+JAVA_OPTIONS = (
+    "-Xmx1G",
+    "-Xms1G",
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-XX:MaxInlineLevel=15",
+    "-Djava.awt.headless=true",
+)
+CONFIGS = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "offsets.topic.replication.factor": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+}
+
+
+class Server(ABC):
+    """One node over a directory of its own, which `scratch` makes and removes.
+
+    Not running until `start`; after `stop` it can be started again over the same data.
+    """
+
+    name: str
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self.address = f"127.0.0.1:{_free_port()}"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.prepare()
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """What has to be done once before the first start."""
+
+    @abstractmethod
+    def command(self) -> list[str]:
+        """What runs it in the foreground."""
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> float:
+        """Starts it and returns the seconds until it answered Metadata for the first time."""
+        assert self._process is None
+        started = time.perf_counter()
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command(), stdout=log, stderr=log, preexec_fn=_raise_open_files
+            )
+        try:
+            wait_answered(self.address, timeout_s=START_TIMEOUT_S)
+        except WireError as error:
+            self.stop()
+            tail = self._log.read_text(errors="replace")[-2000:]
+            raise WireError(f"{self.name} did not start: {error}\n{tail}") from error
+        return time.perf_counter() - started
+
+    def stop(self) -> None:
+        """Ends it orderly, or by force where that takes too long."""
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        process.terminate()
+        try:
+            process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds(self.pid)
+
+    def resident_bytes(self) -> int:
+        return resident_bytes(self.pid)
+
+    @property
+    def _log(self) -> Path:
+        return self.scratch / "server.out"
+
+
+class KafkaServer(Server):
+    name = "Apache Kafka"
+
+    def prepare(self) -> None:
+        controller = f"127.0.0.1:{_free_port()}"
+        configs = CONFIGS | {
+            "log.dirs": str(self.scratch / "data"),
+            "listeners": f"PLAINTEXT://{self.address},CONTROLLER://{controller}",
+            "controller.quorum.bootstrap.servers": controller,
+        }
+        self._properties.write_text("".join(f"{key}={value}\n" for key, value in configs.items()))
+        tool = ("java", "-XX:TieredStopAtLevel=1", "-cp", CLASSPATH, "kafka.tools.StorageTool")
+        identity = ("--standalone", "--cluster-id", CLUSTER_ID, "--config", str(self._properties))
+        subprocess.run([*tool, "format", *identity], check=True, capture_output=True)
+
+    def command(self) -> list[str]:
+        return ["java", *JAVA_OPTIONS, "-cp", CLASSPATH, "kafka.Kafka", str(self._properties)]
+
+    @property
+    def _properties(self) -> Path:
+        return self.scratch / "server.properties"
+
+
+class OttlaServer(Server):
+    name = "Ottla"
+
+    def prepare(self) -> None:
+        """Nothing: `ottla start` formats an empty directory by itself."""
+
+    def command(self) -> list[str]:
+        ottla = Path(sys.executable).with_name("ottla")
+        place = ("--data-dir", str(self.scratch / "data"), "--listen", self.address)
+        return [str(ottla), "start", *place]
+
+
+def compared() -> tuple[list[type[Server]], str | None]:
+    """Who takes part, Ottla first, and why Apache Kafka does not where it does not."""
+    reason = reason_unavailable()
+    return ([OttlaServer] if reason else [OttlaServer, KafkaServer]), reason
+
+
+@contextlib.contextmanager
+def fresh(kind: type[Server]) -> Iterator[Server]:
+    """A server over an empty directory, not yet started; stopped and removed in the end."""
+    scratch = Path(tempfile.mkdtemp(prefix="versus-"))
+    try:
+        server = kind(scratch)
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(scratch)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def _raise_open_files() -> None:
+    """As an administrator would for a broker of thousands of partitions."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,0 +1,166 @@
+"""Asks a server by the wire what the measurements need: is it up, make a topic, drop a topic.
+
+A connection of our own instead of a client library's, because it answers "how soon after its start"
+to the millisecond, and asks every server the same.
+"""
+
+from __future__ import annotations
+
+import socket  # noqa: TID251 - the benchmark stands outside of the node
+import time
+from collections.abc import Sequence
+from struct import Struct
+from types import TracebackType
+from typing import Self, TypeVar
+
+from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ottla.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from ottla.wire.messages.delete_topics import (
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
+from ottla.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseTopic,
+)
+from ottla.wire.requests import decode_response, encode_request
+from ottla.wire.schema import Message
+
+# Versions that every Kafka 4 speaks.
+_API_VERSIONS_VERSION = 3
+_METADATA_VERSION = 12
+_CREATE_TOPICS_VERSION = 7
+_DELETE_TOPICS_VERSION = 6
+_SIZE = Struct(">i")
+_ANSWER_TIMEOUT_S = 120.0
+_PAUSE_S = 0.005
+
+Answer = TypeVar("Answer", bound=Message)
+
+
+class WireError(Exception):
+    """The server refused, or did not get there in time."""
+
+
+class WireClient:
+    """One connection; one request at a time. Closed at the end of its `with`."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self._socket = socket.create_connection((host, int(port)), timeout=_ANSWER_TIMEOUT_S)
+        self._correlation_id = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._socket.close()
+
+    def ask(self, request: Message, version: int, answer: type[Answer]) -> Answer:
+        self._correlation_id += 1
+        parts = encode_request(
+            request, version, correlation_id=self._correlation_id, client_id="bench"
+        )
+        self._socket.sendall(b"".join(parts))
+        (size,) = _SIZE.unpack(self._receive(_SIZE.size))
+        key = answer.api_key
+        assert key is not None
+        _, response = decode_response(self._receive(size), key, version)
+        assert isinstance(response, answer)
+        return response
+
+    def _receive(self, size: int) -> bytes:
+        received = bytearray()
+        while len(received) < size:
+            chunk = self._socket.recv(size - len(received))
+            if not chunk:
+                raise ConnectionResetError("the server closed the connection")
+            received += chunk
+        return bytes(received)
+
+
+def wait_answered(address: str, *, timeout_s: float) -> None:
+    """Returns as soon as the server answers Metadata and knows itself as a broker."""
+    deadline_s = time.perf_counter() + timeout_s
+    while time.perf_counter() < deadline_s:
+        try:
+            with WireClient(address) as client:
+                request = MetadataRequest(topics=[])
+                if client.ask(request, _METADATA_VERSION, MetadataResponse).brokers:
+                    return
+        except OSError:
+            pass
+        time.sleep(_PAUSE_S)
+    raise WireError(f"nothing answered Metadata at {address} within {timeout_s:g} s")
+
+
+def wait_led(address: str, *, topics: int | Sequence[str], timeout_s: float) -> None:
+    """Waits until the topics, or so many of all, have a leader for each of their partitions."""
+    names = None if isinstance(topics, int) else [MetadataRequestTopic(name=name) for name in topics]
+    count = topics if isinstance(topics, int) else len(topics)
+    deadline_s = time.perf_counter() + timeout_s
+    request = MetadataRequest(topics=names, allow_auto_topic_creation=False)
+    with WireClient(address) as client:
+        while time.perf_counter() < deadline_s:
+            answer = client.ask(request, _METADATA_VERSION, MetadataResponse)
+            if sum(map(_is_led, answer.topics)) >= count:
+                return
+            time.sleep(_PAUSE_S)
+    raise WireError(f"the topics had no leaders within {timeout_s:g} s")
+
+
+def _is_led(topic: MetadataResponseTopic) -> bool:
+    partitions = topic.partitions
+    return not topic.error_code and all(partition.leader_id >= 0 for partition in partitions)
+
+
+def create_topics(
+    address: str, names: Sequence[str], *, partitions: int, configs: dict[str, str] | None = None
+) -> None:
+    """Creates them and waits until they can be written to."""
+    settings = [
+        CreatableTopicConfig(name=name, value=value) for name, value in (configs or {}).items()
+    ]
+    topics = [
+        CreatableTopic(
+            name=name, num_partitions=partitions, replication_factor=1, configs=settings
+        )
+        for name in names
+    ]
+    request = CreateTopicsRequest(topics=topics)
+    with WireClient(address) as client:
+        answer = client.ask(request, _CREATE_TOPICS_VERSION, CreateTopicsResponse)
+    for result in answer.topics:
+        if result.error_code:
+            raise WireError(f"{result.name} was not created: {result.error_message}")
+    wait_led(address, topics=names, timeout_s=_ANSWER_TIMEOUT_S)
+
+
+def delete_topic(address: str, name: str) -> None:
+    request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=60_000)
+    with WireClient(address) as client:
+        answer = client.ask(request, _DELETE_TOPICS_VERSION, DeleteTopicsResponse)
+    for result in answer.responses:
+        if result.error_code:
+            raise WireError(f"{name} was not deleted: {result.error_message}")
+
+
+def api_keys(address: str) -> set[int]:
+    """The APIs that the server says it has."""
+    request = ApiVersionsRequest(client_software_name="bench", client_software_version="1")
+    with WireClient(address) as client:
+        answer = client.ask(request, _API_VERSIONS_VERSION, ApiVersionsResponse)
+    return {api.api_key for api in answer.api_keys}

@@ -1,0 +1,66 @@
+"""DescribeCluster, versions 0 to 2: the brokers, as the client reaches them (KIP-700).
+
+Version 2 shows fenced brokers to who asks for them. Errors: UNSUPPORTED_ENDPOINT_TYPE, and
+MISMATCHED_ENDPOINT_TYPE for controllers, which only their own listener describes (KIP-919).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.listener_view import ListenerView
+from ottla.model import ErrorCode
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+
+
+class EndpointType(IntEnum):
+    BROKER = 1
+    CONTROLLER = 2
+
+
+@handles(ApiKey.DESCRIBE_CLUSTER)
+def describe_cluster(
+    broker: Broker, context: RequestContext, request: DescribeClusterRequest
+) -> DescribeClusterResponse:
+    if request.endpoint_type != EndpointType.BROKER:
+        return _refuse(request.endpoint_type)
+    view = ListenerView(broker.image, context.listener)
+    alive = view.brokers
+    shown = list(view.all_brokers.values()) if request.include_fenced_brokers else alive
+    is_asked = request.include_cluster_authorized_operations
+    return DescribeClusterResponse(
+        endpoint_type=EndpointType.BROKER,
+        cluster_id=broker.cluster_id,
+        controller_id=broker.dice.choice(alive).broker.id if alive else -1,
+        brokers=[
+            DescribeClusterBroker(
+                broker_id=each.id,
+                host=endpoint.host,
+                port=endpoint.port,
+                rack=each.rack,
+                is_fenced=each.fenced,
+            )
+            for each, endpoint in shown
+        ],
+        cluster_authorized_operations=CLUSTER_OPERATIONS if is_asked else NOT_ASKED,
+    )
+
+
+def _refuse(endpoint_type: int) -> DescribeClusterResponse:
+    if endpoint_type == EndpointType.CONTROLLER:
+        return DescribeClusterResponse(
+            error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
+            error_message="this is a broker's endpoint; ask a controller's for the controllers",
+        )
+    return DescribeClusterResponse(
+        error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
+        error_message=f"Unsupported endpoint type {endpoint_type}",
+    )

@@ -1,0 +1,67 @@
+"""DescribeProducers, version 0: the producers that partitions remember (KIP-664).
+
+Errors per partition: INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.model import ErrorCode, KafkaError
+from ottla.model.topic_name import topic_name_refusal
+from ottla.storage.producer_entry import NO_OFFSET, ProducerEntry
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.describe_producers import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+
+
+@handles(ApiKey.DESCRIBE_PRODUCERS)
+def describe_producers(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: DescribeProducersRequest,
+) -> DescribeProducersResponse:
+    return DescribeProducersResponse(
+        topics=[
+            TopicResponse(
+                name=topic.name,
+                partitions=[
+                    _describe(broker, topic.name, index) for index in topic.partition_indexes
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
+    try:
+        refusal = topic_name_refusal(topic)
+        if refusal is not None:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, refusal)
+        log = broker.partitions.by_name(topic, index).require_log()
+    except KafkaError as error:
+        return PartitionResponse(
+            partition_index=index, error_code=error.code, error_message=error.message
+        )
+    return PartitionResponse(
+        partition_index=index,
+        active_producers=[_state(entry) for entry in log.producers.state.entries.values()],
+    )
+
+
+def _state(entry: ProducerEntry) -> ProducerState:
+    first_offset = entry.current_txn_first_offset
+    return ProducerState(
+        producer_id=entry.producer_id,
+        producer_epoch=entry.producer_epoch,
+        last_sequence=entry.last_sequence,
+        last_timestamp=entry.last_timestamp,
+        coordinator_epoch=entry.coordinator_epoch,
+        current_txn_start_offset=NO_OFFSET if first_offset is None else first_offset,
+    )

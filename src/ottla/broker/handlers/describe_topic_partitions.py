@@ -1,0 +1,122 @@
+"""DescribeTopicPartitions, version 0: topics in the order of their names, a page at a time (KIP-966).
+
+A page ends after as many partitions as the request and `max.request.partition.size.limit` allow,
+and names where the next one begins. Errors per topic: UNKNOWN_TOPIC_OR_PARTITION,
+INVALID_TOPIC_EXCEPTION, and INVALID_REQUEST for all of them where the cursor makes no sense.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.authorized_operations import TOPIC_OPERATIONS
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.listener_view import ListenerView
+from ottla.metadata import PartitionRegistration, Topic
+from ottla.model import ErrorCode
+from ottla.model.topic_name import is_internal_topic, topic_name_refusal
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+
+
+@handles(ApiKey.DESCRIBE_TOPIC_PARTITIONS)
+def describe_topic_partitions(
+    broker: Broker, context: RequestContext, request: DescribeTopicPartitionsRequest
+) -> DescribeTopicPartitionsResponse:
+    topics, cursor = broker.image.topics, request.cursor
+    start = cursor.topic_name if cursor else ""
+    asked = {topic.name for topic in request.topics}
+    if cursor and (cursor.partition_index < 0 or (asked and start not in asked)):
+        return _refuse(request)
+    names = sorted(name for name in (asked or topics.by_name) if name >= start)
+    limit = min(request.response_partition_limit, broker.config.max_request_partition_size_limit)
+    page = _Page(ListenerView(broker.image, context.listener), partitions_max=max(limit, 1))
+    for name in names:
+        topic = topics.by_name.get(name)
+        first = cursor.partition_index if cursor and name == start else 0
+        if page.is_full:
+            page.next_cursor = Cursor(topic_name=name, partition_index=0)
+        elif topic is None:
+            page.topics.append(_unknown(name))
+        else:
+            page.add(topic, first)
+        if page.next_cursor is not None:
+            break
+    return DescribeTopicPartitionsResponse(topics=page.topics, next_cursor=page.next_cursor)
+
+
+class _Page:
+    """As much as one response may hold."""
+
+    def __init__(self, view: ListenerView, *, partitions_max: int) -> None:
+        self.topics: list[DescribeTopicPartitionsResponseTopic] = []
+        self.next_cursor: Cursor | None = None
+        self._view = view
+        self._left = partitions_max
+
+    @property
+    def is_full(self) -> bool:
+        return self._left == 0
+
+    def add(self, topic: Topic, first: int) -> None:
+        """Adds a topic's partitions from `first` on, as far as there is room."""
+        end = min(len(topic.partitions), first + self._left)
+        described = [
+            self._describe(index, topic.partitions[index])
+            for index in range(first, end)
+            if index in topic.partitions
+        ]
+        self.topics.append(
+            DescribeTopicPartitionsResponseTopic(
+                name=topic.name,
+                topic_id=topic.id,
+                is_internal=is_internal_topic(topic.name),
+                partitions=described,
+                topic_authorized_operations=TOPIC_OPERATIONS,
+            )
+        )
+        self._left -= len(described)
+        if end < len(topic.partitions):
+            self.next_cursor = Cursor(topic_name=topic.name, partition_index=end)
+
+    def _describe(
+        self, index: int, partition: PartitionRegistration
+    ) -> DescribeTopicPartitionsResponsePartition:
+        return DescribeTopicPartitionsResponsePartition(
+            partition_index=index,
+            leader_id=self._view.leader_of(partition),
+            leader_epoch=partition.leader_epoch,
+            replica_nodes=list(partition.replicas),
+            isr_nodes=list(partition.isr),
+            eligible_leader_replicas=list(partition.eligible_leader_replicas),
+            last_known_elr=list(partition.last_known_elr),
+            offline_replicas=self._view.offline_replicas(partition),
+        )
+
+
+def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
+    is_valid = topic_name_refusal(name) is None
+    return DescribeTopicPartitionsResponseTopic(
+        error_code=(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_valid else ErrorCode.INVALID_TOPIC_EXCEPTION
+        ),
+        name=name,
+        is_internal=is_internal_topic(name),
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )
+
+
+def _refuse(request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
+    return DescribeTopicPartitionsResponse(
+        topics=[
+            DescribeTopicPartitionsResponseTopic(
+                error_code=ErrorCode.INVALID_REQUEST, name=topic.name
+            )
+            for topic in request.topics
+        ]
+    )

@@ -1,0 +1,116 @@
+"""ListOffsets, versions 1 to 11: an offset for a timestamp, or for what a special one stands for.
+
+Consumers (replica -1) are shown offsets up to the high watermark, or the last stable offset if they
+read committed records only; others to the end of the log. A timestamp after the last record that
+may be seen has no offset, which is no error. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
+KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, UNSUPPORTED_VERSION for a special
+timestamp that the version does not have, INVALID_REQUEST for a partition named twice,
+CORRUPT_MESSAGE where a batch that has to be searched cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.model import NO_TIMESTAMP, ErrorCode, KafkaError
+from ottla.replication.partition import Isolation, Partition
+from ottla.storage.offset_lookup import FoundOffset, SpecialTimestamp, find_offset
+from ottla.wire.apis import ApiKey
+from ottla.wire.errors import ProtocolError
+from ottla.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+
+_CONSUMER: Final = -1
+
+# By special timestamp, the first version that has it.
+_FIRST_VERSIONS: Final[Mapping[int, int]] = {
+    SpecialTimestamp.LATEST: 1,
+    SpecialTimestamp.EARLIEST: 1,
+    SpecialTimestamp.MAX_TIMESTAMP: 7,
+    SpecialTimestamp.EARLIEST_LOCAL: 8,
+    SpecialTimestamp.LATEST_TIERED: 9,
+    SpecialTimestamp.EARLIEST_PENDING_UPLOAD: 11,
+}
+_PLACES: Final = (SpecialTimestamp.EARLIEST, SpecialTimestamp.EARLIEST_LOCAL)
+
+
+@handles(ApiKey.LIST_OFFSETS)
+def list_offsets(
+    broker: Broker, context: RequestContext, request: ListOffsetsRequest
+) -> ListOffsetsResponse:
+    named = Counter(
+        (topic.name, asked.partition_index) for topic in request.topics for asked in topic.partitions
+    )
+    isolation = None
+    if request.replica_id == _CONSUMER:
+        isolation = Isolation(request.isolation_level & 1)
+    topics = []
+    for topic in request.topics:
+        answers = []
+        for asked in topic.partitions:
+            try:
+                if named[topic.name, asked.partition_index] > 1:
+                    raise KafkaError(ErrorCode.INVALID_REQUEST, "a partition is named twice")
+                _check_version(asked.timestamp, context.api_version)
+                partition = broker.partitions.by_name(topic.name, asked.partition_index)
+                answers.append(_answer(broker, partition, asked, isolation))
+            except KafkaError as error:
+                answers.append(
+                    ListOffsetsPartitionResponse(
+                        partition_index=asked.partition_index, error_code=error.code
+                    )
+                )
+        topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
+    return ListOffsetsResponse(topics=topics)
+
+
+def _check_version(timestamp: int, version: int) -> None:
+    if timestamp < 0 and version < _FIRST_VERSIONS.get(timestamp, version + 1):
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_VERSION, f"version {version} has no timestamp {timestamp}"
+        )
+
+
+def _answer(
+    broker: Broker, partition: Partition, asked: ListOffsetsPartition, isolation: Isolation | None
+) -> ListOffsetsPartitionResponse:
+    partition.check_leader_epoch(asked.current_leader_epoch)
+    try:
+        found = _find(partition, asked.timestamp, isolation)
+    except OSError as error:
+        raise broker.storage_failed(partition, error) from error
+    except ProtocolError as error:
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+    answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
+    if found is not None:
+        answer.timestamp = found.timestamp
+        answer.offset = found.offset
+        if found.leader_epoch is not None:
+            answer.leader_epoch = found.leader_epoch
+    return answer
+
+
+def _find(
+    partition: Partition, timestamp: int, isolation: Isolation | None
+) -> FoundOffset | None:
+    log = partition.require_log()
+    if isolation is None:
+        end = log.log_end_offset
+    elif isolation is Isolation.READ_COMMITTED:
+        end = log.last_stable_offset
+    else:
+        end = log.high_watermark
+    if timestamp == SpecialTimestamp.LATEST:
+        return FoundOffset(NO_TIMESTAMP, end, partition.leader_epoch)
+    found = find_offset(log, timestamp)
+    is_visible = found is not None and (timestamp in _PLACES or found.offset < end)
+    return found if is_visible else None

@@ -1,0 +1,201 @@
+"""Metadata, versions 0 to 13: brokers, topics, and who leads their partitions.
+
+Version 0 asks for all topics with an empty list, later ones with none at all. From 12 on topics can
+be asked for by id; if any is, names do not count. Topics that are missing are made where the
+request and the broker both allow it, and the answer waits for them.
+
+Version 0 leaves out replicas that cannot be reached and says REPLICA_NOT_AVAILABLE; up to 5 a
+leader without the client's listener is LEADER_NOT_AVAILABLE. Errors per topic:
+UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, INVALID_TOPIC_EXCEPTION, INVALID_REQUEST, and those of
+a creation that failed. Per partition: LEADER_NOT_AVAILABLE, LISTENER_NOT_FOUND,
+REPLICA_NOT_AVAILABLE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterable
+
+from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.listener_view import ListenerView
+from ottla.broker.topic_creation import auto_create_topics
+from ottla.metadata import NO_LEADER, PartitionRegistration, Topic
+from ottla.model import ZERO_UUID, ErrorCode
+from ottla.model.topic_name import is_internal_topic, topic_name_refusal
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+_NULL_IS_ALL_VERSION = 1
+_LISTENER_ERROR_VERSION = 6
+_TOPIC_ID_VERSION = 12
+
+
+@handles(ApiKey.METADATA)
+def metadata(
+    broker: Broker, context: RequestContext, request: MetadataRequest
+) -> MetadataResponse | Awaitable[MetadataResponse]:
+    description = _Description(broker, context, request)
+    if description.is_malformed:
+        return MetadataResponse(topics=description.refusals())
+    missing = description.missing_topics()
+    if missing and request.allow_auto_topic_creation and broker.config.auto_create_topics_enable:
+        return _create_and_describe(broker, context, request, missing)
+    return description.response({})
+
+
+async def _create_and_describe(
+    broker: Broker, context: RequestContext, request: MetadataRequest, missing: list[str]
+) -> MetadataResponse:
+    errors = await auto_create_topics(broker, missing)
+    return _Description(broker, context, request).response(errors)
+
+
+class _Description:
+    """One answer in the making."""
+
+    def __init__(self, broker: Broker, context: RequestContext, request: MetadataRequest) -> None:
+        self._broker = broker
+        self._request = request
+        self._version = context.api_version
+        self._topics = broker.image.topics
+        self._view = ListenerView(broker.image, context.listener)
+        topics = request.topics
+        self._is_all = topics is None or (not topics and self._version < _NULL_IS_ALL_VERSION)
+        asked = topics or []
+        self._ids = list(
+            dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
+        )
+        self._names = list(dict.fromkeys(topic.name for topic in asked if topic.name is not None))
+
+    @property
+    def is_malformed(self) -> bool:
+        """Versions 10 and 11 have the fields to ask by id, and do not mean it."""
+        return self._version < _TOPIC_ID_VERSION and any(
+            topic.name is None or topic.topic_id != ZERO_UUID for topic in self._request.topics or ()
+        )
+
+    def refusals(self) -> list[MetadataResponseTopic]:
+        return [
+            MetadataResponseTopic(
+                error_code=ErrorCode.INVALID_REQUEST, name=topic.name or "", topic_id=topic.topic_id
+            )
+            for topic in self._request.topics or ()
+        ]
+
+    def missing_topics(self) -> list[str]:
+        """Topics that are asked for by a name that a topic could have, and does not."""
+        if self._is_all or self._ids:
+            return []
+        return [
+            name
+            for name in self._names
+            if name not in self._topics.by_name and topic_name_refusal(name) is None
+        ]
+
+    def response(self, creation_errors: dict[str, ErrorCode]) -> MetadataResponse:
+        request = self._request
+        if self._is_all:
+            topics = [self._describe(topic) for topic in self._topics]
+        elif self._ids:
+            topics = self._describe_by_id()
+        else:
+            topics = self._describe_by_name(creation_errors)
+        if request.include_topic_authorized_operations:
+            for topic in topics:
+                topic.topic_authorized_operations = TOPIC_OPERATIONS
+        brokers = self._view.brokers
+        is_asked = request.include_cluster_authorized_operations
+        return MetadataResponse(
+            brokers=[
+                MetadataResponseBroker(
+                    node_id=broker.id, host=endpoint.host, port=endpoint.port, rack=broker.rack
+                )
+                for broker, endpoint in brokers
+            ],
+            cluster_id=self._broker.cluster_id,
+            # Any broker forwards what is meant for the controller, which clients cannot reach.
+            controller_id=self._broker.dice.choice(brokers).broker.id if brokers else -1,
+            topics=topics,
+            cluster_authorized_operations=CLUSTER_OPERATIONS if is_asked else NOT_ASKED,
+        )
+
+    def _describe_by_id(self) -> list[MetadataResponseTopic]:
+        by_id = self._topics.by_id
+        unknown = [
+            MetadataResponseTopic(
+                error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id
+            )
+            for topic_id in self._ids
+            if topic_id not in by_id
+        ]
+        known = [self._describe(by_id[topic_id]) for topic_id in self._ids if topic_id in by_id]
+        return unknown + known
+
+    def _describe_by_name(
+        self, creation_errors: dict[str, ErrorCode]
+    ) -> list[MetadataResponseTopic]:
+        described = []
+        for name in self._names:
+            topic = self._topics.by_name.get(name)
+            if topic is not None:
+                described.append(self._describe(topic))
+                continue
+            error = ErrorCode.INVALID_TOPIC_EXCEPTION
+            if topic_name_refusal(name) is None:
+                error = creation_errors.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            described.append(
+                MetadataResponseTopic(
+                    error_code=error, name=name, is_internal=is_internal_topic(name)
+                )
+            )
+        return described
+
+    def _describe(self, topic: Topic) -> MetadataResponseTopic:
+        describe = self._describe_partition if self._version else self._describe_reachable
+        return MetadataResponseTopic(
+            name=topic.name,
+            topic_id=topic.id,
+            is_internal=is_internal_topic(topic.name),
+            partitions=[describe(index, each) for index, each in topic.partitions.items()],
+        )
+
+    def _describe_partition(
+        self, index: int, partition: PartitionRegistration
+    ) -> MetadataResponsePartition:
+        view = self._view
+        error = view.leader_error(partition)
+        if error == ErrorCode.LISTENER_NOT_FOUND and self._version < _LISTENER_ERROR_VERSION:
+            error = ErrorCode.LEADER_NOT_AVAILABLE
+        return MetadataResponsePartition(
+            error_code=error,
+            partition_index=index,
+            leader_id=NO_LEADER if error else partition.leader,
+            leader_epoch=partition.leader_epoch,
+            replica_nodes=partition.replicas,
+            isr_nodes=partition.isr,
+            offline_replicas=view.offline_replicas(partition),
+        )
+
+    def _describe_reachable(
+        self, index: int, partition: PartitionRegistration
+    ) -> MetadataResponsePartition:
+        """As version 0 has it: it cannot say that a replica is offline, so it leaves it out."""
+        described = self._describe_partition(index, partition)
+        described.replica_nodes = self._reachable(partition.replicas)
+        described.isr_nodes = self._reachable(partition.isr)
+        is_complete = len(described.replica_nodes) == len(partition.replicas) and len(
+            described.isr_nodes
+        ) == len(partition.isr)
+        if not described.error_code and not is_complete:
+            described.error_code = ErrorCode.REPLICA_NOT_AVAILABLE
+        return described
+
+    def _reachable(self, replicas: Iterable[int]) -> list[int]:
+        return [replica for replica in replicas if self._view.is_reachable(replica)]

@@ -1,0 +1,48 @@
+"""OffsetForLeaderEpoch, versions 2 to 4: where a leader epoch ended (KIP-101, KIP-320).
+
+An epoch that nothing is known of has no end, which is no error. Errors per partition:
+UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.model import KafkaError
+from ottla.replication.partition import Partition
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+
+
+@handles(ApiKey.OFFSET_FOR_LEADER_EPOCH)
+def offset_for_leader_epoch(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: OffsetForLeaderEpochRequest,
+) -> OffsetForLeaderEpochResponse:
+    topics = []
+    for topic in request.topics:
+        answers = []
+        for asked in topic.partitions:
+            try:
+                partition = broker.partitions.by_name(topic.topic, asked.partition)
+                answers.append(_end_of(partition, asked))
+            except KafkaError as error:
+                answers.append(EpochEndOffset(partition=asked.partition, error_code=error.code))
+        topics.append(OffsetForLeaderTopicResult(topic=topic.topic, partitions=answers))
+    return OffsetForLeaderEpochResponse(topics=topics)
+
+
+def _end_of(partition: Partition, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+    partition.check_leader_epoch(asked.current_leader_epoch)
+    log = partition.require_log()
+    end = log.epochs.end_offset_for(epoch=asked.leader_epoch, log_end_offset=log.log_end_offset)
+    return EpochEndOffset(
+        partition=asked.partition, leader_epoch=end.epoch, end_offset=end.end_offset
+    )

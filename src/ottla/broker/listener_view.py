@@ -1,0 +1,81 @@
+"""The cluster as the clients of one listener see it.
+
+A client reaches every broker by the listener through which it came. A broker that does not have
+that listener is registered and out of reach, which for its partitions is an error of its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ottla.metadata import NO_LEADER, BrokerRegistration, Endpoint, MetadataImage
+from ottla.metadata.partition import (
+    MIGRATING_DIRECTORY,
+    UNASSIGNED_DIRECTORY,
+    PartitionRegistration,
+)
+from ottla.model import ErrorCode, Uuid
+
+# These ids stand for no directory in particular.
+_ALWAYS_ONLINE = (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
+
+
+class ReachableBroker(NamedTuple):
+    """A broker, and where this listener's clients find it."""
+
+    broker: BrokerRegistration
+    endpoint: Endpoint
+
+
+class ListenerView:
+    """Made for one answer: the image goes on changing."""
+
+    __slots__ = ("_offline", "_registered", "all_brokers")
+
+    def __init__(self, image: MetadataImage, listener: str) -> None:
+        self._registered = image.brokers
+        self.all_brokers = {
+            broker.id: ReachableBroker(broker, endpoint)
+            for broker in image.brokers.values()
+            for endpoint in broker.endpoints
+            if endpoint.name == listener
+        }
+        # A cluster has few different lists of replicas, so each is looked at once.
+        self._offline: dict[tuple[tuple[int, ...], tuple[Uuid, ...]], list[int]] = {}
+
+    @property
+    def brokers(self) -> list[ReachableBroker]:
+        """Those that are alive."""
+        return [each for each in self.all_brokers.values() if not each.broker.fenced]
+
+    def is_reachable(self, broker_id: int) -> bool:
+        found = self.all_brokers.get(broker_id)
+        return found is not None and not found.broker.fenced
+
+    def leader_of(self, partition: PartitionRegistration) -> int:
+        return partition.leader if partition.leader in self.all_brokers else NO_LEADER
+
+    def leader_error(self, partition: PartitionRegistration) -> ErrorCode:
+        if partition.leader in self.all_brokers:
+            return ErrorCode.NONE
+        if partition.leader in self._registered:
+            return ErrorCode.LISTENER_NOT_FOUND
+        return ErrorCode.LEADER_NOT_AVAILABLE
+
+    def offline_replicas(self, partition: PartitionRegistration) -> list[int]:
+        key = (partition.replicas, partition.directories)
+        found = self._offline.get(key)
+        if found is None:
+            found = self._offline[key] = [
+                replica
+                for replica, directory in zip(*key, strict=True)
+                if not self._is_online(replica, directory)
+            ]
+        return found
+
+    def _is_online(self, replica: int, directory: Uuid) -> bool:
+        if not self.is_reachable(replica):
+            return False
+        # Brokers from before directories had ids list none.
+        log_dirs = self._registered[replica].log_dirs
+        return directory in _ALWAYS_ONLINE or not log_dirs or directory in log_dirs

@@ -1,0 +1,59 @@
+"""Kafka's topic and broker configs: what there is, what a text means, and which value counts."""
+
+from ottla.configs.alteration import (
+    ConfigAlteration,
+    ConfigOperation,
+    alter_configs,
+    altered_value,
+    apply_changes,
+    replace_configs,
+)
+from ottla.configs.broker_validation import validate_broker_configs
+from ottla.configs.definition import ConfigDefinition, Importance, UpdateMode
+from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS, TOPIC_CONFIGS
+from ottla.configs.description import describe_broker, describe_brokers_default, describe_topic
+from ottla.configs.entry import ConfigEntry, ConfigSource, ConfigSynonym
+from ottla.configs.errors import InvalidConfigError
+from ottla.configs.layers import ConfigLayers
+from ottla.configs.listeners import Listener
+from ottla.configs.node_config import NodeConfig
+from ottla.configs.node_listeners import NodeListeners
+from ottla.configs.resource import BROKERS_DEFAULT, ConfigResource, ConfigResourceType
+from ottla.configs.topic_config import EffectiveTopicConfig
+from ottla.configs.topic_validation import validate_topic_configs
+from ottla.configs.value import ConfigType, ConfigValue, Password
+
+__all__ = [
+    "BROKERS_DEFAULT",
+    "BROKER_CONFIGS",
+    "DYNAMIC_BROKER_CONFIGS",
+    "TOPIC_CONFIGS",
+    "ConfigAlteration",
+    "ConfigDefinition",
+    "ConfigEntry",
+    "ConfigLayers",
+    "ConfigOperation",
+    "ConfigResource",
+    "ConfigResourceType",
+    "ConfigSource",
+    "ConfigSynonym",
+    "ConfigType",
+    "ConfigValue",
+    "EffectiveTopicConfig",
+    "Importance",
+    "InvalidConfigError",
+    "Listener",
+    "NodeConfig",
+    "NodeListeners",
+    "Password",
+    "UpdateMode",
+    "alter_configs",
+    "altered_value",
+    "apply_changes",
+    "describe_broker",
+    "describe_brokers_default",
+    "describe_topic",
+    "replace_configs",
+    "validate_broker_configs",
+    "validate_topic_configs",
+]

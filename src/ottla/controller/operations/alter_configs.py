@@ -1,0 +1,155 @@
+"""IncrementalAlterConfigs (0 to 1) and AlterConfigs (0 to 2) for topics, brokers and the cluster.
+
+Per resource: INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION,
+BROKER_ID_NOT_REGISTERED, UNSUPPORTED_VERSION for a type of resource that there is not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeAlias, TypeVar
+
+from ottla.configs import (
+    ConfigAlteration,
+    ConfigResource,
+    ConfigResourceType,
+    alter_configs,
+    apply_changes,
+    replace_configs,
+    validate_broker_configs,
+    validate_topic_configs,
+)
+from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.config_records import config_records
+from ottla.controller.operations.topic_names import check_name
+from ottla.metadata import MetadataImage
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.messages import alter_configs as whole
+from ottla.wire.messages import incremental_alter_configs as incremental
+from ottla.wire.schema import Message
+
+Resource = TypeVar("Resource", incremental.AlterConfigsResource, whole.AlterConfigsResource)
+# The changes that a request asks for, given what is set.
+Changes: TypeAlias = Callable[[ConfigResource, Mapping[str, str]], dict[str, str | None]]
+
+
+def incremental_alter_configs(
+    image: MetadataImage, request: incremental.IncrementalAlterConfigsRequest, context: Context
+) -> Outcome[incremental.IncrementalAlterConfigsResponse]:
+    records, refusals = _alter(image, request.resources, context, _incremental_changes)
+    response = incremental.IncrementalAlterConfigsResponse(
+        responses=[
+            incremental.AlterConfigsResourceResponse(
+                error_code=ErrorCode.NONE if refusal is None else refusal.code,
+                error_message=None if refusal is None else refusal.message,
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
+            )
+            for resource, refusal in zip(request.resources, refusals, strict=True)
+        ]
+    )
+    return Outcome([] if request.validate_only else records, response)
+
+
+def legacy_alter_configs(
+    image: MetadataImage, request: whole.AlterConfigsRequest, context: Context
+) -> Outcome[whole.AlterConfigsResponse]:
+    records, refusals = _alter(image, request.resources, context, _legacy_changes)
+    response = whole.AlterConfigsResponse(
+        responses=[
+            whole.AlterConfigsResourceResponse(
+                error_code=ErrorCode.NONE if refusal is None else refusal.code,
+                error_message=None if refusal is None else refusal.message,
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
+            )
+            for resource, refusal in zip(request.resources, refusals, strict=True)
+        ]
+    )
+    return Outcome([] if request.validate_only else records, response)
+
+
+def _incremental_changes(resource: incremental.AlterConfigsResource) -> Changes:
+    def changes(target: ConfigResource, current: Mapping[str, str]) -> dict[str, str | None]:
+        alterations = [
+            ConfigAlteration.of(config.name, config.config_operation, config.value)
+            for config in resource.configs
+        ]
+        return alter_configs(target, current, alterations)
+
+    return changes
+
+
+def _legacy_changes(resource: whole.AlterConfigsResource) -> Changes:
+    replacement = [(config.name, config.value) for config in resource.configs]
+    return partial(replace_configs, replacement=replacement)
+
+
+def _alter(
+    image: MetadataImage,
+    resources: list[Resource],
+    context: Context,
+    changes_of: Callable[[Resource], Changes],
+) -> tuple[list[Message], list[KafkaError | None]]:
+    """The records of what can be done, and for each resource why it cannot, if it cannot."""
+    counts = Counter((each.resource_type, each.resource_name) for each in resources)
+    records: list[Message] = []
+    refusals: list[KafkaError | None] = []
+    for each in resources:
+        try:
+            if counts[each.resource_type, each.resource_name] > 1:
+                raise _invalid("Each resource must appear at most once.")
+            resource_type = ConfigResourceType(each.resource_type)
+            if resource_type is ConfigResourceType.UNKNOWN:
+                raise KafkaError(
+                    ErrorCode.UNSUPPORTED_VERSION, f"Unknown resource type {each.resource_type}."
+                )
+            resource = ConfigResource(resource_type, each.resource_name)
+            current = image.configs_of(resource)
+            changes = changes_of(each)(resource, current)
+            _check(image, resource, apply_changes(current, changes), context)
+            records += config_records(image, resource, changes)
+        except KafkaError as error:
+            refusals.append(error)
+        else:
+            refusals.append(None)
+    return records, refusals
+
+
+def _check(
+    image: MetadataImage, resource: ConfigResource, configs: Mapping[str, str], context: Context
+) -> None:
+    """Raises KafkaError if the resource does not exist, or must not have these configs."""
+    if resource.type is ConfigResourceType.TOPIC:
+        _check_topic(image, resource.name)
+        validate_topic_configs(configs, existing=image.configs_of(resource), node=context.node)
+    elif resource.type is ConfigResourceType.BROKER:
+        _check_broker(image, resource.name)
+        validate_broker_configs(configs, node=context.node, per_broker=bool(resource.name))
+    else:
+        raise _invalid(f"The configs of {resource.type.name} resources cannot be altered here.")
+
+
+def _check_topic(image: MetadataImage, name: str) -> None:
+    if not name:
+        raise _invalid("Default topic resources are not allowed.")
+    check_name(name)
+    if name not in image.topics.by_name:
+        raise KafkaError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
+        )
+
+
+def _check_broker(image: MetadataImage, name: str) -> None:
+    if not name:
+        return
+    if not (name.isascii() and name.isdecimal()):
+        raise _invalid(f"Node id must be an integer, but it is: {name}")
+    if int(name) not in image.brokers and int(name) not in image.controllers:
+        raise KafkaError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"No node with id {int(name)} found.")
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REQUEST, message)

@@ -1,0 +1,98 @@
+"""CreatePartitions, versions 0 to 3.
+
+Per topic: UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS, INVALID_REPLICA_ASSIGNMENT,
+INVALID_REPLICATION_FACTOR, INVALID_REQUEST for one that is named twice; POLICY_VIOLATION for one
+that would get more partitions than one request may make.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.new_partitions import (
+    assign_partition,
+    check_partition_count,
+    place_partitions,
+)
+from ottla.metadata import MetadataImage, PartitionRegistration, Topic
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+    CreatePartitionsTopicResult,
+)
+from ottla.wire.schema import Message
+
+
+def create_partitions(
+    image: MetadataImage, request: CreatePartitionsRequest, context: Context
+) -> Outcome[CreatePartitionsResponse]:
+    asked = Counter(topic.name for topic in request.topics)
+    records: list[Message] = []
+    results = []
+    for topic in {each.name: each for each in request.topics}.values():
+        try:
+            if asked[topic.name] > 1:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+            grown = _grow(image, topic, context)
+            check_partition_count(len(records) + len(grown))
+            records += grown
+            results.append(CreatePartitionsTopicResult(name=topic.name))
+        except KafkaError as error:
+            results.append(
+                CreatePartitionsTopicResult(
+                    name=topic.name, error_code=error.code, error_message=error.message
+                )
+            )
+    return Outcome(
+        [] if request.validate_only else records, CreatePartitionsResponse(results=results)
+    )
+
+
+def _grow(image: MetadataImage, asked: CreatePartitionsTopic, context: Context) -> list[Message]:
+    topic = image.topics.by_name.get(asked.name)
+    if topic is None:
+        raise KafkaError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
+        )
+    additional = _additional(topic, asked)
+    check_partition_count(additional)
+    count = len(topic.partitions)
+    replication_factor = len(topic.partitions[0].replicas)
+    if asked.assignments is None:
+        added: list[PartitionRegistration] = place_partitions(
+            image, context, count=additional, replication_factor=replication_factor
+        )
+    else:
+        added = [
+            assign_partition(
+                image, partition_id, assignment.broker_ids, replication_factor=replication_factor
+            )
+            for partition_id, assignment in enumerate(asked.assignments, start=count)
+        ]
+    return [
+        partition.to_record(topic.id, partition_id)
+        for partition_id, partition in enumerate(added, start=count)
+    ]
+
+
+def _additional(topic: Topic, asked: CreatePartitionsTopic) -> int:
+    count = len(topic.partitions)
+    if asked.count == count:
+        raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {count} partition(s).")
+    if asked.count < count:
+        raise KafkaError(
+            ErrorCode.INVALID_PARTITIONS,
+            f"The topic {topic.name} currently has {count} partition(s); "
+            f"{asked.count} would not be an increase.",
+        )
+    additional = asked.count - count
+    if asked.assignments is not None and len(asked.assignments) != additional:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            f"Attempted to add {additional} additional partition(s), but only "
+            f"{len(asked.assignments)} assignment(s) were specified.",
+        )
+    return additional

@@ -1,0 +1,205 @@
+"""CreateTopics, versions 2 to 7.
+
+Per topic: INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS,
+INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG, INVALID_REQUEST; for all of
+them at once POLICY_VIOLATION, if the request asks for more partitions than one may.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from ottla.configs import (
+    ConfigResource,
+    ConfigResourceType,
+    NodeConfig,
+    describe_topic,
+    replace_configs,
+    validate_topic_configs,
+)
+from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.config_records import config_records
+from ottla.controller.operations.new_partitions import (
+    assign_partition,
+    check_partition_count,
+    place_partitions,
+)
+from ottla.controller.operations.topic_names import check_new_name
+from ottla.metadata import MetadataImage, PartitionRegistration
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from ottla.wire.schema import Message
+from ottla.wire.stored.cluster_metadata.topics import TopicRecord
+
+_DEFAULT = -1
+
+
+def create_topics(
+    image: MetadataImage, request: CreateTopicsRequest, context: Context
+) -> Outcome[CreateTopicsResponse]:
+    asked = Counter(topic.name for topic in request.topics)
+    described = _Descriptions(context.node)
+    records: list[Message] = []
+    results = []
+    try:
+        check_partition_count(sum(_partition_count(topic, context) for topic in request.topics))
+    except KafkaError as error:
+        refused = [_refusal(name, error) for name in asked]
+        return Outcome([], CreateTopicsResponse(topics=refused))
+    for topic in request.topics:
+        if asked[topic.name] > 1:
+            continue
+        try:
+            result = _create_topic(image, topic, context, described, records)
+        except KafkaError as error:
+            result = _refusal(topic.name, error)
+        results.append(result)
+    duplicate = KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+    results += [_refusal(name, duplicate) for name, count in asked.items() if count > 1]
+    return Outcome([] if request.validate_only else records, CreateTopicsResponse(topics=results))
+
+
+def _create_topic(
+    image: MetadataImage,
+    topic: CreatableTopic,
+    context: Context,
+    described: _Descriptions,
+    records: list[Message],
+) -> CreatableTopicResult:
+    check_new_name(topic.name, image.topics)
+    configs = _configs(topic)
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic.name)
+    changes = replace_configs(resource, {}, list(configs.items()))
+    validate_topic_configs(configs, existing={}, node=context.node)
+    partitions = _partitions(image, topic, context)
+    topic_id = context.dice.uuid()
+    records.append(TopicRecord(name=topic.name, topic_id=topic_id))
+    records += config_records(image, resource, changes)
+    records += [
+        partition.to_record(topic_id, partition_id)
+        for partition_id, partition in enumerate(partitions)
+    ]
+    return CreatableTopicResult(
+        name=topic.name,
+        topic_id=topic_id,
+        error_message=None,
+        num_partitions=len(partitions),
+        replication_factor=len(partitions[0].replicas),
+        configs=described.of(configs),
+    )
+
+
+def _configs(topic: CreatableTopic) -> dict[str, str]:
+    nulls = [config.name for config in topic.configs if config.value is None]
+    if nulls:
+        raise KafkaError(
+            ErrorCode.INVALID_CONFIG,
+            f"Null value not supported for topic configs: {','.join(nulls)}",
+        )
+    return {config.name: config.value for config in topic.configs if config.value is not None}
+
+
+def _partition_count(topic: CreatableTopic, context: Context) -> int:
+    if topic.assignments:
+        return len(topic.assignments)
+    default = context.node.num_partitions
+    return default if topic.num_partitions == _DEFAULT else max(topic.num_partitions, 0)
+
+
+def _partitions(
+    image: MetadataImage, topic: CreatableTopic, context: Context
+) -> list[PartitionRegistration]:
+    if topic.assignments:
+        return _assigned_partitions(image, topic)
+    replication_factor = topic.replication_factor
+    if replication_factor < _DEFAULT or replication_factor == 0:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        )
+    if topic.num_partitions < _DEFAULT or topic.num_partitions == 0:
+        raise KafkaError(
+            ErrorCode.INVALID_PARTITIONS,
+            "Number of partitions was set to an invalid non-positive value.",
+        )
+    if replication_factor == _DEFAULT:
+        replication_factor = context.node.default_replication_factor
+    return place_partitions(
+        image,
+        context,
+        count=_partition_count(topic, context),
+        replication_factor=replication_factor,
+    )
+
+
+def _assigned_partitions(
+    image: MetadataImage, topic: CreatableTopic
+) -> list[PartitionRegistration]:
+    for value, name in (
+        (topic.replication_factor, "replication factor"),
+        (topic.num_partitions, "numPartitions"),
+    ):
+        if value != _DEFAULT:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST,
+                f"A manual partition assignment was specified, but {name} was not set to -1.",
+            )
+    assigned: dict[int, PartitionRegistration] = {}
+    replication_factor = None
+    for assignment in topic.assignments:
+        partition_id = assignment.partition_index
+        if partition_id in assigned:
+            raise KafkaError(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                f"Found multiple manual partition assignments for partition {partition_id}",
+            )
+        assigned[partition_id] = assign_partition(
+            image, partition_id, assignment.broker_ids, replication_factor=replication_factor
+        )
+        replication_factor = len(assignment.broker_ids)
+    if assigned.keys() != set(range(len(assigned))):
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            "partitions should be a consecutive 0-based integer sequence",
+        )
+    return [assigned[partition_id] for partition_id in range(len(assigned))]
+
+
+class _Descriptions:
+    """The configs of new topics as the response shows them. Most topics have none of their own,
+    and what is shown for those is made once."""
+
+    def __init__(self, node: NodeConfig) -> None:
+        self._node = node
+        self._plain: list[CreatableTopicConfigs] | None = None
+
+    def of(self, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
+        if configs:
+            return self._describe(configs)
+        if self._plain is None:
+            self._plain = self._describe({})
+        return self._plain
+
+    def _describe(self, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
+        entries = describe_topic(self._node.topic_config(configs), node=self._node)
+        return [
+            CreatableTopicConfigs(
+                name=entry.name,
+                value=entry.value,
+                read_only=entry.is_read_only,
+                config_source=entry.source,
+                is_sensitive=entry.is_sensitive,
+            )
+            for entry in entries
+        ]
+
+
+def _refusal(name: str, error: KafkaError) -> CreatableTopicResult:
+    return CreatableTopicResult(name=name, error_code=error.code, error_message=error.message)

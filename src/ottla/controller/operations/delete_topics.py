@@ -1,0 +1,93 @@
+"""DeleteTopics, versions 1 to 6: by name, or by topic id since version 6.
+
+Per topic: UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, INVALID_REQUEST for one that is named twice
+or not at all, TOPIC_DELETION_DISABLED for all of them where `delete.topic.enable` is off.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ottla.controller.operation import Context, Outcome
+from ottla.metadata import MetadataImage, Topic
+from ottla.model import ZERO_UUID, ErrorCode, KafkaError, Uuid
+from ottla.wire.messages.delete_topics import (
+    DeletableTopicResult,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
+from ottla.wire.schema import Message
+from ottla.wire.stored.cluster_metadata.topics import RemoveTopicRecord
+
+
+def delete_topics(
+    image: MetadataImage, request: DeleteTopicsRequest, context: Context
+) -> Outcome[DeleteTopicsResponse]:
+    asked = [*request.topics, *(DeleteTopicState(name=name) for name in request.topic_names)]
+    counts = Counter(map(_key, asked))
+    found: dict[Uuid, Topic] = {}
+    responses = []
+    for state in _once(asked):
+        try:
+            if not context.node.delete_topic_enable:
+                raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
+            topic = _find(image, state, times=counts[_key(state)])
+            if topic.id in found:
+                del found[topic.id]
+                raise _invalid("The provided topic name maps to an ID that was already supplied.")
+        except KafkaError as error:
+            responses.append(_refusal(state, error))
+        else:
+            found[topic.id] = topic
+    records: list[Message] = [RemoveTopicRecord(topic_id=topic_id) for topic_id in found]
+    responses += [
+        DeletableTopicResult(name=topic.name, topic_id=topic.id) for topic in found.values()
+    ]
+    return Outcome(records, DeleteTopicsResponse(responses=responses))
+
+
+def _key(state: DeleteTopicState) -> tuple[str | None, Uuid]:
+    return state.name, state.topic_id
+
+
+def _once(states: list[DeleteTopicState]) -> Iterator[DeleteTopicState]:
+    """Each of them once, ids before names: whoever gives both gets the error for the name."""
+    distinct = {_key(state): state for state in states}
+    yield from sorted(distinct.values(), key=lambda state: state.name is not None)
+
+
+def _find(image: MetadataImage, state: DeleteTopicState, *, times: int) -> Topic:
+    if state.name is None:
+        if state.topic_id == ZERO_UUID:
+            raise _invalid("Neither topic name nor id were specified.")
+        if times > 1:
+            raise _invalid("Duplicate topic id.")
+        topic = image.topics.by_id.get(state.topic_id)
+        if topic is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "This server does not host this topic ID.")
+        return topic
+    if state.topic_id != ZERO_UUID:
+        raise _invalid("You may not specify both topic name and topic id.")
+    if times > 1:
+        raise _invalid("Duplicate topic name.")
+    topic = image.topics.by_name.get(state.name)
+    if topic is None:
+        raise KafkaError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
+        )
+    return topic
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+
+def _refusal(state: DeleteTopicState, error: KafkaError) -> DeletableTopicResult:
+    return DeletableTopicResult(
+        name=state.name,
+        topic_id=state.topic_id,
+        error_code=error.code,
+        error_message=error.message,
+    )
