@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Callable
 
 
@@ -46,7 +45,3 @@ def announce_and_never_end(path: str) -> None:
     with open(path, "w") as pipe:
         pipe.write(str(os.getpid()))
     signal.pause()
-
-
-def modules_imported() -> list[str]:
-    return sorted(sys.modules)

@@ -36,7 +36,7 @@ typedef struct {
     void *private;
 } rd_kafka_message_t;
 enum { RD_KAFKA_PRODUCER, RD_KAFKA_CONSUMER };
-enum { RD_KAFKA_RESP_ERR__QUEUE_FULL = -184, RD_KAFKA_RESP_ERR__PARTITION_EOF = -191 };
+enum { RD_KAFKA_RESP_ERR__QUEUE_FULL = -184 };
 enum { RD_KAFKA_OFFSET_BEGINNING = -2, RD_KAFKA_PARTITION_UA = -1, RD_KAFKA_MSG_F_COPY = 2 };
 rd_kafka_conf_t *rd_kafka_conf_new(void);
 int rd_kafka_conf_set(rd_kafka_conf_t *, const char *, const char *, char *, size_t);

@@ -109,7 +109,9 @@ def wait_answered(address: str, *, timeout_s: float) -> None:
 
 def wait_led(address: str, *, topics: int | Sequence[str], timeout_s: float) -> None:
     """Waits until the topics, or so many of all, have a leader for each of their partitions."""
-    names = None if isinstance(topics, int) else [MetadataRequestTopic(name=name) for name in topics]
+    names = (
+        None if isinstance(topics, int) else [MetadataRequestTopic(name=name) for name in topics]
+    )
     count = topics if isinstance(topics, int) else len(topics)
     deadline_s = time.perf_counter() + timeout_s
     request = MetadataRequest(topics=names, allow_auto_topic_creation=False)
@@ -135,9 +137,7 @@ def create_topics(
         CreatableTopicConfig(name=name, value=value) for name, value in (configs or {}).items()
     ]
     topics = [
-        CreatableTopic(
-            name=name, num_partitions=partitions, replication_factor=1, configs=settings
-        )
+        CreatableTopic(name=name, num_partitions=partitions, replication_factor=1, configs=settings)
         for name in names
     ]
     request = CreateTopicsRequest(topics=topics)

@@ -277,7 +277,7 @@ def _naive_lock(model: NaiveDisk, path: str) -> NaiveFile:
     return file
 
 
-_FEW = settings(max_examples=120, stateful_step_count=60, deadline=None)
+_FEW = settings(max_examples=80, stateful_step_count=50, deadline=None)
 
 TestSystemDisk = SystemDiskMachine.TestCase
 TestSystemDisk.settings = _FEW

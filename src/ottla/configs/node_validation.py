@@ -70,19 +70,24 @@ def _validate_connections(node: NodeSettings) -> None:
         f"({node.connection_failed_authentication_delay_ms}) must be less than "
         f"connections.max.idle.ms ({node.connections_max_idle_ms}), or a refusal is never sent",
     )
-    try:
-        overrides = node.max_connections_per_ip_overrides
-    except ValueError:
-        overrides = {" ": 0}
-    _require(
-        all(map(_HOST.fullmatch, overrides)),
-        "max.connections.per.ip.overrides must be HOST:COUNT,HOST:COUNT,...",
-    )
+    overrides = _connections_per_ip_overrides(node)
     _require(
         node.max_connections_per_ip > 0 or bool(overrides),
         "max.connections.per.ip=0 refuses everyone; name exceptions in "
         "max.connections.per.ip.overrides",
     )
+
+
+def _connections_per_ip_overrides(node: NodeSettings) -> dict[str, int]:
+    try:
+        overrides = node.max_connections_per_ip_overrides
+    except ValueError:
+        overrides = None
+    if overrides is None or not all(map(_HOST.fullmatch, overrides)):
+        raise InvalidConfigError(
+            "max.connections.per.ip.overrides must be HOST:COUNT,HOST:COUNT,..."
+        )
+    return overrides
 
 
 def _require(holds: bool, message: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from posixpath import basename
 
+from ottla.configs.java_properties import parse_properties
 from ottla.dump.files import KnownFile
 from ottla.dump.plain import fields_to_plain
 from ottla.dump.rows import PartitionOffset, Property, Row, producer_row
@@ -15,7 +16,6 @@ from ottla.storage.clean_shutdown import read_clean_shutdown
 from ottla.storage.durable_file import read_file
 from ottla.storage.epoch_cache import EpochEntry
 from ottla.storage.errors import CorruptCheckpointError
-from ottla.storage.java_properties import parse_properties
 from ottla.storage.meta_properties import read_meta_properties
 from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
 from ottla.storage.partition_metadata import read_partition_metadata

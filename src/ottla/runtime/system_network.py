@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket  # noqa: TID251  this is the seam
 from collections.abc import Callable, Sequence
 
@@ -30,14 +31,16 @@ class SystemNetwork:
         try:
             # One by one, so that a port which is chosen for the first interface is every one's.
             for host in dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found):
-                server = await loop.create_server(
-                    lambda: SystemConnection(make_handler()), host, port
-                )
-                servers.append(server)
-                port = server.sockets[0].getsockname()[1]
+                server = await _serve(Address(host, port), make_handler)
+                if server is not None:
+                    servers.append(server)
+                    port = server.sockets[0].getsockname()[1]
         except BaseException:
             _close(servers)
             raise
+        if not servers:
+            reason = f"this host has no address {address.host}; listen on one that it has"
+            raise OSError(errno.EADDRNOTAVAIL, reason)
         return SystemListener(Address(address.host, port), servers)
 
     async def connect(self, address: Address, handler: ConnectionHandler) -> SystemConnection:
@@ -61,6 +64,22 @@ class SystemListener:
 
     def close(self) -> None:
         _close(self._servers)
+
+
+async def _serve(
+    address: Address, make_handler: Callable[[], ConnectionHandler]
+) -> asyncio.Server | None:
+    """None where the host lacks the address, as with names that also stand for an IPv6 one."""
+    loop = asyncio.get_running_loop()
+    try:
+        server = await loop.create_server(
+            lambda: SystemConnection(make_handler()), address.host, address.port
+        )
+    except OSError as error:
+        if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            return None
+        raise
+    return server if server.sockets else None
 
 
 def _close(servers: Sequence[asyncio.Server]) -> None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from ottla.configs.java_properties import format_properties, parse_properties
 from ottla.model import NodeId, Uuid, uuid_from_text, uuid_to_text
 from ottla.runtime.disk import Disk
 from ottla.storage.checkpoint_file import parse_integer
 from ottla.storage.durable_file import read_file, replace_file
 from ottla.storage.errors import CorruptCheckpointError
-from ottla.storage.java_properties import format_properties, parse_properties
 
 FILE_NAME: Final = "meta.properties"
 VERSION: Final = "1"

@@ -83,3 +83,15 @@ def test_a_topics_unknown_config_is_taken_for_a_secret() -> None:
     assert entry.is_sensitive
     assert entry.type is ConfigType.UNKNOWN
     assert entry.source is ConfigSource.DYNAMIC_TOPIC_CONFIG
+
+
+def test_sources_and_types_have_kafkas_codes() -> None:
+    assert [(source.name, source.value) for source in ConfigSource][1:6] == [
+        ("DYNAMIC_TOPIC_CONFIG", 1),
+        ("DYNAMIC_BROKER_CONFIG", 2),
+        ("DYNAMIC_DEFAULT_BROKER_CONFIG", 3),
+        ("STATIC_BROKER_CONFIG", 4),
+        ("DEFAULT_CONFIG", 5),
+    ]
+    names = "UNKNOWN BOOLEAN STRING INT SHORT LONG DOUBLE LIST CLASS PASSWORD".split()
+    assert [ConfigType[name].value for name in names] == list(range(10))

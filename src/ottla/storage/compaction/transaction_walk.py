@@ -46,7 +46,8 @@ class TransactionWalk:
             return False
         self._begin_up_to(header.last_offset)
         producer_id = header.producer_id
-        if producer_id in self._aborted:
+        aborted = self._aborted.get(producer_id)
+        if aborted is not None and header.base_offset < aborted.last_offset:
             self._has_batches.add(producer_id)
             return True
         self._committed.add(producer_id)
@@ -78,7 +79,9 @@ class TransactionWalk:
         coming = self._coming
         while coming and coming[-1].first_offset <= offset:
             begun = coming.pop()
-            self._aborted.setdefault(begun.producer_id, begun)
+            # A pass that begins in the middle of a log has not met the end of the one before.
+            self._aborted[begun.producer_id] = begun
+            self._has_batches.discard(begun.producer_id)
 
 
 def _control_type(header: BatchHeader, batch: Buffer) -> ControlRecordType:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ottla.storage.java_properties import format_properties, parse_properties
+from ottla.configs.java_properties import format_properties, parse_properties
 
 
 @pytest.mark.parametrize(

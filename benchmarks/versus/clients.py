@@ -1,0 +1,174 @@
+"""The clients that load the servers: librdkafka from C, librdkafka from Python, Kafka's own Java.
+
+The C one is what the bounds are measured with, because it is not what limits. It needs a C compiler
+and the library that the wheel of confluent-kafka brings, and is compiled once per content of its
+source. The Python one takes the same arguments and prints the same line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tests.conformance.kafka.process import CLASSPATH
+
+HERE = Path(__file__).resolve().parent
+CACHE = HERE.parents[1] / ".cache" / "perf"
+RUN_TIMEOUT_S = 300
+MEGABYTE = 1_000_000
+# What Kafka's tools call MB.
+MEBIBYTE = 1 << 20
+JAVA_WARMUP_SHARE = 0.25
+_STEADY = re.compile(r"(\d+) steady state records sent, ([\d.]+) records/sec")
+
+
+class ClientMissingError(Exception):
+    """This machine lacks something that a client is made of; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What went through a client, and what that took."""
+
+    messages: int
+    bytes: int
+    seconds: float
+
+    @property
+    def megabytes_per_second(self) -> float:
+        return self.bytes / MEGABYTE / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Percentiles:
+    p50_ms: float
+    p99_ms: float
+    p999_ms: float
+
+
+class Producing(Protocol):
+    name: str
+
+    def produce(
+        self, address: str, topic: str, *, count: int, size: int, settings: Mapping[str, str]
+    ) -> Run:
+        """Sends messages of one size as fast as they are taken; raises if any is not."""
+
+
+class Consuming(Protocol):
+    name: str
+
+    def consume(self, address: str, topic: str, *, partitions: int, count: int) -> Run:
+        """Reads a topic from its beginning until it has seen so many messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramClient:
+    """A program that takes perf.c's arguments: perf.c itself, or python_client.py."""
+
+    name: str
+    command: tuple[str, ...]
+
+    def produce(
+        self, address: str, topic: str, *, count: int, size: int, settings: Mapping[str, str]
+    ) -> Run:
+        return self._run("produce", address, topic, count, size, *_pairs(settings))
+
+    def consume(self, address: str, topic: str, *, partitions: int, count: int) -> Run:
+        return self._run("consume", address, topic, partitions, count)
+
+    def latency(
+        self, address: str, topic: str, *, partitions: int, rate: int, count: int
+    ) -> Percentiles:
+        """From when a message was due to when the one waiting for it had it."""
+        said = self._say("latency", address, topic, partitions, rate, count, "linger.ms=0")
+        return Percentiles(*(said[name] / 1000 for name in ("p50_us", "p99_us", "p999_us")))
+
+    def _run(self, *arguments: str | int) -> Run:
+        said = self._say(*arguments)
+        return Run(int(said["messages"]), int(said["bytes"]), said["seconds"])
+
+    def _say(self, *arguments: str | int) -> dict[str, float]:
+        said: dict[str, float] = json.loads(_output([*self.command, *map(str, arguments)]))
+        return said
+
+
+class JavaClient:
+    """kafka-producer-perf-test and kafka-consumer-perf-test at their defaults."""
+
+    name = "Java"
+
+    def produce(
+        self, address: str, topic: str, *, count: int, size: int, settings: Mapping[str, str]
+    ) -> Run:
+        # The tool's first records run in the interpreter; it can leave them out.
+        amount = ("--num-records", count, "--warmup-records", int(count * JAVA_WARMUP_SHARE))
+        what = ("--topic", topic, "--record-size", size, "--throughput", -1, *amount)
+        properties = ("--command-property", *_pairs(settings)) if settings else ()
+        said = self._say("ProducerPerformance", address, *what, *properties)
+        steady = _STEADY.findall(said)[-1]
+        messages = int(steady[0])
+        return Run(messages, messages * size, messages / float(steady[1]))
+
+    def consume(self, address: str, topic: str, *, partitions: int, count: int) -> Run:  # noqa: ARG002
+        what = ("--topic", topic, "--num-records", count, "--hide-header")
+        fields = (
+            self._say("ConsumerPerformance", address, *what).strip().splitlines()[-1].split(",")
+        )
+        mebibytes, messages, fetch_ms = float(fields[2]), int(fields[4]), float(fields[7])
+        return Run(messages, round(mebibytes * MEBIBYTE), fetch_ms / 1000)
+
+    def _say(self, tool: str, address: str, *arguments: str | int) -> str:
+        command = ["java", "-Xmx512M", "-cp", CLASSPATH, f"org.apache.kafka.tools.{tool}"]
+        return _output([*command, "--bootstrap-server", address, *map(str, arguments)])
+
+
+def python_client() -> ProgramClient:
+    return ProgramClient("Python", (sys.executable, "-m", "benchmarks.versus.python_client"))
+
+
+def c_client() -> ProgramClient:
+    """perf.c, compiled; raises ClientMissingError where that cannot be."""
+    compiler, library, source = shutil.which("cc"), _library(), HERE / "perf.c"
+    if compiler is None:
+        raise ClientMissingError("no C compiler on the PATH: install gcc or clang")
+    digest = hashlib.sha256(source.read_bytes() + str(library).encode()).hexdigest()[:16]
+    program = CACHE / f"perf-{digest}"
+    if not program.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        fresh = program.with_suffix(".new")
+        link = [str(library), f"-Wl,-rpath,{library.parent}", "-lpthread"]
+        _output([compiler, "-O2", "-o", str(fresh), str(source), *link])
+        fresh.rename(program)
+    return ProgramClient("C", (str(program),))
+
+
+def _library() -> Path:
+    found = importlib.util.find_spec("confluent_kafka")
+    if found is None or found.origin is None:
+        raise ClientMissingError("confluent-kafka is not installed: run `make setup`")
+    beside = Path(found.origin).parents[1] / "confluent_kafka.libs"
+    for library in sorted(beside.glob("librdkafka-*.so*")):
+        return library
+    raise ClientMissingError(f"this confluent-kafka brings no librdkafka of its own in {beside}")
+
+
+def _pairs(settings: Mapping[str, str]) -> list[str]:
+    return [f"{name}={value}" for name, value in settings.items()]
+
+
+def _output(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_TIMEOUT_S)
+    if done.returncode:
+        shown = " ".join(command[-8:])
+        raise RuntimeError(f"the client ended with {done.returncode}: {shown}\n{done.stderr}")
+    return done.stdout

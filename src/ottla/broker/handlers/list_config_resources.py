@@ -1,0 +1,57 @@
+"""ListConfigResources, versions 0 to 1: what has settings (KIP-1142).
+
+Version 0 lists client metrics subscriptions, as the API's first name said (KIP-1000). Version 1
+lists the types that it names, all of them if it names none; topics and brokers are there whether or
+not anything was set for them. Error: UNSUPPORTED_VERSION for a type that cannot be listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.listener_view import ListenerView
+from ottla.metadata import ResourceType
+from ottla.model import ErrorCode
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.list_config_resources import (
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
+
+_LISTED: Final = (
+    ResourceType.GROUP,
+    ResourceType.CLIENT_METRICS,
+    ResourceType.BROKER_LOGGER,
+    ResourceType.BROKER,
+    ResourceType.TOPIC,
+)
+
+
+@handles(ApiKey.LIST_CONFIG_RESOURCES)
+def list_config_resources(
+    broker: Broker, context: RequestContext, request: ListConfigResourcesRequest
+) -> ListConfigResourcesResponse:
+    listed = _LISTED if context.api_version else (ResourceType.CLIENT_METRICS,)
+    asked = request.resource_types or listed
+    if not set(asked) <= set(listed):
+        return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+    return ListConfigResourcesResponse(
+        config_resources=[
+            ConfigResource(resource_name=name, resource_type=kind)
+            for kind in listed
+            if kind in asked
+            for name in _names(broker, context, kind)
+        ]
+    )
+
+
+def _names(broker: Broker, context: RequestContext, kind: ResourceType) -> Iterable[str]:
+    if kind is ResourceType.TOPIC:
+        return broker.image.topics.by_name
+    if kind in (ResourceType.BROKER, ResourceType.BROKER_LOGGER):
+        return map(str, ListenerView(broker.image, context.listener).all_brokers)
+    return (resource.name for resource in broker.image.configs if resource.type == kind)
