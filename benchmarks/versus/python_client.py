@@ -8,8 +8,8 @@ import json
 import sys
 import threading
 import time
+from collections.abc import Callable
 from struct import Struct
-from typing import Protocol
 
 from confluent_kafka import (
     OFFSET_BEGINNING,
@@ -26,17 +26,16 @@ POLL_EVERY = 1_000
 _DUE = Struct("<q")
 
 
-class Command(Protocol):
-    def __call__(
-        self, broker: str, topic: str, *numbers: int, settings: dict[str, str]
-    ) -> dict[str, float]: ...
-
-
 def main(arguments: list[str]) -> None:
     command, broker, topic, *rest = arguments
     numbers = [int(argument) for argument in rest if "=" not in argument]
     settings = dict(argument.split("=", 1) for argument in rest if "=" in argument)
-    said = COMMANDS[command](broker, topic, *numbers, settings=settings)
+    commands: dict[str, Callable[..., dict[str, float]]] = {
+        "produce": produce,
+        "consume": consume,
+        "latency": latency,
+    }
+    said = commands[command](broker, topic, *numbers, settings=settings)
     print(json.dumps(said))
 
 

@@ -12,7 +12,7 @@ from ottla.configs.synonyms import TOPIC_SYNONYMS, BrokerSynonym
 from ottla.configs.value import ConfigValue, ConfigValues
 
 UNLIMITED: Final = -1
-_AS_RETENTION: Final = -2
+AS_RETENTION: Final = -2
 
 
 def topic_defaults(broker: ConfigValues) -> dict[str, ConfigValue]:
@@ -106,12 +106,12 @@ class EffectiveTopicConfig:
     @property
     def local_retention_bytes(self) -> int:
         local = self._local_retention_bytes
-        return self.retention_bytes if local == _AS_RETENTION else local
+        return self.retention_bytes if local == AS_RETENTION else local
 
     @property
     def local_retention_ms(self) -> int:
         local = self._local_retention_ms
-        return self.retention_ms if local == _AS_RETENTION else local
+        return self.retention_ms if local == AS_RETENTION else local
 
     @property
     def compacts(self) -> bool:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from ottla.configs.definitions import TOPIC_CONFIGS
 from ottla.configs.errors import InvalidConfigError
 from ottla.configs.node_config import NodeConfig
-from ottla.configs.topic_config import UNLIMITED, EffectiveTopicConfig
-
-_AS_RETENTION: Final = -2
+from ottla.configs.topic_config import AS_RETENTION, UNLIMITED, EffectiveTopicConfig
 
 
 def validate_topic_configs(
@@ -61,7 +58,7 @@ def _validate_local_retention(config: EffectiveTopicConfig, *, unit: str) -> Non
     local, whole = config[name], config[f"retention.{unit}"]
     assert isinstance(local, int)
     assert isinstance(whole, int)
-    if local == _AS_RETENTION:
+    if local == AS_RETENTION:
         return
     reason = None
     if whole > UNLIMITED and local == UNLIMITED:

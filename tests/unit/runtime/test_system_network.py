@@ -342,7 +342,7 @@ def test_a_port_that_is_taken_cannot_be_listened_on() -> None:
 
 def test_an_address_of_another_host_cannot_be_listened_on() -> None:
     async def scenario() -> None:
-        with pytest.raises(OSError, match="this host has no address 203.0.113.1"):
+        with pytest.raises(OSError, match="this host has no address"):
             await SystemNetwork().listen(Address("203.0.113.1", 0), Recorder)
 
     run(scenario())

@@ -47,6 +47,8 @@ class CompactionPlan:
     config: LogConfig
     # All that may be cleaned, from the log's first segment on.
     segments: tuple[PlannedSegment, ...]
+    # The base offsets of segments, of these and later ones, that may not be on the device yet.
+    unsynced_segments: tuple[int, ...]
     first_dirty_offset: int
     aborted_transactions: tuple[AbortedTransaction, ...]
     last_batches: dict[int, LastBatch]
@@ -77,6 +79,7 @@ def plan_compaction(
     if not _is_due(log, first_dirty_offset, end_offset, now_ms):
         return None
     segments = log.segments.between(log.segments.first.base_offset, end_offset)
+    unsynced = log.segments.starting_with(log.recovery_point)
     return CompactionPlan(
         directory=log.directory,
         config=log.config,
@@ -89,6 +92,7 @@ def plan_compaction(
             )
             for segment in segments
         ),
+        unsynced_segments=tuple(segment.base_offset for segment in unsynced),
         first_dirty_offset=first_dirty_offset,
         aborted_transactions=tuple(
             log.aborted_transactions(

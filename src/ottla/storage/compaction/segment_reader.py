@@ -33,12 +33,7 @@ class SegmentReader:
         self._is_cancelled = is_cancelled
 
     def read(self, planned: PlannedSegment, visit: Visit, *, start_offset: int = 0) -> bool:
-        """Shows the batches that end at `start_offset` or later, and says whether `visit` saw all.
-
-        The segment is then on the device: it may have been written a moment ago, and if a crash
-        took it while the segments before it are replaced already, the last copy of a value could go
-        with it.
-        """
+        """Shows the batches from the one that holds `start_offset` on; says if all were shown."""
         segment = Segment.open(
             self._disk,
             self._plan.directory,
@@ -51,7 +46,6 @@ class SegmentReader:
             for position, header, batch in scan_batches(segment.log_file, start, planned.size):
                 if not self._show(segment, position, header, batch, visit):
                     return False
-            segment.log_file.sync()
         finally:
             segment.close()
         return True

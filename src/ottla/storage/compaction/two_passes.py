@@ -16,7 +16,7 @@ from ottla.storage.compaction.batch_filter import BatchFilter
 from ottla.storage.compaction.cleaned_segment import CleanedSegment
 from ottla.storage.compaction.offset_map import OffsetMap
 from ottla.storage.compaction.plan import CompactionPlan, PlannedSegment
-from ottla.storage.compaction.result import CleanedGroup, CompactionResult
+from ottla.storage.compaction.result import CleanedGroup, CompactionCancelledError, CompactionResult
 from ottla.storage.compaction.segment_groups import SizedSegment, group_segments
 from ottla.storage.compaction.segment_reader import SegmentReader
 from ottla.storage.compaction.throttle import Sleep, Throttle
@@ -39,12 +39,13 @@ def compact(
     Asks `is_cancelled` before each batch, and waits with `sleep` where the plan has a rate. Raises
     `CorruptLogError` for bytes that cannot be trusted, `CompactionCancelledError`, or `OSError`.
     """
-    # A worker that was killed may have left some, and after a crash everything above them would
-    # pass for unfinished.
-    remove_cleaned(disk, plan.directory)
     throttle = Throttle(plan.bytes_per_second, sleep)
     reader = SegmentReader(disk, plan, throttle, is_cancelled)
     try:
+        # A worker that was killed may have left some, and after a crash everything above them would
+        # pass for unfinished.
+        remove_cleaned(disk, plan.directory)
+        _sync(disk, plan)
         offset_map = build_offset_map(plan, reader)
         groups = _group(disk, plan, offset_map.latest_offset)
         ends = [group[-1].end_offset for group in groups]
@@ -53,9 +54,14 @@ def compact(
             _clean(group, disk, plan, reader, batch_filter, throttle) for group in groups
         )
         disk.sync_directory(plan.directory)
-    except Exception:
+    except Exception as error:
         with suppress(OSError):
             remove_cleaned(disk, plan.directory)
+        if isinstance(error, FileNotFoundError):
+            # Retention, a truncation or the deletion of the topic was faster.
+            raise CompactionCancelledError(
+                f"{plan.directory} has lost segments since its compaction was planned"
+            ) from error
         raise
     return CompactionResult(
         plan,
@@ -72,6 +78,20 @@ def remove_cleaned(disk: Disk, directory: str) -> None:
     remove_segment_files(
         disk, directory, [name for name in found if name.state is FileState.CLEANED]
     )
+
+
+def _sync(disk: Disk, plan: CompactionPlan) -> None:
+    """Makes all of the log durable, as far as it went when the compaction was planned.
+
+    If a crash took a part of it after the segments before were replaced, the only copy of a value
+    could go with it, or the marker that made a transaction's values count.
+    """
+    for base_offset in plan.unsynced_segments:
+        file = disk.open(f"{plan.directory}/{SegmentFileName(base_offset, FileKind.LOG)}")
+        try:
+            file.sync()
+        finally:
+            file.close()
 
 
 def build_offset_map(plan: CompactionPlan, reader: SegmentReader) -> OffsetMap:

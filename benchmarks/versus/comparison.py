@@ -1,0 +1,97 @@
+"""Both sides in turn, and what comes of it: the median of each, their ratio, the bound it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TypeVar
+
+from benchmarks.figure import Figure
+from benchmarks.versus.scale import Scale
+from benchmarks.versus.servers import OttlaServer, Server
+
+Sample = TypeVar("Sample")
+Side = TypeVar("Side", Server, type[Server])
+# The samples of each side by its name.
+Samples = dict[str, list[Sample]]
+# Tells the person who waits what is being measured.
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What has to hold of our value by itself, or of its ratio to the other side's."""
+
+    ratio_min: float | None = None
+    ratio_max: float | None = None
+    value_max: float | None = None
+
+    def text(self, unit: str) -> str:
+        parts = []
+        if self.ratio_min is not None:
+            parts.append(f">= {self.ratio_min:g} ×")
+        if self.ratio_max is not None:
+            parts.append(f"<= {self.ratio_max:g} ×")
+        if self.value_max is not None:
+            parts.append(f"< {self.value_max:g} {unit}")
+        return ", ".join(parts)
+
+    def holds(self, value: float, against: float | None) -> bool:
+        """A ratio that could not be measured is not a broken one."""
+        if self.value_max is not None and value >= self.value_max:
+            return False
+        if against is None:
+            return True
+        if self.ratio_min is not None and value < self.ratio_min * against:
+            return False
+        return self.ratio_max is None or value <= self.ratio_max * against
+
+
+NO_BOUND = Bound()
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What every measurement gets: the two servers, both running, and how much to measure."""
+
+    servers: Sequence[Server]
+    scale: Scale
+    report: Report
+
+
+def alternate(
+    sides: Sequence[Side],
+    measure: Callable[[Side], Sample],
+    *,
+    rounds: int,
+    what: str,
+    report: Report,
+) -> Samples[Sample]:
+    """One round of each side after the other, so that a disturbance of a while meets both."""
+    samples: Samples[Sample] = {side.name: [] for side in sides}
+    for number in range(rounds):
+        for side in sides:
+            report(f"{what}: {side.name}, round {number + 1} of {rounds}")
+            samples[side.name].append(measure(side))
+    return samples
+
+
+def compared(
+    name: str,
+    unit: str,
+    samples: Samples[Sample],
+    value: Callable[[Sample], float],
+    bound: Bound = NO_BOUND,
+) -> Figure:
+    medians = {side: median(map(value, of_side)) for side, of_side in samples.items()}
+    ours = medians.pop(OttlaServer.name)
+    theirs = next(iter(medians.values()), None)
+    return Figure(
+        name, ours, unit, against=theirs, bound=bound.text(unit), holds=bound.holds(ours, theirs)
+    )
+
+
+def unbound(figure: Figure) -> Figure:
+    """The figure without its bound: of a client that may itself be what limits."""
+    return replace(figure, bound="", holds=True)

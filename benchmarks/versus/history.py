@@ -1,0 +1,66 @@
+"""Every run of the comparison, one line of JSON each, so that a change can be seen against before."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figure import Figure
+
+PATH = Path(__file__).resolve().parents[1] / "history.jsonl"
+GIBIBYTE = 1 << 30
+
+
+def append(figures: Sequence[Figure], *, scale: str, path: Path = PATH) -> None:
+    run = {
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "commit": _commit(),
+        "machine": _machine(),
+        "scale": scale,
+        "figures": [asdict(figure) for figure in figures],
+    }
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(run, ensure_ascii=False) + "\n")
+
+
+def last(*, scale: str, path: Path = PATH) -> dict[str, Any] | None:
+    """The latest run of the same scale on a machine like this one."""
+    if not path.exists():
+        return None
+    for line in reversed(path.read_text(encoding="utf-8").splitlines()):
+        run: dict[str, Any] = json.loads(line)
+        if run["scale"] == scale and run["machine"] == _machine():
+            return run
+    return None
+
+
+def _commit() -> str:
+    """The commit that was measured, with a + where the work tree differs from it."""
+    describe = ["git", "describe", "--always", "--exclude=*", "--dirty=+", "--abbrev=12"]
+    done = subprocess.run(describe, cwd=PATH.parent, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def _machine() -> dict[str, str | int]:
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+        "memory_gib": round(memory_bytes / GIBIBYTE),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()

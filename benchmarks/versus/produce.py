@@ -1,0 +1,135 @@
+"""Producing as fast as the server takes it, and the processor time that it spends on that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from benchmarks.figure import Figure
+from benchmarks.versus.clients import Producing, Run
+from benchmarks.versus.comparison import NO_BOUND, Bench, Bound, alternate, compared
+from benchmarks.versus.scale import Scale
+from benchmarks.versus.servers import Server
+from benchmarks.versus.topics import topic
+
+GIGABYTE = 1_000_000_000
+ONE_PER_REQUEST = {"linger.ms": "0", "batch.num.messages": "1", "max.in.flight": "5"}
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    name: str
+    size: int
+    settings: dict[str, str]
+    count: Callable[[Scale], int]
+    bound: Bound = NO_BOUND
+    is_by_request: bool = False
+
+
+ACKS_ALL = Load(
+    "produce 1 KB, acks=all",
+    1_000,
+    {"acks": "all"},
+    lambda scale: scale.produced_bytes // 1_000,
+    Bound(ratio_min=1.5),
+)
+LOADS = (
+    Load(
+        "produce 1 KB, acks=1",
+        1_000,
+        {"acks": "1"},
+        lambda scale: scale.produced_bytes // 1_000,
+        Bound(ratio_min=1.5),
+    ),
+    Load(
+        "produce 100 B, acks=all", 100, {"acks": "all"}, lambda scale: scale.produced_small_messages
+    ),
+    Load(
+        "produce, one record per request, 5 in flight",
+        100,
+        {"acks": "all"} | ONE_PER_REQUEST,
+        lambda scale: scale.produced_requests,
+        Bound(ratio_min=3),
+        is_by_request=True,
+    ),
+    Load(
+        "produce, one record per request, 1 in flight",
+        100,
+        {"acks": "all"} | ONE_PER_REQUEST | {"max.in.flight": "1"},
+        lambda scale: scale.produced_requests // 2,
+        is_by_request=True,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A client's run and the server's processor time meanwhile."""
+
+    run: Run
+    cpu_s: float
+
+    @property
+    def cpu_s_per_gigabyte(self) -> float:
+        return self.cpu_s / self.run.bytes * GIGABYTE
+
+
+def figures(bench: Bench, client: Producing) -> Iterator[Figure]:
+    yield from figures_of_one_kilobyte(bench, client)
+    for load in LOADS:
+        yield _speed(load, client, _samples(bench, client, load))
+
+
+def figures_of_one_kilobyte(bench: Bench, client: Producing) -> Iterator[Figure]:
+    samples = _samples(bench, client, ACKS_ALL)
+    yield _speed(ACKS_ALL, client, samples)
+    yield compared(
+        f"CPU per GB produced, 1 KB, acks=all ({client.name})",
+        "s",
+        samples,
+        lambda spent: spent.cpu_s_per_gigabyte,
+        Bound(ratio_max=0.5),
+    )
+
+
+def produce(server: Server, client: Producing, load: Load, name: str, count: int) -> Spent:
+    before_s = server.cpu_seconds()
+    run = client.produce(server.address, name, count=count, size=load.size, settings=load.settings)
+    return Spent(run, server.cpu_seconds() - before_s)
+
+
+def warm_up(bench: Bench, client: Producing) -> None:
+    """Each load once on each side: a virtual machine compiles what it has run often enough."""
+
+    def once(server: Server) -> None:
+        for load in (ACKS_ALL, *LOADS):
+            _round(server, client, load, load.count(bench.scale))
+
+    alternate(bench.servers, once, rounds=1, what="warming up", report=bench.report)
+
+
+def _samples(bench: Bench, client: Producing, load: Load) -> dict[str, list[Spent]]:
+    count = load.count(bench.scale)
+    return alternate(
+        bench.servers,
+        lambda server: _round(server, client, load, count),
+        rounds=bench.scale.rounds,
+        what=f"{load.name} ({client.name})",
+        report=bench.report,
+    )
+
+
+def _round(server: Server, client: Producing, load: Load, count: int) -> Spent:
+    with topic(server) as name:
+        return produce(server, client, load, name, count)
+
+
+def _speed(load: Load, client: Producing, samples: dict[str, list[Spent]]) -> Figure:
+    name = f"{load.name} ({client.name})"
+    if load.is_by_request:
+        return compared(
+            name, "requests/s", samples, lambda spent: spent.run.messages / spent.run.seconds, load.bound
+        )
+    return compared(
+        name, "MB/s", samples, lambda spent: spent.run.megabytes_per_second, load.bound
+    )

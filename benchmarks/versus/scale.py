@@ -1,0 +1,51 @@
+"""How much is measured: enough for a glance, or enough for the history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    name: str
+    # Rounds of each load on each side, of which the median counts.
+    rounds: int
+    produced_bytes: int
+    # Of 100 B, and in requests of one record: their cost is by the piece.
+    produced_small_messages: int
+    produced_requests: int
+    latency_rounds: int
+    latency_s: int
+    starts: int
+    topics: int
+    idle_s: float
+    # Whether the Python and Java clients take part beside the C one.
+    every_client: bool
+
+
+QUICK = Scale(
+    name="quick",
+    rounds=2,
+    produced_bytes=300_000_000,
+    produced_small_messages=500_000,
+    produced_requests=15_000,
+    latency_rounds=1,
+    latency_s=4,
+    starts=1,
+    topics=200,
+    idle_s=4,
+    every_client=False,
+)
+FULL = Scale(
+    name="full",
+    rounds=5,
+    produced_bytes=1_000_000_000,
+    produced_small_messages=3_000_000,
+    produced_requests=60_000,
+    latency_rounds=3,
+    latency_s=8,
+    starts=3,
+    topics=2_000,
+    idle_s=10,
+    every_client=True,
+)

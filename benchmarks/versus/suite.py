@@ -1,0 +1,97 @@
+"""The whole comparison in its order: starts, loads on both running servers, thousands of topics."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+
+from benchmarks.figure import Figure
+from benchmarks.versus import consume, latency, produce, starts
+from benchmarks.versus.clients import (
+    ClientMissingError,
+    JavaClient,
+    ProgramClient,
+    c_client,
+    python_client,
+)
+from benchmarks.versus.comparison import Bench, Bound, Report, alternate, compared, unbound
+from benchmarks.versus.scale import FULL, QUICK
+from benchmarks.versus.servers import KafkaServer, OttlaServer, Server, fresh
+from benchmarks.versus.wire_client import api_keys
+from tests.conformance.kafka.process import reason_unavailable
+
+JOIN_GROUP_KEY = 11
+
+
+def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator[Figure]:
+    """Measures figure by figure; `note` is told what this machine or either side lacks."""
+    scale = QUICK if quick else FULL
+    reason = reason_unavailable()
+    if reason is not None:
+        note(f"Ottla alone, without Apache Kafka beside it: {reason}")
+    kinds = [OttlaServer] if reason is not None else [OttlaServer, KafkaServer]
+    yield from starts.start_figures(kinds, scale, report)
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(fresh(kind)) for kind in kinds]
+        for server in servers:
+            report(f"starting {server.name}")
+            server.start()
+        bench = Bench(servers, scale, report)
+        client, bounded = _client(note)
+        for figure in _loads(bench, client):
+            yield figure if bounded else unbound(figure)
+        if scale.every_client:
+            yield from map(unbound, _other_clients(bench, client, note))
+    yield from starts.restart_figures(kinds, scale, report)
+
+
+def _client(note: Callable[[str], None]) -> tuple[ProgramClient, bool]:
+    """The client that loads the servers, and whether it is fast enough to judge them by."""
+    try:
+        return c_client(), True
+    except ClientMissingError as error:
+        note(f"Loads come from Python, which limits, so that no bound applies: {error}")
+        return python_client(), False
+
+
+def _loads(bench: Bench, client: ProgramClient) -> Iterator[Figure]:
+    produce.warm_up(bench, client)
+    yield from produce.figures(bench, client)
+    with consume.filled(bench, client) as filled:
+        yield from filled.figures(client)
+    yield from latency.figures(bench, client)
+    yield _memory(bench)
+
+
+def _memory(bench: Bench) -> Figure:
+    samples = alternate(
+        bench.servers,
+        lambda server: server.resident_bytes() / 1e6,
+        rounds=1,
+        what="memory",
+        report=bench.report,
+    )
+    return compared(
+        "resident memory after these loads", "MB", samples, lambda size: size, Bound(ratio_max=0.1)
+    )
+
+
+def _other_clients(
+    bench: Bench, filler: ProgramClient, note: Callable[[str], None]
+) -> Iterator[Figure]:
+    python, java = python_client(), JavaClient()
+    has_java = reason_unavailable() is None
+    yield from produce.figures_of_one_kilobyte(bench, python)
+    if has_java:
+        yield from produce.figures_of_one_kilobyte(bench, java)
+    with consume.filled(bench, filler) as filled:
+        yield from filled.figures(python)
+        if has_java and _all_have_groups(bench.servers):
+            yield from filled.figures(java)
+        elif has_java:
+            note("Not consumed with Kafka's Java tool: it joins a group, and a side has none yet")
+    yield from latency.figures(bench, python)
+
+
+def _all_have_groups(servers: Sequence[Server]) -> bool:
+    return all(JOIN_GROUP_KEY in api_keys(server.address) for server in servers)
