@@ -1,10 +1,14 @@
-"""`make bench`: every figure of codec and log, with the bound it has to hold.
+"""`make bench`: every figure, with the bound it has to hold.
 
-python -m benchmarks [--json] [codec] [log] [compaction] [columns]
+python -m benchmarks [--json] [--quick] [codec] [records] [log] [compaction] [versus]
+
+The suite `versus` loads one Ottla node and one Apache Kafka broker side by side, and adds a line to
+history.jsonl. It takes some eight minutes of an otherwise idle machine, with --quick some two.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import sys
@@ -12,55 +16,81 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from rich.console import Console
+from rich.status import Status
 from rich.table import Table
 
+from benchmarks import versus
 from benchmarks.figure import Figure
+from benchmarks.versus import history
 
-SUITES = ("codec", "records", "log", "compaction")
+SUITES = ("codec", "records", "log", "compaction", "versus")
+VERSUS = "versus"
 
 
 def main(arguments: list[str]) -> int:
-    as_json = "--json" in arguments
-    wanted = [argument for argument in arguments if argument != "--json"] or list(SUITES)
-    unknown = set(wanted) - set(SUITES)
-    if unknown:
-        print(f"no such suite: {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}")
-        return 2
-    console = Console(stderr=as_json)
+    options = _options(arguments)
+    console = Console(stderr=options.json, highlight=False)
     broken = 0
-    for suite in wanted:
-        with console.status(f"measuring {suite} ..."):
-            figures = list(_figures(suite))
+    for suite in options.suites or SUITES:
+        before = history.last(quick=options.quick) if suite == VERSUS else {}
+        with console.status(f"measuring {suite} ...") as status:
+            figures = list(_figures(suite, options.quick, console, status))
+        if suite == VERSUS:
+            history.append(figures, quick=options.quick)
         broken += sum(not figure.holds for figure in figures)
-        if as_json:
+        if options.json:
             for figure in figures:
-                print(json.dumps({"suite": suite, **asdict(figure)}, ensure_ascii=False))
+                line = {"suite": suite, **asdict(figure), "ratio": figure.ratio}
+                print(json.dumps(line, ensure_ascii=False))
         else:
-            console.print(_table(suite, figures))
+            console.print(_table(suite, figures, before))
     if broken:
         console.print(f"[bold red]{broken} bounds do not hold[/]")
     return 1 if broken else 0
 
 
-def _figures(suite: str) -> Iterable[Figure]:
-    module = importlib.import_module(f"benchmarks.{suite}")
-    figures: Iterable[Figure] = module.run()
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures Ottla.")
+    parser.add_argument("suites", nargs="*", metavar="suite", help=f"of {', '.join(SUITES)}")
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each figure")
+    parser.add_argument("--quick", action="store_true", help="less of versus, in two minutes")
+    options = parser.parse_args(arguments)
+    unknown = set(options.suites) - set(SUITES)
+    if unknown:
+        parser.error(f"no such suite: {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}")
+    return options
+
+
+def _figures(suite: str, quick: bool, console: Console, status: Status) -> Iterable[Figure]:
+    if suite == VERSUS:
+        return versus.run(quick=quick, report=status.update, note=console.print)
+    figures: Iterable[Figure] = importlib.import_module(f"benchmarks.{suite}").run()
     return figures
 
 
-def _table(suite: str, figures: list[Figure]) -> Table:
+def _table(suite: str, figures: list[Figure], before: dict[str, float]) -> Table:
     table = Table(title=suite, title_justify="left", title_style="bold")
     table.add_column("what")
     table.add_column("ottla", justify="right")
-    table.add_column("against", justify="right")
+    table.add_column("Apache Kafka" if suite == VERSUS else "against", justify="right")
+    table.add_column("ratio", justify="right")
+    table.add_column("last time", justify="right")
     table.add_column("bound")
     for figure in figures:
-        against = "" if figure.against is None else f"{figure.against:,.2f}"
         mark = "" if not figure.bound else ("[green]holds[/]" if figure.holds else "[red]BROKEN[/]")
         table.add_row(
-            figure.name, f"{figure.value:,.2f} {figure.unit}", against, f"{figure.bound} {mark}"
+            figure.name,
+            f"{figure.value:,.2f} {figure.unit}",
+            _number(figure.against),
+            _number(figure.ratio),
+            _number(before.get(figure.name)),
+            f"{figure.bound} {mark}",
         )
     return table
+
+
+def _number(number: float | None) -> str:
+    return "" if number is None else f"{number:,.2f}"
 
 
 if __name__ == "__main__":

@@ -15,3 +15,8 @@ class Figure:
     against: float | None = None
     bound: str = ""
     holds: bool = True
+
+    @property
+    def ratio(self) -> float | None:
+        """Our value as a multiple of the other side's."""
+        return self.value / self.against if self.against else None

@@ -24,7 +24,7 @@ from ottla.storage.producer_entry import ProducerEntry
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.control import read_end_transaction_marker
-from ottla.wire.records.header import read_header
+from ottla.wire.records.header import BatchHeader, read_header
 from ottla.wire.records.record import Record, iterate_records
 from tests.compactions import (
     assert_indexes_agree,
@@ -33,6 +33,7 @@ from tests.compactions import (
     stored_records,
 )
 from tests.log_checks import (
+    aborted_in,
     all_batches,
     assert_only_files_of_segments,
     directory_content,
@@ -279,6 +280,7 @@ class CompactionHistory:
         assert latest_values(self.log) == self.expected_values()
         assert self.log.log_end_offset == self.end_offset
         self.check_producers()
+        self.check_transaction_indexes()
 
     def check_producers(self) -> None:
         """Sequence numbers, epochs and open transactions are what all batches make of them."""
@@ -287,6 +289,23 @@ class CompactionHistory:
         assert {each: _facts(entry) for each, entry in found.items()} == {
             each: _facts(entry) for each, entry in expected.items()
         }
+
+    def check_transaction_indexes(self) -> None:
+        """An aborted transaction is known as long as a batch of it is left, be it without records."""
+        fates, ends = self.fates(), {entry.last_offset for entry in aborted_in(self.log).values()}
+        for _, header, _ in all_batches(self.log):
+            if fates.get(header.base_offset) is False:
+                assert self.marker_of(header) in ends
+
+    def marker_of(self, header: BatchHeader) -> int:
+        """The offset of the marker that ends a batch's transaction."""
+        return next(
+            marker.base_offset
+            for marker in map(read_header, self.batches)
+            if marker.is_control
+            and marker.producer_id == header.producer_id
+            and marker.base_offset > header.base_offset
+        )
 
     def check_clean_below(self, clean_offset: int) -> None:
         """No key twice, nothing aborted, no tombstone whose time is over."""
@@ -355,7 +374,3 @@ def _facts(entry: ProducerEntry) -> tuple[object, ...]:
         entry.last_data_offset,
         entry.last_offset_delta,
     )
-
-
-def all_offsets(history: CompactionHistory) -> list[int]:
-    return [batch.header.base_offset for batch in all_batches(history.log)]

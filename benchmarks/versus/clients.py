@@ -55,17 +55,16 @@ class Percentiles:
     p999_ms: float
 
 
-class Producing(Protocol):
-    name: str
+class Client(Protocol):
+    """Ends with an exception where anything is refused or does not come."""
+
+    @property
+    def name(self) -> str: ...
 
     def produce(
         self, address: str, topic: str, *, count: int, size: int, settings: Mapping[str, str]
     ) -> Run:
-        """Sends messages of one size as fast as they are taken; raises if any is not."""
-
-
-class Consuming(Protocol):
-    name: str
+        """Sends messages of one size as fast as they are taken."""
 
     def consume(self, address: str, topic: str, *, partitions: int, count: int) -> Run:
         """Reads a topic from its beginning until it has seen so many messages."""
@@ -90,7 +89,8 @@ class ProgramClient:
         self, address: str, topic: str, *, partitions: int, rate: int, count: int
     ) -> Percentiles:
         """From when a message was due to when the one waiting for it had it."""
-        said = self._say("latency", address, topic, partitions, rate, count, "linger.ms=0")
+        pace = ("linger.ms=0", "max.in.flight=5")
+        said = self._say("latency", address, topic, partitions, rate, count, *pace)
         return Percentiles(*(said[name] / 1000 for name in ("p50_us", "p99_us", "p999_us")))
 
     def _run(self, *arguments: str | int) -> Run:

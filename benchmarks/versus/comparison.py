@@ -30,9 +30,9 @@ class Bound:
     def text(self, unit: str) -> str:
         parts = []
         if self.ratio_min is not None:
-            parts.append(f">= {self.ratio_min:g} ×")
+            parts.append(f">= {self.ratio_min:g} times")
         if self.ratio_max is not None:
-            parts.append(f"<= {self.ratio_max:g} ×")
+            parts.append(f"<= {self.ratio_max:g} times")
         if self.value_max is not None:
             parts.append(f"< {self.value_max:g} {unit}")
         return ", ".join(parts)

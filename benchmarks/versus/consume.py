@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from benchmarks.figure import Figure
-from benchmarks.versus.clients import Consuming, Producing
+from benchmarks.versus.clients import Client
 from benchmarks.versus.comparison import Bench, Bound, alternate, compared
 from benchmarks.versus.produce import ACKS_ALL, Spent, produce
 from benchmarks.versus.servers import Server
@@ -21,7 +21,7 @@ class Filled:
         self._names = names
         self._count = count
 
-    def figures(self, client: Consuming) -> Iterator[Figure]:
+    def figures(self, client: Client) -> Iterator[Figure]:
         samples = alternate(
             self._bench.servers,
             lambda server: self._round(server, client),
@@ -43,7 +43,7 @@ class Filled:
             lambda spent: spent.cpu_s_per_gigabyte,
         )
 
-    def _round(self, server: Server, client: Consuming) -> Spent:
+    def _round(self, server: Server, client: Client) -> Spent:
         before_s = server.cpu_seconds()
         run = client.consume(
             server.address, self._names[server.name], partitions=PARTITIONS, count=self._count
@@ -52,7 +52,7 @@ class Filled:
 
 
 @contextlib.contextmanager
-def filled(bench: Bench, client: Producing) -> Iterator[Filled]:
+def filled(bench: Bench, client: Client) -> Iterator[Filled]:
     count = ACKS_ALL.count(bench.scale)
     with contextlib.ExitStack() as stack:
         names = {server.name: stack.enter_context(topic(server)) for server in bench.servers}

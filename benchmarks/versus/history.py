@@ -1,4 +1,4 @@
-"""Every run of the comparison, one line of JSON each, so that a change can be seen against before."""
+"""Every run of the comparison, one line of JSON each: what a change did to the ratios."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from benchmarks.figure import Figure
 
@@ -18,27 +17,31 @@ PATH = Path(__file__).resolve().parents[1] / "history.jsonl"
 GIBIBYTE = 1 << 30
 
 
-def append(figures: Sequence[Figure], *, scale: str, path: Path = PATH) -> None:
+def append(figures: Sequence[Figure], *, quick: bool, path: Path = PATH) -> None:
     run = {
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "commit": _commit(),
         "machine": _machine(),
-        "scale": scale,
-        "figures": [asdict(figure) for figure in figures],
+        "quick": quick,
+        "figures": [asdict(figure) | {"ratio": figure.ratio} for figure in figures],
     }
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(run, ensure_ascii=False) + "\n")
 
 
-def last(*, scale: str, path: Path = PATH) -> dict[str, Any] | None:
-    """The latest run of the same scale on a machine like this one."""
+def last(*, quick: bool, path: Path = PATH) -> dict[str, float]:
+    """The ratios by name of the latest run as long as this one, on a machine like this one."""
     if not path.exists():
-        return None
+        return {}
     for line in reversed(path.read_text(encoding="utf-8").splitlines()):
-        run: dict[str, Any] = json.loads(line)
-        if run["scale"] == scale and run["machine"] == _machine():
-            return run
-    return None
+        run = json.loads(line)
+        if run["quick"] == quick and run["machine"] == _machine():
+            return {
+                figure["name"]: figure["ratio"]
+                for figure in run["figures"]
+                if figure["ratio"] is not None
+            }
+    return {}
 
 
 def _commit() -> str:

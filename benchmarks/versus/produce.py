@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.figure import Figure
-from benchmarks.versus.clients import Producing, Run
+from benchmarks.versus.clients import Client, Run
 from benchmarks.versus.comparison import NO_BOUND, Bench, Bound, alternate, compared
 from benchmarks.versus.scale import Scale
 from benchmarks.versus.servers import Server
 from benchmarks.versus.topics import topic
 
 GIGABYTE = 1_000_000_000
-ONE_PER_REQUEST = {"linger.ms": "0", "batch.num.messages": "1", "max.in.flight": "5"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +32,14 @@ ACKS_ALL = Load(
     lambda scale: scale.produced_bytes // 1_000,
     Bound(ratio_min=1.5),
 )
+ONE_PER_REQUEST = Load(
+    "produce, one record per request, 5 in flight",
+    100,
+    {"acks": "all", "linger.ms": "0", "batch.num.messages": "1", "max.in.flight": "5"},
+    lambda scale: scale.produced_requests,
+    Bound(ratio_min=3),
+    is_by_request=True,
+)
 LOADS = (
     Load(
         "produce 1 KB, acks=1",
@@ -44,18 +51,11 @@ LOADS = (
     Load(
         "produce 100 B, acks=all", 100, {"acks": "all"}, lambda scale: scale.produced_small_messages
     ),
-    Load(
-        "produce, one record per request, 5 in flight",
-        100,
-        {"acks": "all"} | ONE_PER_REQUEST,
-        lambda scale: scale.produced_requests,
-        Bound(ratio_min=3),
-        is_by_request=True,
-    ),
+    ONE_PER_REQUEST,
     Load(
         "produce, one record per request, 1 in flight",
         100,
-        {"acks": "all"} | ONE_PER_REQUEST | {"max.in.flight": "1"},
+        ONE_PER_REQUEST.settings | {"max.in.flight": "1"},
         lambda scale: scale.produced_requests // 2,
         is_by_request=True,
     ),
@@ -74,13 +74,13 @@ class Spent:
         return self.cpu_s / self.run.bytes * GIGABYTE
 
 
-def figures(bench: Bench, client: Producing) -> Iterator[Figure]:
+def figures(bench: Bench, client: Client) -> Iterator[Figure]:
     yield from figures_of_one_kilobyte(bench, client)
     for load in LOADS:
         yield _speed(load, client, _samples(bench, client, load))
 
 
-def figures_of_one_kilobyte(bench: Bench, client: Producing) -> Iterator[Figure]:
+def figures_of_one_kilobyte(bench: Bench, client: Client) -> Iterator[Figure]:
     samples = _samples(bench, client, ACKS_ALL)
     yield _speed(ACKS_ALL, client, samples)
     yield compared(
@@ -92,23 +92,21 @@ def figures_of_one_kilobyte(bench: Bench, client: Producing) -> Iterator[Figure]
     )
 
 
-def produce(server: Server, client: Producing, load: Load, name: str, count: int) -> Spent:
+def produce(server: Server, client: Client, load: Load, name: str, count: int) -> Spent:
     before_s = server.cpu_seconds()
     run = client.produce(server.address, name, count=count, size=load.size, settings=load.settings)
     return Spent(run, server.cpu_seconds() - before_s)
 
 
-def warm_up(bench: Bench, client: Producing) -> None:
-    """Each load once on each side: a virtual machine compiles what it has run often enough."""
-
+def warm_up(bench: Bench, client: Client) -> None:
     def once(server: Server) -> None:
-        for load in (ACKS_ALL, *LOADS):
-            _round(server, client, load, load.count(bench.scale))
+        _round(server, client, ACKS_ALL, bench.scale.warmup_bytes // ACKS_ALL.size)
+        _round(server, client, ONE_PER_REQUEST, bench.scale.warmup_requests)
 
     alternate(bench.servers, once, rounds=1, what="warming up", report=bench.report)
 
 
-def _samples(bench: Bench, client: Producing, load: Load) -> dict[str, list[Spent]]:
+def _samples(bench: Bench, client: Client, load: Load) -> dict[str, list[Spent]]:
     count = load.count(bench.scale)
     return alternate(
         bench.servers,
@@ -119,17 +117,19 @@ def _samples(bench: Bench, client: Producing, load: Load) -> dict[str, list[Spen
     )
 
 
-def _round(server: Server, client: Producing, load: Load, count: int) -> Spent:
+def _round(server: Server, client: Client, load: Load, count: int) -> Spent:
     with topic(server) as name:
         return produce(server, client, load, name, count)
 
 
-def _speed(load: Load, client: Producing, samples: dict[str, list[Spent]]) -> Figure:
+def _speed(load: Load, client: Client, samples: dict[str, list[Spent]]) -> Figure:
     name = f"{load.name} ({client.name})"
     if load.is_by_request:
         return compared(
-            name, "requests/s", samples, lambda spent: spent.run.messages / spent.run.seconds, load.bound
+            name,
+            "requests/s",
+            samples,
+            lambda spent: spent.run.messages / spent.run.seconds,
+            load.bound,
         )
-    return compared(
-        name, "MB/s", samples, lambda spent: spent.run.megabytes_per_second, load.bound
-    )
+    return compared(name, "MB/s", samples, lambda spent: spent.run.megabytes_per_second, load.bound)

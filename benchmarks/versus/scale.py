@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    name: str
     # Rounds of each load on each side, of which the median counts.
     rounds: int
     produced_bytes: int
     # Of 100 B, and in requests of one record: their cost is by the piece.
     produced_small_messages: int
     produced_requests: int
+    # Before anything is measured: a virtual machine compiles what it has run often enough.
+    warmup_bytes: int
+    warmup_requests: int
     latency_rounds: int
     latency_s: int
     starts: int
@@ -24,11 +26,12 @@ class Scale:
 
 
 QUICK = Scale(
-    name="quick",
     rounds=2,
     produced_bytes=300_000_000,
     produced_small_messages=500_000,
-    produced_requests=15_000,
+    produced_requests=20_000,
+    warmup_bytes=500_000_000,
+    warmup_requests=60_000,
     latency_rounds=1,
     latency_s=4,
     starts=1,
@@ -37,11 +40,12 @@ QUICK = Scale(
     every_client=False,
 )
 FULL = Scale(
-    name="full",
     rounds=5,
     produced_bytes=1_000_000_000,
     produced_small_messages=3_000_000,
     produced_requests=60_000,
+    warmup_bytes=3_000_000_000,
+    warmup_requests=200_000,
     latency_rounds=3,
     latency_s=8,
     starts=3,

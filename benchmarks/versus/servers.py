@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.versus.process_usage import cpu_seconds, resident_bytes
 from benchmarks.versus.wire_client import WireError, wait_answered
-from tests.conformance.kafka.process import CLASSPATH, reason_unavailable
+from tests.conformance.kafka.process import CLASSPATH
 
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 120.0
@@ -149,12 +149,6 @@ class OttlaServer(Server):
         ottla = Path(sys.executable).with_name("ottla")
         place = ("--data-dir", str(self.scratch / "data"), "--listen", self.address)
         return [str(ottla), "start", *place]
-
-
-def compared() -> tuple[list[type[Server]], str | None]:
-    """Who takes part, Ottla first, and why Apache Kafka does not where it does not."""
-    reason = reason_unavailable()
-    return ([OttlaServer] if reason else [OttlaServer, KafkaServer]), reason
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""How long a start takes: over nothing, and over thousands of topics; and what idling costs then."""
+"""How long a start takes, over nothing and over thousands of topics, and what idling costs then."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def start_figures(kinds: Sequence[type[Server]], scale: Scale, report: Report) -
 def restart_figures(
     kinds: Sequence[type[Server]], scale: Scale, report: Report
 ) -> Iterator[Figure]:
-    of_topics = f"{scale.topics:,} topics × {PARTITIONS}"
+    of_topics = f"{scale.topics:,} topics x {PARTITIONS}"
     samples = alternate(
         kinds, lambda kind: _restart(kind, scale), rounds=1, what=of_topics, report=report
     )

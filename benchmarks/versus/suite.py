@@ -27,9 +27,11 @@ def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator
     """Measures figure by figure; `note` is told what this machine or either side lacks."""
     scale = QUICK if quick else FULL
     reason = reason_unavailable()
-    if reason is not None:
+    kinds: list[type[Server]] = [OttlaServer]
+    if reason is None:
+        kinds.append(KafkaServer)
+    else:
         note(f"Ottla alone, without Apache Kafka beside it: {reason}")
-    kinds = [OttlaServer] if reason is not None else [OttlaServer, KafkaServer]
     yield from starts.start_figures(kinds, scale, report)
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(fresh(kind)) for kind in kinds]

@@ -187,8 +187,13 @@ class MetadataLog:
             for batch in batches:
                 self._append(batch, now_ms)
         except OSError:
-            self._log.truncate_to(start, now_ms=now_ms)
+            self.withdraw(start, now_ms=now_ms)
             raise
+
+    def withdraw(self, offset: int, *, now_ms: int) -> None:
+        """Takes back what was appended from an offset on, durably."""
+        assert offset >= self.committed_offset, "what is committed stays"
+        self._log.truncate_to(offset, now_ms=now_ms)
 
     def _append(self, batch: bytearray, now_ms: int) -> None:
         self._log.append_as_leader(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from ottla.configs import NodeConfig
+from ottla.controller.topic_descriptions import TopicDescriptions
 from ottla.metadata import MetadataImage
 from ottla.runtime.dice import Dice
 from ottla.wire.schema import Message
@@ -27,6 +28,7 @@ class Context:
     cluster_id: str
     # The controller's own node, with the dynamic configs of the image.
     node: NodeConfig
+    descriptions: TopicDescriptions
     dice: Dice
     # Where the operation's first record will be in the log.
     next_offset: int

@@ -43,6 +43,9 @@ class ReadonlyDisk:
     def space_left(self, path: str) -> int:
         return self._disk.space_left(path)
 
+    def space_total(self, path: str) -> int:
+        return self._disk.space_total(path)
+
     def make_directories(self, path: str) -> None:
         _refuse(path)
 

@@ -11,12 +11,11 @@ from ottla.replication.partition import Partition
 class Partitions:
     """Follows the metadata image; owned by the node's loop."""
 
-    __slots__ = ("_by_id", "_by_name", "_topic_ids")
+    __slots__ = ("_by_id", "_by_name")
 
     def __init__(self) -> None:
         self._by_name: dict[tuple[str, int], Partition] = {}
-        self._by_id: dict[tuple[Uuid, int], Partition] = {}
-        self._topic_ids: dict[Uuid, str] = {}
+        self._by_id: dict[Uuid, dict[int, Partition]] = {}
 
     def __iter__(self) -> Iterator[Partition]:
         return iter(self._by_name.values())
@@ -36,29 +35,27 @@ class Partitions:
         return found
 
     def by_id(self, topic_id: Uuid, index: int) -> Partition:
-        found = self._by_id.get((topic_id, index))
-        if found is not None:
-            return found
-        if topic_id not in self._topic_ids:
+        of_topic = self._by_id.get(topic_id)
+        if of_topic is None:
             raise KafkaError(
                 ErrorCode.UNKNOWN_TOPIC_ID, "no topic has this id; it may have been deleted"
             )
-        topic = self._topic_ids[topic_id]
-        raise KafkaError(
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"this node has no partition {topic}-{index}"
-        )
+        found = of_topic.get(index)
+        if found is None:
+            topic = next(iter(of_topic.values())).name.topic
+            raise KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"this node has no partition {topic}-{index}"
+            )
+        return found
 
     def add(self, partition: Partition) -> None:
         topic, index = partition.name
         self._by_name[topic, index] = partition
-        self._by_id[partition.topic_id, index] = partition
-        self._topic_ids[partition.topic_id] = topic
+        self._by_id.setdefault(partition.topic_id, {})[index] = partition
 
     def remove_topic(self, topic_id: Uuid) -> list[Partition]:
         """Forgets a topic's partitions, and returns them."""
-        self._topic_ids.pop(topic_id, None)
-        removed = [each for each in self if each.topic_id == topic_id]
+        removed = list(self._by_id.pop(topic_id, {}).values())
         for partition in removed:
             del self._by_name[partition.name]
-            del self._by_id[topic_id, partition.name.partition]
         return removed

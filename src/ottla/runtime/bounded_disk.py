@@ -75,6 +75,9 @@ class BoundedDisk:
     def space_left(self, path: str) -> int:
         return self._disk.space_left(path)
 
+    def space_total(self, path: str) -> int:
+        return self._disk.space_total(path)
+
     def lock(self, path: str) -> File:
         """The lower disk's own file: a lock goes with its descriptor, so that is never given up."""
         return self._disk.lock(path)

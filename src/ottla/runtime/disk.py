@@ -107,5 +107,8 @@ class Disk(Protocol):
     def space_left(self, path: str) -> int:
         """Bytes that an unprivileged process may still write to the device of `path`."""
 
+    def space_total(self, path: str) -> int:
+        """Bytes that the device of `path` has, free or not."""
+
     def lock(self, path: str) -> File:
         """Creates and locks a file until it is closed; `BlockingIOError` if another holds it."""

@@ -73,6 +73,10 @@ class SystemDisk:
         found = os.statvfs(path)
         return found.f_bavail * found.f_frsize
 
+    def space_total(self, path: str) -> int:
+        found = os.statvfs(path)
+        return found.f_blocks * found.f_frsize
+
     def lock(self, path: str) -> SystemFile:
         file = self.open(path, create=True)
         try:

@@ -118,6 +118,11 @@ class SimulatedDisk:
         self._names.find(path)
         return self.room_left()
 
+    def space_total(self, path: str) -> int:
+        self._look_up(path)
+        self._names.find(path)
+        return _ROOM_UNLIMITED if self._room is None else self._room
+
     def lock(self, path: str) -> SimulatedFile:
         self._look_up(path)
         content = self._find_or_create(path, create=True)

@@ -57,6 +57,7 @@ def settle_batch(
     codec = config.compression_type
     if codec is not None and codec is not header.codec and not header.is_control:
         records = _recompress(records, header, codec, config.compression_level)
+        _check_size(len(records), config)
         header = read_header(records)
     if config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
         records = records if isinstance(records, bytearray) else bytearray(records)
@@ -72,12 +73,7 @@ def _check_shape(records: Buffer, header: BatchHeader, config: LogConfig) -> Non
             ErrorCode.INVALID_RECORD,
             f"one batch has to fill the {size} bytes; this one claims {header.size_in_bytes}",
         )
-    if size > config.max_message_bytes:
-        raise KafkaError(
-            ErrorCode.MESSAGE_TOO_LARGE,
-            f"the batch has {size} bytes, the topic's max.message.bytes is "
-            f"{config.max_message_bytes}; send smaller batches or raise it",
-        )
+    _check_size(size, config)
     if header.record_count < 1 or header.record_count != header.last_offset_delta + 1:
         raise KafkaError(
             ErrorCode.INVALID_RECORD,
@@ -87,6 +83,15 @@ def _check_shape(records: Buffer, header: BatchHeader, config: LogConfig) -> Non
         raise KafkaError(
             ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
             f"codec {header.attributes & CODEC_MASK} is unknown; use gzip, snappy, lz4 or zstd",
+        )
+
+
+def _check_size(size: int, config: LogConfig) -> None:
+    if size > config.max_message_bytes:
+        raise KafkaError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"the batch has {size} bytes, the topic's max.message.bytes is "
+            f"{config.max_message_bytes}; send smaller batches or raise it",
         )
 
 

@@ -99,6 +99,13 @@ class Log:
         """How often the log was cut: work that was planned before does not fit it any more."""
         return self._truncations
 
+    def reconfigure(self, config: LogConfig) -> None:
+        """Goes on with another config, which counts from the next append or chore on."""
+        self.config = config
+        self.producers.state.expiration_ms = config.producer_id_expiration_ms
+        for segment in self.segments:
+            segment.config = config
+
     # ---- appending
 
     def append_as_leader(

@@ -9,7 +9,7 @@ one knows. Each file here is Kafka's, by name and content.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -24,16 +24,28 @@ from ottla.storage.clean_shutdown import (
 from ottla.storage.compaction import CleanerOffsets
 from ottla.storage.durable_file import make_directories
 from ottla.storage.errors import CorruptCheckpointError, StorageError
-from ottla.storage.file_names import DirectoryState, PartitionDirectoryName
+from ottla.storage.file_names import (
+    DirectoryState,
+    FileKind,
+    PartitionDirectoryName,
+    SegmentFileName,
+)
 from ottla.storage.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.storage.log_loading import open_log
+from ottla.storage.meta_properties import read_meta_properties
 from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
-from ottla.storage.partition_metadata import read_partition_metadata, write_partition_metadata
+from ottla.storage.partition_metadata import (
+    begin_partition_metadata,
+    read_partition_metadata,
+    sync_partition_metadata,
+)
 
 LOCK_NAME = ".lock"
 # The controller's log lives among the partitions and is nobody else's business.
 METADATA_TOPIC = "__cluster_metadata"
+# What a log is before its first record.
+_FIRST_FILES = (FileKind.LOG, FileKind.OFFSET_INDEX, FileKind.TIME_INDEX)
 
 ConfigOf = Callable[[TopicPartition], LogConfig]
 # Told after each log: how many are open, and how many there are.
@@ -102,13 +114,35 @@ class LogDirectory:
         self, partition: TopicPartition, topic_id: Uuid, config: LogConfig, *, now_ms: int
     ) -> Log:
         """Makes a partition's directory and its empty log, durably."""
+        self.prepare_logs({partition: topic_id})
+        return self.open_prepared_log(partition, config, now_ms=now_ms)
+
+    def prepare_logs(self, topic_ids: Mapping[TopicPartition, Uuid]) -> None:
+        """Makes the files of new partitions, durably. Touches nothing else: it may run on a worker.
+
+        Everything is written before anything is synced, which on a journalling file system costs
+        about as much for a thousand partitions as for one.
+        """
+        disk = self._disk
+        directories = [f"{self.path}/{partition}" for partition in topic_ids]
+        for directory, topic_id in zip(directories, topic_ids.values(), strict=True):
+            disk.make_directories(directory)
+            begin_partition_metadata(disk, directory, topic_id)
+            for kind in _FIRST_FILES:
+                disk.open(f"{directory}/{SegmentFileName(0, kind)}", create=True).close()
+        for directory in directories:
+            sync_partition_metadata(disk, directory)
+            disk.sync_directory(directory)
+        disk.sync_directory(self.path)
+
+    def open_prepared_log(
+        self, partition: TopicPartition, config: LogConfig, *, now_ms: int
+    ) -> Log:
+        """Opens the log whose files `prepare_logs` has made."""
         assert partition not in self.logs, f"{partition} is in {self.path} already"
-        directory = f"{self.path}/{partition}"
-        make_directories(self._disk, directory)
-        write_partition_metadata(self._disk, directory, topic_id)
         log = open_log(
             self._disk,
-            directory,
+            f"{self.path}/{partition}",
             partition,
             config,
             recovery_points=self,
@@ -118,22 +152,46 @@ class LogDirectory:
         self.logs[partition] = log
         return log
 
+    @property
+    def id(self) -> Uuid | None:
+        """What the metadata calls this directory (KIP-858), if it was formatted with an id."""
+        identity = read_meta_properties(self._disk, self.path)
+        return None if identity is None else identity.directory_id
+
+    @property
+    def total_bytes(self) -> int:
+        return self._disk.space_total(self.path)
+
+    @property
+    def usable_bytes(self) -> int:
+        return self._disk.space_left(self.path)
+
     def topic_id(self, partition: TopicPartition) -> Uuid | None:
         return read_partition_metadata(self._disk, f"{self.path}/{partition}")
 
     def delete_log(self, partition: TopicPartition, *, unique_id: Uuid) -> str:
         """Takes a partition out of use, durably, and returns the path that `purge` is to remove."""
-        log = self.logs.pop(partition, None)
-        if log is not None:
-            log.abandon()
-        self.offline.pop(partition, None)
-        self._unopened.pop(partition, None)
-        self.cleaner_offsets.forget(partition)
-        name = PartitionDirectoryName(partition, DirectoryState.DELETE, unique_id)
-        self._disk.rename(f"{self.path}/{partition}", f"{self.path}/{name}")
+        return self.set_aside({partition: unique_id}, DirectoryState.DELETE)[0]
+
+    def set_aside(
+        self, unique_ids: Mapping[TopicPartition, Uuid], state: DirectoryState
+    ) -> list[str]:
+        """Takes partitions out of use, durably, and returns the paths that their files have now:
+        to be purged, or as strays, which belong to no partition of this node, to be left alone."""
+        paths = []
+        for partition, unique_id in unique_ids.items():
+            log = self.logs.pop(partition, None)
+            if log is not None:
+                log.abandon()
+            self.offline.pop(partition, None)
+            self._unopened.pop(partition, None)
+            self.cleaner_offsets.forget(partition)
+            name = PartitionDirectoryName(partition, state, unique_id)
+            self._disk.rename(f"{self.path}/{partition}", f"{self.path}/{name}")
+            paths.append(f"{self.path}/{name}")
         self._disk.sync_directory(self.path)
         self.write_checkpoints()
-        return f"{self.path}/{name}"
+        return paths
 
     def purge(self, deleted_path: str) -> None:
         """Removes what `delete_log` left. Touches nothing else: it may run on a worker."""

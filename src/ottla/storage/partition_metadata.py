@@ -25,9 +25,29 @@ _CONTENT: Final = re.compile(rb"version:\s+(?P<version>[0-9]+)\ntopic_id:\s+(?P<
 
 def write_partition_metadata(disk: Disk, directory: str, topic_id: Uuid) -> None:
     """Replaces the file, durably."""
+    replace_file(disk, f"{directory}/{FILE_NAME}", _content(directory, topic_id))
+
+
+def begin_partition_metadata(disk: Disk, directory: str, topic_id: Uuid) -> None:
+    """Writes the file of a new directory; `sync_partition_metadata` then makes it durable."""
+    file = disk.open(f"{directory}/{FILE_NAME}", create=True)
+    try:
+        file.write_at(0, [_content(directory, topic_id)])
+    finally:
+        file.close()
+
+
+def sync_partition_metadata(disk: Disk, directory: str) -> None:
+    file = disk.open(f"{directory}/{FILE_NAME}")
+    try:
+        file.sync()
+    finally:
+        file.close()
+
+
+def _content(directory: str, topic_id: Uuid) -> bytes:
     assert topic_id != ZERO_UUID, f"{directory} has no topic id"
-    content = f"version: {VERSION}\ntopic_id: {uuid_to_text(topic_id)}"
-    replace_file(disk, f"{directory}/{FILE_NAME}", content.encode())
+    return f"version: {VERSION}\ntopic_id: {uuid_to_text(topic_id)}".encode()
 
 
 def read_partition_metadata(disk: Disk, directory: str) -> Uuid | None:

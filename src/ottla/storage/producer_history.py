@@ -126,7 +126,7 @@ class ProducerHistory:
         first_offset = segments.first.base_offset
         self.forget_snapshots(below=first_offset, above=offset)
         start = self._load_latest(first_offset, now_ms)
-        for segment in segments.between(start, offset):
+        for segment in segments.between(start, offset) if start < offset else ():
             for position, header in segment.headers():
                 if start <= header.base_offset < offset and header.has_producer_id:
                     self._replay(segment, position, header)

@@ -28,11 +28,11 @@ PRODUCER_EPOCH_MAX: Final = 2**15 - 1
 class ProducerState:
     """The producers of one partition. Owned by its log and always as far as the log is."""
 
-    __slots__ = ("_entries", "_expiration_ms", "_partition", "_transactions")
+    __slots__ = ("_entries", "_partition", "_transactions", "expiration_ms")
 
     def __init__(self, partition: TopicPartition, *, producer_id_expiration_ms: int) -> None:
         self._partition = partition
-        self._expiration_ms = producer_id_expiration_ms
+        self.expiration_ms = producer_id_expiration_ms
         self._entries: dict[int, ProducerEntry] = {}
         self._transactions = UnstableTransactions()
 
@@ -176,7 +176,7 @@ class ProducerState:
     def _is_expired(self, entry: ProducerEntry, now_ms: int) -> bool:
         return (
             entry.current_txn_first_offset is None
-            and now_ms - entry.last_timestamp >= self._expiration_ms
+            and now_ms - entry.last_timestamp >= self.expiration_ms
         )
 
     def _check_epoch(self, entry: ProducerEntry, producer_epoch: int) -> None:

@@ -51,7 +51,6 @@ class Segment:
 
     __slots__ = (
         "_bytes_since_index_entry",
-        "_config",
         "_directory",
         "_disk",
         "_is_index_full",
@@ -62,6 +61,7 @@ class Segment:
         "_time_index",
         "_transaction_index",
         "base_offset",
+        "config",
         "created_ms",
         "first_timestamp",
         "size",
@@ -86,7 +86,7 @@ class Segment:
         self.first_timestamp: int | None = None
         self._disk = disk
         self._directory = directory
-        self._config = config
+        self.config = config
         self._bytes_since_index_entry = 0
         self._is_index_full: bool | None = None
         self._max_timestamp: TimestampOffset | None = None
@@ -123,8 +123,8 @@ class Segment:
         self._log_file = self._disk.open(self.path(FileKind.LOG), create=True)
         if self._log_file.size():
             self._log_file.truncate(0)
-        if self._config.preallocate:
-            self._log_file.preallocate(self._config.segment_bytes)
+        if self.config.preallocate:
+            self._log_file.preallocate(self.config.segment_bytes)
         for index in self._indexes():
             index.truncate()
         self._max_timestamp = TimestampOffset(NO_TIMESTAMP, self.base_offset)
@@ -161,7 +161,7 @@ class Segment:
             self._offset_index = OffsetIndex(
                 self._disk.open(self.path(FileKind.OFFSET_INDEX), create=True),
                 base_offset=self.base_offset,
-                entries_max=self._config.segment_index_bytes // OffsetIndex.ENTRY.size,
+                entries_max=self.config.segment_index_bytes // OffsetIndex.ENTRY.size,
             )
         return self._offset_index
 
@@ -171,7 +171,7 @@ class Segment:
             self._time_index = TimeIndex(
                 self._disk.open(self.path(FileKind.TIME_INDEX), create=True),
                 base_offset=self.base_offset,
-                entries_max=self._config.segment_index_bytes // TimeIndex.ENTRY.size,
+                entries_max=self.config.segment_index_bytes // TimeIndex.ENTRY.size,
             )
         return self._time_index
 
@@ -223,7 +223,7 @@ class Segment:
             self._max_timestamp = TimestampOffset(batch.max_timestamp, batch.last_offset)
         if self.first_timestamp is None:
             self.first_timestamp = batch.max_timestamp
-        if self._bytes_since_index_entry > self._config.index_interval_bytes:
+        if self._bytes_since_index_entry > self.config.index_interval_bytes:
             if not self.is_index_full:
                 self.offset_index.append(offset=batch.last_offset, position=position)
                 self.time_index.maybe_append(

@@ -11,8 +11,8 @@ from typing import Final
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
+from ottla.broker.topic_names import is_internal_topic
 from ottla.model import ErrorCode, KafkaError
-from ottla.model.topic_name import is_internal_topic
 from ottla.replication.partition import Partition
 from ottla.storage.log import Log
 from ottla.wire.apis import ApiKey

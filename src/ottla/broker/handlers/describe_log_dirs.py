@@ -11,6 +11,7 @@ from itertools import groupby
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
+from ottla.broker.log_placement import is_cordoned
 from ottla.model import ErrorCode, TopicPartition
 from ottla.storage.log import Log
 from ottla.storage.log_directory import LogDirectory
@@ -22,8 +23,6 @@ from ottla.wire.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-
-_EVERY_LOG_DIR = "*"
 
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS)
@@ -39,8 +38,8 @@ def describe_log_dirs(
             for topic in request.topics
             for index in topic.partitions
         }
-    working = [_describe(broker, directory, asked) for directory in broker.logs.directories]
     failed = [_failed(path) for path in broker.logs.failed]
+    working = [_describe(broker, directory, asked) for directory in broker.logs.directories]
     return DescribeLogDirsResponse(results=working + failed)
 
 
@@ -48,18 +47,18 @@ def _describe(
     broker: Broker, directory: LogDirectory, asked: set[TopicPartition] | None
 ) -> DescribeLogDirsResult:
     shown = directory.logs.keys() if asked is None else directory.logs.keys() & asked
-    cordoned = broker.config.cordoned_log_dirs
+    topics = _topics(directory.logs[partition] for partition in sorted(shown))
     try:
-        space = directory.space()
-    except OSError:
+        return DescribeLogDirsResult(
+            log_dir=directory.path,
+            topics=topics,
+            total_bytes=directory.total_bytes,
+            usable_bytes=directory.usable_bytes,
+            is_cordoned=is_cordoned(directory, broker.config),
+        )
+    except OSError as error:
+        broker.directory_failed(directory.path, error)
         return _failed(directory.path)
-    return DescribeLogDirsResult(
-        log_dir=directory.path,
-        topics=_topics(directory.logs[partition] for partition in sorted(shown)),
-        total_bytes=space.total_bytes,
-        usable_bytes=space.usable_bytes,
-        is_cordoned=directory.path in cordoned or _EVERY_LOG_DIR in cordoned,
-    )
 
 
 def _topics(logs: Iterable[Log]) -> list[DescribeLogDirsTopic]:

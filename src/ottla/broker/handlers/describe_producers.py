@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
-from ottla.model import ErrorCode, KafkaError
-from ottla.model.topic_name import topic_name_refusal
+from ottla.controller.operations.topic_names import check_name
+from ottla.model import KafkaError
 from ottla.storage.producer_entry import NO_OFFSET, ProducerEntry
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_producers import (
@@ -41,9 +41,7 @@ def describe_producers(
 
 def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
     try:
-        refusal = topic_name_refusal(topic)
-        if refusal is not None:
-            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, refusal)
+        check_name(topic)
         log = broker.partitions.by_name(topic, index).require_log()
     except KafkaError as error:
         return PartitionResponse(

@@ -11,9 +11,9 @@ from ottla.broker.authorized_operations import TOPIC_OPERATIONS
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.listener_view import ListenerView
+from ottla.broker.topic_names import is_internal_topic, unknown_topic_error
 from ottla.metadata import PartitionRegistration, Topic
 from ottla.model import ErrorCode
-from ottla.model.topic_name import is_internal_topic, topic_name_refusal
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_topic_partitions import (
     Cursor,
@@ -100,11 +100,8 @@ class _Page:
 
 
 def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
-    is_valid = topic_name_refusal(name) is None
     return DescribeTopicPartitionsResponseTopic(
-        error_code=(
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_valid else ErrorCode.INVALID_TOPIC_EXCEPTION
-        ),
+        error_code=unknown_topic_error(name),
         name=name,
         is_internal=is_internal_topic(name),
         topic_authorized_operations=TOPIC_OPERATIONS,

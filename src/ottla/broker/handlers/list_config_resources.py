@@ -13,7 +13,7 @@ from typing import Final
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.listener_view import ListenerView
-from ottla.metadata import ResourceType
+from ottla.configs import ConfigResourceType
 from ottla.model import ErrorCode
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.list_config_resources import (
@@ -23,11 +23,11 @@ from ottla.wire.messages.list_config_resources import (
 )
 
 _LISTED: Final = (
-    ResourceType.GROUP,
-    ResourceType.CLIENT_METRICS,
-    ResourceType.BROKER_LOGGER,
-    ResourceType.BROKER,
-    ResourceType.TOPIC,
+    ConfigResourceType.GROUP,
+    ConfigResourceType.CLIENT_METRICS,
+    ConfigResourceType.BROKER_LOGGER,
+    ConfigResourceType.BROKER,
+    ConfigResourceType.TOPIC,
 )
 
 
@@ -35,7 +35,7 @@ _LISTED: Final = (
 def list_config_resources(
     broker: Broker, context: RequestContext, request: ListConfigResourcesRequest
 ) -> ListConfigResourcesResponse:
-    listed = _LISTED if context.api_version else (ResourceType.CLIENT_METRICS,)
+    listed = _LISTED if context.api_version else (ConfigResourceType.CLIENT_METRICS,)
     asked = request.resource_types or listed
     if not set(asked) <= set(listed):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
@@ -49,9 +49,9 @@ def list_config_resources(
     )
 
 
-def _names(broker: Broker, context: RequestContext, kind: ResourceType) -> Iterable[str]:
-    if kind is ResourceType.TOPIC:
+def _names(broker: Broker, context: RequestContext, kind: ConfigResourceType) -> Iterable[str]:
+    if kind is ConfigResourceType.TOPIC:
         return broker.image.topics.by_name
-    if kind in (ResourceType.BROKER, ResourceType.BROKER_LOGGER):
+    if kind in (ConfigResourceType.BROKER, ConfigResourceType.BROKER_LOGGER):
         return map(str, ListenerView(broker.image, context.listener).all_brokers)
     return (resource.name for resource in broker.image.configs if resource.type == kind)

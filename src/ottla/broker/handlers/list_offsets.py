@@ -112,5 +112,9 @@ def _find(
     if timestamp == SpecialTimestamp.LATEST:
         return FoundOffset(NO_TIMESTAMP, end, partition.leader_epoch)
     found = find_offset(log, timestamp)
-    is_visible = found is not None and (timestamp in _PLACES or found.offset < end)
-    return found if is_visible else None
+    if found is None or (timestamp not in _PLACES and found.offset >= end):
+        return None
+    if found.leader_epoch is None and found.offset == log.log_end_offset:
+        # Nothing is there to tell an epoch: what comes next will have the leader's.
+        return found._replace(leader_epoch=partition.leader_epoch)
+    return found

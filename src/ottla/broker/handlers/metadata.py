@@ -20,9 +20,13 @@ from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.listener_view import ListenerView
 from ottla.broker.topic_creation import auto_create_topics
+from ottla.broker.topic_names import (
+    is_internal_topic,
+    is_valid_topic_name,
+    unknown_topic_error,
+)
 from ottla.metadata import NO_LEADER, PartitionRegistration, Topic
 from ottla.model import ZERO_UUID, ErrorCode
-from ottla.model.topic_name import is_internal_topic, topic_name_refusal
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.metadata import (
     MetadataRequest,
@@ -96,7 +100,7 @@ class _Description:
         return [
             name
             for name in self._names
-            if name not in self._topics.by_name and topic_name_refusal(name) is None
+            if name not in self._topics.by_name and is_valid_topic_name(name)
         ]
 
     def response(self, creation_errors: dict[str, ErrorCode]) -> MetadataResponse:
@@ -147,9 +151,7 @@ class _Description:
             if topic is not None:
                 described.append(self._describe(topic))
                 continue
-            error = ErrorCode.INVALID_TOPIC_EXCEPTION
-            if topic_name_refusal(name) is None:
-                error = creation_errors.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            error = creation_errors.get(name) or unknown_topic_error(name)
             described.append(
                 MetadataResponseTopic(
                     error_code=error, name=name, is_internal=is_internal_topic(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from ottla.configs import (
     ConfigAlteration,
@@ -33,6 +33,8 @@ from ottla.wire.schema import Message
 Resource = TypeVar("Resource", incremental.AlterConfigsResource, whole.AlterConfigsResource)
 # The changes that a request asks for, given what is set.
 Changes: TypeAlias = Callable[[ConfigResource, Mapping[str, str]], dict[str, str | None]]
+
+_NODE_ID_DIGITS_MAX: Final = 10
 
 
 def incremental_alter_configs(
@@ -145,7 +147,7 @@ def _check_topic(image: MetadataImage, name: str) -> None:
 def _check_broker(image: MetadataImage, name: str) -> None:
     if not name:
         return
-    if not (name.isascii() and name.isdecimal()):
+    if not (name.isascii() and name.isdecimal() and len(name) <= _NODE_ID_DIGITS_MAX):
         raise _invalid(f"Node id must be an integer, but it is: {name}")
     if int(name) not in image.brokers and int(name) not in image.controllers:
         raise KafkaError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"No node with id {int(name)} found.")

@@ -60,7 +60,7 @@ def _grow(image: MetadataImage, asked: CreatePartitionsTopic, context: Context) 
     additional = _additional(topic, asked)
     check_partition_count(additional)
     count = len(topic.partitions)
-    replication_factor = len(topic.partitions[0].replicas)
+    replication_factor = len(next(iter(topic.partitions.values())).replicas)
     if asked.assignments is None:
         added: list[PartitionRegistration] = place_partitions(
             image, context, count=additional, replication_factor=replication_factor

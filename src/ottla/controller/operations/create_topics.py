@@ -8,13 +8,10 @@ them at once POLICY_VIOLATION, if the request asks for more partitions than one 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 from ottla.configs import (
     ConfigResource,
     ConfigResourceType,
-    NodeConfig,
-    describe_topic,
     replace_configs,
     validate_topic_configs,
 )
@@ -30,7 +27,6 @@ from ottla.metadata import MetadataImage, PartitionRegistration
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
-    CreatableTopicConfigs,
     CreatableTopicResult,
     CreateTopicsRequest,
     CreateTopicsResponse,
@@ -45,7 +41,6 @@ def create_topics(
     image: MetadataImage, request: CreateTopicsRequest, context: Context
 ) -> Outcome[CreateTopicsResponse]:
     asked = Counter(topic.name for topic in request.topics)
-    described = _Descriptions(context.node)
     records: list[Message] = []
     results = []
     try:
@@ -57,7 +52,7 @@ def create_topics(
         if asked[topic.name] > 1:
             continue
         try:
-            result = _create_topic(image, topic, context, described, records)
+            result = _create_topic(image, topic, context, records)
         except KafkaError as error:
             result = _refusal(topic.name, error)
         results.append(result)
@@ -70,7 +65,6 @@ def _create_topic(
     image: MetadataImage,
     topic: CreatableTopic,
     context: Context,
-    described: _Descriptions,
     records: list[Message],
 ) -> CreatableTopicResult:
     check_new_name(topic.name, image.topics)
@@ -92,7 +86,7 @@ def _create_topic(
         error_message=None,
         num_partitions=len(partitions),
         replication_factor=len(partitions[0].replicas),
-        configs=described.of(configs),
+        configs=context.descriptions.of_topic(configs),
     )
 
 
@@ -170,35 +164,6 @@ def _assigned_partitions(
             "partitions should be a consecutive 0-based integer sequence",
         )
     return [assigned[partition_id] for partition_id in range(len(assigned))]
-
-
-class _Descriptions:
-    """The configs of new topics as the response shows them. Most topics have none of their own,
-    and what is shown for those is made once."""
-
-    def __init__(self, node: NodeConfig) -> None:
-        self._node = node
-        self._plain: list[CreatableTopicConfigs] | None = None
-
-    def of(self, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
-        if configs:
-            return self._describe(configs)
-        if self._plain is None:
-            self._plain = self._describe({})
-        return self._plain
-
-    def _describe(self, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
-        entries = describe_topic(self._node.topic_config(configs), node=self._node)
-        return [
-            CreatableTopicConfigs(
-                name=entry.name,
-                value=entry.value,
-                read_only=entry.is_read_only,
-                config_source=entry.source,
-                is_sensitive=entry.is_sensitive,
-            )
-            for entry in entries
-        ]
 
 
 def _refusal(name: str, error: KafkaError) -> CreatableTopicResult:

@@ -29,7 +29,7 @@ class ReplicaPlacer:
                 by_rack.setdefault(broker.rack, []).append(broker)
                 self._broker_count += 1
                 self._unfenced_count += not broker.fenced
-        for _, members in sorted(by_rack.items(), key=lambda item: (item[0] is not None, item)):
+        for _, members in sorted(by_rack.items(), key=lambda item: item[0] or ""):
             self._racks.append(_Rack(members, dice))
         self._first_rack = dice.below(len(self._racks)) if self._racks else 0
 

@@ -1,0 +1,274 @@
+"""This node's replicas: the logs and partitions that the metadata says it has.
+
+At the start what is on disk is held against the image. From then on every delta is applied, one
+after the other: logs of new partitions are made, those of deleted topics go, changed configs reach
+the logs. Files are made and removed on a worker and logs are opened here, a few milliseconds' worth
+at a time, so that takes a while; who has to know when it is done waits for `wait_applied`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict, deque
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ottla.broker.log_configs import LogConfigs
+from ottla.broker.log_placement import LogPlacement
+from ottla.broker.stray_logs import set_strays_aside
+from ottla.configs import ConfigResourceType, InvalidConfigError
+from ottla.metadata import MetadataDelta, PartitionRegistration, Topic
+from ottla.model import LeaderEpoch, NodeId, TopicPartition
+from ottla.replication.partition import Partition
+from ottla.runtime.background import Background
+from ottla.storage.file_names import DirectoryState
+from ottla.storage.log import Log
+from ottla.storage.log_config import LogConfig
+from ottla.storage.log_directory import LogDirectory, Progress
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+_log = logging.getLogger(__name__)
+
+# Opening logs gives the loop back after this long.
+_STEP_SECONDS: Final = 0.002
+
+
+class _Replica(NamedTuple):
+    """A partition that this node has a replica of, as the metadata says."""
+
+    topic: Topic
+    name: TopicPartition
+    registration: PartitionRegistration
+
+
+class _Waiting(NamedTuple):
+    delta: MetadataDelta
+    applied: asyncio.Future[None]
+
+
+class LocalReplicas:
+    """Made with the broker, which it keeps up to date. Owned by the node's loop.
+
+    A partition whose log cannot be opened or made has none, and whoever uses it is told so. Only
+    when no log directory is left does the node fail as a whole, with an `OSError`.
+    """
+
+    def __init__(self, broker: Broker, background: Background) -> None:
+        self._broker = broker
+        self._background = background
+        self._log_configs = LogConfigs(broker.config, broker.dice)
+        self._waiting: deque[_Waiting] = deque()
+        self._is_working = False
+
+    def load(self, *, progress: Progress = lambda _done, _all: None) -> None:
+        """Opens every log, and makes those that are missing. Blocks: nothing is served before."""
+        broker = self._broker
+        self._follow_broker_configs()
+        broker.logs.load(
+            lambda partition: self._log_config(partition.topic),
+            now_ms=broker.clock.now_ms(),
+            progress=progress,
+        )
+        for directory in broker.logs.directories:
+            set_strays_aside(directory, broker.image, node_id=broker.node_id, dice=broker.dice)
+        missing = [
+            replica
+            for topic in broker.image.topics
+            for replica in self._replicas(topic, topic.partitions)
+            if not self._follow(replica)
+        ]
+        for directory, replicas in self._place(missing, are_new=False).items():
+            directory.prepare_logs({each.name: each.topic.id for each in replicas})
+            for replica in replicas:
+                self._open(directory, replica)
+
+    def apply(self, delta: MetadataDelta) -> None:
+        """Begins to apply what was committed and what the image shows already. Does not wait."""
+        if not (delta.topics_removed or delta.partitions_changed or delta.configs_changed):
+            return
+        self._waiting.append(_Waiting(delta, asyncio.get_running_loop().create_future()))
+        if not self._is_working:
+            self._is_working = True
+            self._broker.tasks.start("replicas", self._work())
+
+    async def wait_applied(self) -> None:
+        """Returns when everything is applied that was committed before the call."""
+        if self._waiting:
+            await asyncio.shield(self._waiting[-1].applied)
+
+    async def _work(self) -> None:
+        try:
+            while self._waiting:
+                await self._apply(self._waiting[0].delta)
+                self._waiting.popleft().applied.set_result(None)
+        finally:
+            self._is_working = False
+            while self._waiting:
+                self._waiting.popleft().applied.set_result(None)
+
+    async def _apply(self, delta: MetadataDelta) -> None:
+        partitions = self._broker.partitions
+        self._delete(
+            partition.name
+            for topic_id in delta.topics_removed
+            for partition in partitions.remove_topic(topic_id)
+        )
+        self._reconfigure(delta)
+        new = []
+        for topic_id, changed in delta.partitions_changed.items():
+            topic = self._broker.image.topics.by_id.get(topic_id)
+            # A topic that is gone by now is removed by a delta that comes later.
+            if topic is not None:
+                new += [each for each in self._replicas(topic, changed) if not self._follow(each)]
+        await self._create(new)
+
+    def _replicas(self, topic: Topic, indexes: Iterable[int]) -> list[_Replica]:
+        return [
+            _Replica(topic, TopicPartition(topic.name, index), registration)
+            for index in indexes
+            if self._broker.node_id in (registration := topic.partitions[index]).replicas
+        ]
+
+    # ---- partitions
+
+    def _follow(self, replica: _Replica) -> bool:
+        """Makes a partition what the metadata says of it; False if there is none here."""
+        name, registration = replica.name, replica.registration
+        partition = self._broker.partitions.get(name)
+        if partition is None:
+            log = self._broker.logs.get(name)
+            is_unreadable = any(name in each.offline for each in self._broker.logs.directories)
+            if log is None and not is_unreadable:
+                return False
+            self._add_partition(replica, log)
+        else:
+            partition.leader = NodeId(registration.leader)
+            partition.leader_epoch = LeaderEpoch(registration.leader_epoch)
+        return True
+
+    def _add_partition(self, replica: _Replica, log: Log | None) -> None:
+        registration = replica.registration
+        partition = Partition(
+            replica.name,
+            replica.topic.id,
+            leader=NodeId(registration.leader),
+            leader_epoch=LeaderEpoch(registration.leader_epoch),
+        )
+        partition.log = log
+        if log is not None and registration.isr == (self._broker.node_id,):
+            # Nobody else has to have a record for it to be committed.
+            log.advance_high_watermark(log.log_end_offset)
+        self._broker.partitions.add(partition)
+
+    # ---- new logs
+
+    async def _create(self, replicas: list[_Replica]) -> None:
+        clock = self._broker.clock
+        for directory, placed in self._place(replicas, are_new=True).items():
+            topic_ids = {each.name: each.topic.id for each in placed}
+            try:
+                await self._background.run(directory.prepare_logs, topic_ids)
+            except OSError as error:
+                self._failed(directory, placed, error)
+                continue
+            started = clock.monotonic()
+            for replica in placed:
+                self._open(directory, replica)
+                if clock.monotonic() - started > _STEP_SECONDS:
+                    await clock.sleep(0)
+                    started = clock.monotonic()
+
+    def _place(
+        self, replicas: Iterable[_Replica], *, are_new: bool
+    ) -> dict[LogDirectory, list[_Replica]]:
+        """Which directories these get their logs in. Those that must not get any have none."""
+        placement = LogPlacement(self._broker.logs, self._broker.config, self._broker.node_id)
+        placed = defaultdict(list)
+        for replica in replicas:
+            directory = placement.place(replica.registration, is_new=are_new)
+            if directory is None:
+                _log.error("%s is offline: its log directory cannot be used", replica.name)
+                self._add_partition(replica, None)
+            else:
+                placed[directory].append(replica)
+        return placed
+
+    def _open(self, directory: LogDirectory, replica: _Replica) -> None:
+        config = self._log_config(replica.topic.name)
+        now_ms = self._broker.clock.now_ms()
+        try:
+            log = directory.open_prepared_log(replica.name, config, now_ms=now_ms)
+        except OSError as error:
+            self._failed(directory, [replica], error)
+        else:
+            self._add_partition(replica, log)
+
+    def _failed(
+        self, directory: LogDirectory, replicas: Iterable[_Replica], error: OSError
+    ) -> None:
+        told = self._broker.directory_failed(directory.path, error)
+        for replica in replicas:
+            _log.error("%s has no log: %s", replica.name, told.message)
+            self._add_partition(replica, None)
+
+    # ---- logs that go
+
+    def _delete(self, partitions: Iterable[TopicPartition]) -> None:
+        names = set(partitions)
+        for directory in self._broker.logs.directories:
+            here = names.intersection((*directory.logs, *directory.offline)) if names else ()
+            if not here:
+                continue
+            unique_ids = {name: self._broker.dice.uuid() for name in sorted(here)}
+            try:
+                paths = directory.set_aside(unique_ids, DirectoryState.DELETE)
+            except OSError as error:
+                self._broker.directory_failed(directory.path, error)
+            else:
+                self._broker.tasks.start("purge", self._purge(directory, paths))
+
+    async def _purge(self, directory: LogDirectory, paths: Iterable[str]) -> None:
+        for path in paths:
+            try:
+                await self._background.run(directory.purge, path)
+            except OSError as error:
+                _log.warning("%s is left for the next start to remove: %s", path, error)
+
+    # ---- configs
+
+    def _log_config(self, topic: str) -> LogConfig:
+        return self._log_configs.of_topic(topic, self._broker.image.topic_configs(topic))
+
+    def _reconfigure(self, delta: MetadataDelta) -> None:
+        changed = delta.configs_changed
+        mine = ("", str(self._broker.node_id))
+        if any(kind is ConfigResourceType.BROKER and name in mine for kind, name in changed):
+            self._follow_broker_configs()
+            logs = list(self._broker.logs)
+        else:
+            topics = {name for kind, name in changed if kind is ConfigResourceType.TOPIC}
+            logs = [log for topic in sorted(topics) for log in self._logs_of(topic)]
+        for log in logs:
+            log.reconfigure(self._log_config(log.partition.topic))
+
+    def _logs_of(self, topic_name: str) -> list[Log]:
+        topic = self._broker.image.topics.by_name.get(topic_name)
+        found = [
+            self._broker.logs.get(TopicPartition(topic_name, index))
+            for index in (() if topic is None else topic.partitions)
+        ]
+        return [log for log in found if log is not None]
+
+    def _follow_broker_configs(self) -> None:
+        broker = self._broker
+        image = broker.image
+        try:
+            broker.config = broker.config.with_dynamic(
+                cluster=image.cluster_configs, broker=image.broker_configs(broker.node_id)
+            )
+        except InvalidConfigError as error:
+            _log.warning("stored broker configs are left out: %s", error.message)
+        self._log_configs = LogConfigs(broker.config, broker.dice)

@@ -1,0 +1,98 @@
+"""The configs of topics, as their logs understand them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Final
+
+from ottla.configs import EffectiveTopicConfig, InvalidConfigError, NodeConfig
+from ottla.runtime.dice import Dice
+from ottla.storage.log_config import LogConfig
+from ottla.wire.records.compression import Codec
+from ottla.wire.records.header import TimestampType
+
+_log = logging.getLogger(__name__)
+
+_CODECS: Final = {
+    "uncompressed": Codec.NONE,
+    "gzip": Codec.GZIP,
+    "snappy": Codec.SNAPPY,
+    "lz4": Codec.LZ4,
+    "zstd": Codec.ZSTD,
+}
+_TIMESTAMP_TYPES: Final = {
+    "CreateTime": TimestampType.CREATE_TIME,
+    "LogAppendTime": TimestampType.LOG_APPEND_TIME,
+}
+_GZIP_LEVEL_DEFAULT: Final = -1
+
+
+def log_config_of(
+    topic: EffectiveTopicConfig, *, producer_id_expiration_ms: int, segment_jitter_ms: int = 0
+) -> LogConfig:
+    """A log's config. The jitter is one that was rolled for it, `segment.jitter.ms` at most."""
+    codec = _CODECS.get(topic.compression_type)
+    return LogConfig(
+        segment_bytes=topic.segment_bytes,
+        segment_ms=topic.segment_ms,
+        segment_jitter_ms=segment_jitter_ms,
+        segment_index_bytes=topic.segment_index_bytes,
+        index_interval_bytes=topic.index_interval_bytes,
+        preallocate=topic.preallocate,
+        max_message_bytes=topic.max_message_bytes,
+        message_timestamp_type=_TIMESTAMP_TYPES[topic.message_timestamp_type],
+        message_timestamp_before_max_ms=topic.message_timestamp_before_max_ms,
+        message_timestamp_after_max_ms=topic.message_timestamp_after_max_ms,
+        compression_type=codec,
+        compression_level=_compression_level(topic, codec),
+        delete=topic.deletes,
+        compact=topic.compacts,
+        retention_ms=topic.retention_ms,
+        retention_bytes=topic.retention_bytes,
+        delete_retention_ms=topic.delete_retention_ms,
+        min_cleanable_dirty_ratio=topic.min_cleanable_dirty_ratio,
+        min_compaction_lag_ms=topic.min_compaction_lag_ms,
+        max_compaction_lag_ms=topic.max_compaction_lag_ms,
+        file_delete_delay_ms=topic.file_delete_delay_ms,
+        flush_messages=topic.flush_messages,
+        flush_ms=topic.flush_ms,
+        producer_id_expiration_ms=producer_id_expiration_ms,
+    )
+
+
+def _compression_level(topic: EffectiveTopicConfig, codec: Codec | None) -> int | None:
+    if codec is Codec.GZIP:
+        level = topic.compression_gzip_level
+        return None if level == _GZIP_LEVEL_DEFAULT else level
+    if codec is Codec.LZ4:
+        return topic.compression_lz4_level
+    return topic.compression_zstd_level if codec is Codec.ZSTD else None
+
+
+class LogConfigs:
+    """The log configs of topics on a node, while its own configs stay the same."""
+
+    def __init__(self, node: NodeConfig, dice: Dice) -> None:
+        self._node = node
+        self._dice = dice
+        # Most topics have no configs of their own, and their logs share this one.
+        self._default = self._of(node.topic_defaults)
+
+    def of_topic(self, name: str, overrides: Mapping[str, str]) -> LogConfig:
+        """The config for one log of a topic that has these of its own."""
+        if not overrides and not self._node.topic_defaults.segment_jitter_ms:
+            return self._default
+        try:
+            return self._of(self._node.topic_config(overrides))
+        except InvalidConfigError as error:
+            _log.warning("the configs of topic %s are left out: %s", name, error.message)
+            return self._of(self._node.topic_defaults)
+
+    def _of(self, topic: EffectiveTopicConfig) -> LogConfig:
+        jitter_ms = min(topic.segment_jitter_ms, topic.segment_ms)
+        return log_config_of(
+            topic,
+            producer_id_expiration_ms=self._node.producer_id_expiration_ms,
+            segment_jitter_ms=self._dice.below(jitter_ms) if jitter_ms else 0,
+        )

@@ -1,0 +1,42 @@
+"""In which directory a partition's log is made (KIP-858)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.configs import NodeConfig
+from ottla.metadata import PartitionRegistration
+from ottla.metadata.partition import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
+from ottla.storage.log_directory import LogDirectory
+from ottla.storage.log_store import LogStore
+
+EVERY_LOG_DIR: Final = "*"
+_NO_DIRECTORY: Final = (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
+
+
+def is_cordoned(directory: LogDirectory, config: NodeConfig) -> bool:
+    """Whether new logs go elsewhere (KIP-1066)."""
+    cordoned = config.cordoned_log_dirs
+    return directory.path in cordoned or EVERY_LOG_DIR in cordoned
+
+
+class LogPlacement:
+    """Places the logs of one delta: where the metadata says, or where there are fewest."""
+
+    def __init__(self, logs: LogStore, config: NodeConfig, node_id: int) -> None:
+        self._node_id = node_id
+        self._has_failed = bool(logs.failed)
+        self._by_id = {directory.id: directory for directory in logs.directories}
+        open_to_all = [each for each in logs.directories if not is_cordoned(each, config)]
+        self._counts = {each: len(each.logs) for each in open_to_all or logs.directories}
+
+    def place(self, registration: PartitionRegistration, *, is_new: bool) -> LogDirectory | None:
+        """None for a log that may be in a directory that has failed: it must not begin anew."""
+        wanted = registration.directory_of(self._node_id)
+        if wanted in self._by_id:
+            return self._by_id[wanted]
+        if not is_new and (wanted not in _NO_DIRECTORY or self._has_failed):
+            return None
+        directory = min(self._counts, key=self._counts.__getitem__)
+        self._counts[directory] += 1
+        return directory

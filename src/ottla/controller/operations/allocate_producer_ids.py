@@ -1,0 +1,42 @@
+"""AllocateProducerIds, version 0: a broker takes the next thousand producer ids (KIP-730).
+
+STALE_BROKER_EPOCH if the broker has registered anew meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.broker_epochs import current_broker
+from ottla.metadata import MetadataImage
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.messages.allocate_producer_ids import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+)
+from ottla.wire.stored.cluster_metadata.producer_ids import ProducerIdsRecord
+
+BLOCK_SIZE: Final = 1000
+
+_PRODUCER_ID_MAX: Final = 2**63 - 1
+
+
+def allocate_producer_ids(
+    image: MetadataImage, request: AllocateProducerIdsRequest, _context: Context
+) -> Outcome[AllocateProducerIdsResponse]:
+    try:
+        current_broker(image, request.broker_id, request.broker_epoch)
+    except KafkaError as error:
+        return Outcome([], AllocateProducerIdsResponse(error_code=error.code))
+    first = image.next_producer_id
+    if first > _PRODUCER_ID_MAX - BLOCK_SIZE:
+        return Outcome([], AllocateProducerIdsResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR))
+    record = ProducerIdsRecord(
+        broker_id=request.broker_id,
+        broker_epoch=request.broker_epoch,
+        next_producer_id=first + BLOCK_SIZE,
+    )
+    return Outcome(
+        [record], AllocateProducerIdsResponse(producer_id_start=first, producer_id_len=BLOCK_SIZE)
+    )

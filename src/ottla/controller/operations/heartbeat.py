@@ -1,0 +1,139 @@
+"""BrokerHeartbeat, versions 0 to 2: a broker asks to serve, to be fenced, or to shut down.
+
+    fenced ──caught up──▶ serving ──wants to shut down──▶ in controlled shutdown
+      ▲                      │                                      │
+      └──wants to be fenced──┘        fenced, may stop ◀──leads nothing any more
+
+STALE_BROKER_EPOCH if the broker has registered anew meanwhile.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.broker_epochs import current_broker
+from ottla.controller.operations.leadership import BrokerChange, leadership_records
+from ottla.metadata import NO_LEADER, BrokerRegistration, MetadataImage, PartitionRegistration
+from ottla.model import KafkaError, Uuid
+from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from ottla.wire.schema import Message
+from ottla.wire.stored.cluster_metadata.brokers import BrokerRegistrationChangeRecord
+
+_ON, _OFF = 1, -1
+
+
+class _State(Enum):
+    FENCED = auto()
+    SERVING = auto()
+    CONTROLLED_SHUTDOWN = auto()
+    SHUTDOWN_NOW = auto()
+
+
+def heartbeat(
+    image: MetadataImage, request: BrokerHeartbeatRequest, context: Context
+) -> Outcome[BrokerHeartbeatResponse]:
+    try:
+        broker = current_broker(image, request.broker_id, request.broker_epoch)
+    except KafkaError as error:
+        return Outcome([], BrokerHeartbeatResponse(error_code=error.code))
+    # The registration is in the batch that begins at its epoch: whoever has read that far has it.
+    is_caught_up = request.current_metadata_offset >= broker.epoch
+    state = _next_state(image, broker, request, is_caught_up=is_caught_up)
+    records = _records(image, broker, state, context) if state is not _state(broker) else []
+    records += _directories_offline(image, broker, request.offline_log_dirs, context)
+    records += _directories_cordoned(broker, request.cordoned_log_dirs)
+    response = BrokerHeartbeatResponse(
+        is_caught_up=is_caught_up,
+        is_fenced=state in (_State.FENCED, _State.SHUTDOWN_NOW),
+        should_shut_down=state is _State.SHUTDOWN_NOW,
+    )
+    return Outcome(records, response)
+
+
+def _state(broker: BrokerRegistration) -> _State:
+    if broker.fenced:
+        return _State.FENCED
+    return _State.CONTROLLED_SHUTDOWN if broker.in_controlled_shutdown else _State.SERVING
+
+
+def _next_state(
+    image: MetadataImage,
+    broker: BrokerRegistration,
+    request: BrokerHeartbeatRequest,
+    *,
+    is_caught_up: bool,
+) -> _State:
+    state = _state(broker)
+    if state is _State.FENCED:
+        if request.want_shut_down:
+            return _State.SHUTDOWN_NOW
+        return _State.SERVING if is_caught_up and not request.want_fence else state
+    if state is _State.SERVING and request.want_fence:
+        return _State.SHUTDOWN_NOW if request.want_shut_down else _State.FENCED
+    if state is _State.CONTROLLED_SHUTDOWN or request.want_shut_down:
+        return _State.CONTROLLED_SHUTDOWN if _leads(image, broker.id) else _State.SHUTDOWN_NOW
+    return state
+
+
+def _leads(image: MetadataImage, broker_id: int) -> bool:
+    return any(
+        partition.leader == broker_id
+        for topic in image.topics
+        for partition in topic.partitions.values()
+    )
+
+
+def _records(
+    image: MetadataImage, broker: BrokerRegistration, state: _State, context: Context
+) -> list[Message]:
+    change = BrokerRegistrationChangeRecord(broker_id=broker.id, broker_epoch=broker.epoch)
+
+    def is_in_sync(partition: PartitionRegistration) -> bool:
+        return broker.id in partition.isr
+
+    if state is _State.SERVING:
+        change.fenced = _OFF
+        elections = leadership_records(
+            image, context, BrokerChange(added=broker.id), lambda each: each.leader == NO_LEADER
+        )
+        return [change, *elections]
+    moved = leadership_records(image, context, BrokerChange(removed=broker.id), is_in_sync)
+    if state is _State.CONTROLLED_SHUTDOWN:
+        change.in_controlled_shutdown = _ON
+        return [change, *moved]
+    if broker.fenced:
+        return moved
+    change.fenced = _ON
+    return [*moved, change]
+
+
+def _directories_offline(
+    image: MetadataImage, broker: BrokerRegistration, offline: list[Uuid], context: Context
+) -> list[Message]:
+    """Directories that failed take their replicas out of sync (KIP-858)."""
+    lost = set(offline).intersection(broker.log_dirs)
+    if not lost:
+        return []
+
+    def is_in_lost_directory(partition: PartitionRegistration) -> bool:
+        return broker.id in partition.isr and partition.directory_of(broker.id) in lost
+
+    left = [directory for directory in broker.log_dirs if directory not in lost]
+    change = BrokerRegistrationChangeRecord(
+        broker_id=broker.id, broker_epoch=broker.epoch, log_dirs=left
+    )
+    moved = leadership_records(
+        image, context, BrokerChange(removed=broker.id), is_in_lost_directory
+    )
+    return [*moved, change]
+
+
+def _directories_cordoned(broker: BrokerRegistration, cordoned: list[Uuid] | None) -> list[Message]:
+    if cordoned is None or tuple(cordoned) == broker.cordoned_log_dirs:
+        return []
+    return [
+        BrokerRegistrationChangeRecord(
+            broker_id=broker.id, broker_epoch=broker.epoch, cordoned_log_dirs=list(cordoned)
+        )
+    ]

@@ -1,0 +1,149 @@
+"""BrokerRegistration, versions 0 to 4: a broker says that it is there, and stays fenced at first.
+
+INCONSISTENT_CLUSTER_ID, INVALID_REGISTRATION for directories that cannot be, UNSUPPORTED_VERSION
+for a broker that does not know the levels of the cluster's features.
+"""
+
+from __future__ import annotations
+
+from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.leadership import BrokerChange, leadership_records
+from ottla.metadata import MetadataImage, VersionRange
+from ottla.metadata.features import METADATA_VERSION
+from ottla.model import ErrorCode, KafkaError, Uuid, uuid_to_text
+from ottla.wire.messages.broker_registration import (
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+)
+from ottla.wire.schema import Message
+from ottla.wire.stored.cluster_metadata.brokers import (
+    BrokerEndpoint,
+    BrokerFeature,
+    RegisterBrokerRecord,
+)
+
+# Ids below this one mean something else than a directory (KIP-858).
+_RESERVED_IDS = 100
+
+
+def register_broker(
+    image: MetadataImage, request: BrokerRegistrationRequest, context: Context
+) -> Outcome[BrokerRegistrationResponse]:
+    try:
+        _check(image, request, context)
+    except KafkaError as error:
+        return Outcome([], BrokerRegistrationResponse(error_code=error.code))
+    record = _registration(request)
+    records: list[Message] = []
+    existing = image.brokers.get(request.broker_id)
+    if existing is not None and existing.incarnation_id == request.incarnation_id:
+        record.broker_epoch = existing.epoch
+        record.fenced = existing.fenced
+        record.in_controlled_shutdown = existing.in_controlled_shutdown
+    else:
+        record.broker_epoch = context.next_offset
+        is_clean = existing is not None and request.previous_broker_epoch == existing.epoch
+        records = _end_previous_incarnation(image, request.broker_id, context, is_clean=is_clean)
+    return Outcome([*records, record], BrokerRegistrationResponse(broker_epoch=record.broker_epoch))
+
+
+def _check(image: MetadataImage, request: BrokerRegistrationRequest, context: Context) -> None:
+    if request.cluster_id != context.cluster_id:
+        raise KafkaError(
+            ErrorCode.INCONSISTENT_CLUSTER_ID,
+            f"Expected cluster ID {context.cluster_id}, but got cluster ID {request.cluster_id}",
+        )
+    if request.is_migrating_zk_broker:
+        raise KafkaError(
+            ErrorCode.BROKER_ID_NOT_REGISTERED,
+            "Controller does not support registering ZK brokers.",
+        )
+    _check_directories(image, request.broker_id, request.log_dirs)
+    _check_features(image, request)
+
+
+def _check_directories(image: MetadataImage, broker_id: int, directories: list[Uuid]) -> None:
+    if not directories:
+        raise _invalid("No directories specified in request")
+    if any(int.from_bytes(directory) < _RESERVED_IDS for directory in directories):
+        raise _invalid("Reserved directory ID in request")
+    if len(set(directories)) < len(directories):
+        raise _invalid("Duplicate directory ID in request")
+    for other in image.brokers.values():
+        taken = set(directories).intersection(other.log_dirs)
+        if other.id != broker_id and taken:
+            raise _invalid(
+                f"Broker {other.id} is already registered with directory "
+                f"{uuid_to_text(taken.pop())}"
+            )
+
+
+def _check_features(image: MetadataImage, request: BrokerRegistrationRequest) -> None:
+    """The broker has to know every finalized level; a feature it does not name it knows as 0."""
+    supported = {
+        feature.name: VersionRange(feature.min_supported_version, feature.max_supported_version)
+        for feature in request.features
+    }
+    if METADATA_VERSION not in supported:
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_VERSION, f"Request features do not contain '{METADATA_VERSION}'"
+        )
+    for name in {*image.features, *supported}:
+        level = image.features.get(name, 0)
+        low, high = supported.get(name, VersionRange(0, 0))
+        if not low <= level <= high:
+            raise KafkaError(
+                ErrorCode.UNSUPPORTED_VERSION,
+                f"Unable to register because the broker does not support finalized version "
+                f"{level} of {name}. The broker wants a version between {low} and {high}, "
+                "inclusive.",
+            )
+
+
+def _registration(request: BrokerRegistrationRequest) -> RegisterBrokerRecord:
+    return RegisterBrokerRecord(
+        broker_id=request.broker_id,
+        incarnation_id=request.incarnation_id,
+        end_points=[
+            BrokerEndpoint(
+                name=listener.name,
+                host=listener.host,
+                port=listener.port,
+                security_protocol=listener.security_protocol,
+            )
+            for listener in request.listeners
+        ],
+        features=[
+            BrokerFeature(
+                name=feature.name,
+                min_supported_version=feature.min_supported_version,
+                max_supported_version=feature.max_supported_version,
+            )
+            for feature in request.features
+        ],
+        rack=request.rack,
+        log_dirs=list(request.log_dirs),
+    )
+
+
+def _end_previous_incarnation(
+    image: MetadataImage, broker_id: int, context: Context, *, is_clean: bool
+) -> list[Message]:
+    """Takes the broker out of every partition in which it still counts as being there.
+
+    One that does not prove that it shut down cleanly may have lost what it acknowledged, so that
+    it is no eligible leader either.
+    """
+    if is_clean or not image.has_eligible_leader_replicas:
+        change = BrokerChange(removed=broker_id)
+        return leadership_records(image, context, change, lambda each: broker_id in each.isr)
+    return leadership_records(
+        image,
+        context,
+        BrokerChange(unclean=broker_id),
+        lambda each: broker_id in each.isr or broker_id in each.eligible_leader_replicas,
+    )
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REGISTRATION, message)

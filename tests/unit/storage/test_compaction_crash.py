@@ -1,0 +1,175 @@
+"""A crash at any moment of swapping in leaves the old segments, or the new ones, or some of each."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+
+import pytest
+
+from ottla.simulation.dice import SeededDice
+from ottla.simulation.disk_faults import PowerLost
+from ottla.storage.compaction import CompactionResult, compact, plan_compaction, swap_in
+from ottla.storage.file_names import FileKind, FileState, SegmentFileName
+from ottla.storage.interrupted_work import finish_interrupted_work
+from ottla.storage.log_config import LogConfig
+from ottla.wire.records.compression import Codec
+from tests.compaction_history import (
+    Compact,
+    CompactionHistory,
+    End,
+    Flush,
+    Operation,
+    Put,
+    Reopen,
+    Roll,
+)
+from tests.compactions import commit_all
+from tests.log_checks import all_batches, directory_content
+from tests.logs import DIRECTORY, Checkpoints, opened
+
+RETENTION_MS = 1_000
+CONFIG = LogConfig(
+    compact=True,
+    delete=False,
+    segment_bytes=600,
+    index_interval_bytes=0,
+    delete_retention_ms=RETENTION_MS,
+    min_cleanable_dirty_ratio=0.0,
+)
+CRASHES_EACH = 5
+
+
+def put(producer: int, *keys: int, deletes: bool = False) -> Put:
+    return Put(producer, tuple((key, None if deletes else 20) for key in keys), Codec.NONE)
+
+
+# Transactions over several segments, of which markers, empty batches and a tombstone are left; some
+# of those are due to go.
+STORY: tuple[Operation, ...] = (
+    *(put(0, 0), put(3, 1), put(4, 2), Roll()),
+    *(End(3, commits=False, raises_epoch=False), put(0, 1, 2), put(1, 3), Roll()),
+    *(put(5, 4), End(4, commits=True, raises_epoch=True), Roll()),
+    *(End(5, commits=False, raises_epoch=False), put(0, 4), put(0, 5, deletes=True)),
+    *(put(3, 0, 1), End(3, commits=True, raises_epoch=False), Roll()),
+    *(put(0, 1, 2, 0), put(0, 1), Roll(), put(0, 3), Flush(True), Compact(0, 100)),
+    *(put(0, 6), Roll(), Compact(0, 100), put(0, 1), Roll(), put(0, 2), Flush(False)),
+)
+
+
+@cache
+def story() -> tuple[CompactionHistory, CompactionResult]:
+    """The log, and a compaction of it that has not been swapped in. To be copied, not changed."""
+    history = CompactionHistory(CONFIG)
+    history.run(list(STORY))
+    history.now_ms += RETENTION_MS
+    commit_all(history.log)
+    plan = plan_compaction(
+        history.log,
+        first_dirty_offset=history.cleaner_offsets.first_dirty_offset(history.log),
+        now_ms=history.now_ms,
+    )
+    assert plan is not None
+    return history, compact(history.disk, plan)
+
+
+def changes_of_swap() -> int:
+    """How many writes, syncs and renames it takes."""
+    count = 0
+    while not swap_until(count)[1]:
+        count += 1
+    return count
+
+
+def swap_until(changes: int) -> tuple[CompactionHistory, bool]:
+    """Swaps in until so many changes are made; says whether that was the end of it."""
+    history, result = copy.deepcopy(story())
+    history.disk.faults.power_off_after(changes)
+    try:
+        swap_in(history.log, result, now_ms=history.now_ms)
+    except PowerLost:
+        return history, False
+    return history, True
+
+
+@pytest.mark.parametrize("seed", range(CRASHES_EACH))
+def test_crash_while_swapping_in_loses_nothing(seed: int) -> None:
+    for changes in range(changes_of_swap() + 1):
+        history, _ = swap_until(changes)
+        dice = SeededDice(f"{seed}/{changes}")
+        history.disk.crash(dice)
+        while not history.recover(dice):
+            history.disk.crash(dice)
+        history.check()
+        history.compact(Compact(0, 100))
+        history.reopen(Reopen(is_clean=False, loses_snapshots=True))
+
+
+def test_death_of_the_process_while_swapping_in_needs_no_more_than_renames() -> None:
+    """Indexes are built again only where nobody can tell whose they are."""
+    history, result = story()
+    sizes = {group.base_offset: group.size for group in result.groups}
+    for changes in range(changes_of_swap() + 1):
+        history, _ = swap_until(changes)
+        history.disk.kill()
+        finish_interrupted_work(history.disk, DIRECTORY)
+        found = directory_content(history.disk, DIRECTORY)
+        assert all(not name.endswith((".swap", ".cleaned", ".deleted")) for name in found)
+        live = {base: len(found[str(SegmentFileName(base, FileKind.LOG))]) for base in sizes}
+        # From the start of the log on, groups are new; then they are old.
+        is_new = [live[base] == size for base, size in sizes.items()]
+        assert is_new == sorted(is_new, reverse=True) or all(is_new)
+
+
+def test_finishing_a_swap_twice_is_finishing_it_once() -> None:
+    for changes in range(changes_of_swap() + 1):
+        history, _ = swap_until(changes)
+        history.disk.kill()
+        finish_interrupted_work(history.disk, DIRECTORY)
+        once = directory_content(history.disk, DIRECTORY)
+        finish_interrupted_work(history.disk, DIRECTORY)
+        assert directory_content(history.disk, DIRECTORY) == once
+
+
+def test_finishing_a_swap_leaves_no_index_of_its_making() -> None:
+    """To look into a `.swap` whose indexes are live already must not make new ones."""
+    history, _ = copy.deepcopy(story())
+    disk = history.disk
+    log = SegmentFileName(0, FileKind.LOG)
+    disk.rename(f"{DIRECTORY}/{log}", f"{DIRECTORY}/{log._replace(state=FileState.SWAP)}")
+    disk.kill()
+    names = set(disk.list_directory(DIRECTORY))
+    finish_interrupted_work(disk, DIRECTORY)
+    assert set(disk.list_directory(DIRECTORY)) <= names | {str(log)}
+
+
+def test_empty_segment_that_is_swapped_in_replaces_the_one_of_its_offset() -> None:
+    """Its last offset, which is none, does not tell; Kafka's cleaner makes such segments."""
+    history, _ = copy.deepcopy(story())
+    disk, first = history.disk, history.log.segments.first
+    for kind in (FileKind.LOG, FileKind.OFFSET_INDEX, FileKind.TIME_INDEX):
+        disk.open(f"{first.path(kind)}.swap", create=True)
+    transactions = f"{first.path(FileKind.TRANSACTION_INDEX)}"
+    disk.open(transactions, create=True)
+    for name in disk.list_directory(DIRECTORY):
+        if name.endswith(".cleaned"):
+            disk.remove(f"{DIRECTORY}/{name}")
+    finish_interrupted_work(disk, DIRECTORY)
+    assert disk.file_size(first.path(FileKind.LOG)) == 0
+    assert not disk.exists(transactions)
+
+
+def test_transaction_whose_marker_is_gone_does_not_come_back_with_an_old_snapshot() -> None:
+    history = CompactionHistory(CONFIG)
+    begin = (put(3, 1), put(0, 0), Roll(), End(3, commits=True, raises_epoch=False))
+    history.run([*begin, put(0, 1), put(3, 2), End(3, commits=True, raises_epoch=False), Roll()])
+    history.flush(with_checkpoint=False)
+    for _ in range(3):
+        history.run([put(0, 3), Roll(), Compact(RETENTION_MS, 100)])
+    assert 2 not in {batch.header.base_offset for batch in all_batches(history.log)}
+    history.log.close()
+    history.disk.kill()
+    # The checkpoint was written long ago, when the transaction was open.
+    Checkpoints(history.disk).lower(history.log.partition, 2)
+    history.log = opened(history.disk, CONFIG, now_ms=history.now_ms)
+    history.check()
