@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.fetch_sessions import FetchSessions
 from ottla.broker.handling import HandledApi, handled_apis
+from ottla.broker.local_replicas import LocalReplicas
 from ottla.broker.pending import Pending
+from ottla.broker.producer_ids import ProducerIds
+from ottla.configs import NodeConfig
+from ottla.controller.controller import Controller
+from ottla.metadata import SUPPORTED_FEATURES, MetadataImage, VersionRange
+from ottla.metadata.features import KRAFT_VERSION, KRAFT_VERSION_LEVEL
 from ottla.model import KafkaError, NodeId
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
+from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.tasks import Tasks
@@ -31,9 +38,12 @@ class Broker:
         self,
         *,
         node_id: NodeId,
+        config: NodeConfig,
+        controller: Controller,
         clock: Clock,
         dice: Dice,
         tasks: Tasks,
+        background: Background,
         logs: LogStore,
         commit: GroupCommit,
         request_bytes_max: int,
@@ -41,11 +51,16 @@ class Broker:
         fetch_sessions_max: int,
     ) -> None:
         self.node_id = node_id
+        # With the dynamic configs of the image.
+        self.config = config
+        self.controller = controller
         self.clock = clock
         self.dice = dice
         self.tasks = tasks
         self.logs = logs
         self.partitions = Partitions()
+        self.replicas = LocalReplicas(self, background)
+        self.producer_ids = ProducerIds(controller, node_id, tasks)
         self.fetch_sessions = FetchSessions(dice, sessions_max=fetch_sessions_max)
         self.request_bytes_max = request_bytes_max
         self.fetch_bytes_max = fetch_bytes_max
@@ -53,13 +68,37 @@ class Broker:
         self.apis: dict[int, HandledApi] = handled_apis()
         self._commit = commit
 
+    @property
+    def cluster_id(self) -> str:
+        return self.controller.cluster_id
+
+    @property
+    def image(self) -> MetadataImage:
+        return self.controller.image
+
+    @property
+    def supported_features(self) -> dict[str, VersionRange]:
+        return SUPPORTED_FEATURES
+
+    @property
+    def finalized_features(self) -> dict[str, int]:
+        # The quorum's version is in its own records, not in the image.
+        return {**self.image.features, KRAFT_VERSION: KRAFT_VERSION_LEVEL}
+
+    @property
+    def finalized_features_epoch(self) -> int:
+        return self.controller.committed_offset - 1
+
     def storage_failed(self, partition: Partition, error: OSError) -> KafkaError:
         """What to tell a client whose request met a failing or full disk."""
         return self.log_failed(partition.require_log(), error)
 
     def log_failed(self, log: Log, error: OSError) -> KafkaError:
         """Takes the log's directory offline, with all its partitions, unless it is merely full."""
-        path = log.directory.rpartition("/")[0]
+        return self.directory_failed(log.directory.rpartition("/")[0], error)
+
+    def directory_failed(self, path: str, error: OSError) -> KafkaError:
+        """The same for what is not about one log."""
         told = self.logs.storage_error(path, error)
         if path in self.logs.failed:
             for each in self.partitions:

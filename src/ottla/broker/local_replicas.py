@@ -52,8 +52,7 @@ class _Waiting(NamedTuple):
 class LocalReplicas:
     """Made with the broker, which it keeps up to date. Owned by the node's loop.
 
-    A partition whose log cannot be opened or made has none, and whoever uses it is told so. Only
-    when no log directory is left does the node fail as a whole, with an `OSError`.
+    A partition whose log cannot be opened or made has none, and whoever uses it is told so.
     """
 
     def __init__(self, broker: Broker, background: Background) -> None:

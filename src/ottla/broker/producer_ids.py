@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from typing import Final
 
-from ottla.model import KafkaError, ProducerId
+from ottla.controller.controller import Controller
+from ottla.controller.operations.allocate_producer_ids import allocate_producer_ids
+from ottla.model import ErrorCode, KafkaError, NodeId, ProducerId
 from ottla.runtime.tasks import Tasks
+from ottla.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 
 _log = logging.getLogger(__name__)
 
@@ -20,11 +22,11 @@ _LEFT_MIN: Final = 100
 
 
 class ProducerIds:
-    """Owned by the node's loop. `allocate` takes a block of ids for this node alone, durably, or
-    raises a `KafkaError`."""
+    """Owned by the node's loop. Useful once the node is registered."""
 
-    def __init__(self, allocate: Callable[[], Awaitable[range]], tasks: Tasks) -> None:
-        self._allocate = allocate
+    def __init__(self, controller: Controller, node_id: NodeId, tasks: Tasks) -> None:
+        self._controller = controller
+        self._node_id = node_id
         self._tasks = tasks
         self._block = self._next_block = range(0)
         # Done when the block that was asked for has come, or an error instead of it.
@@ -60,3 +62,15 @@ class ProducerIds:
             error = refusal
         self._allocation = None
         allocation.set_result(error)
+
+    async def _allocate(self) -> range:
+        broker = self._controller.image.brokers.get(self._node_id)
+        request = AllocateProducerIdsRequest(
+            broker_id=self._node_id, broker_epoch=-1 if broker is None else broker.epoch
+        )
+        block = await self._controller.submit(allocate_producer_ids, request)
+        if block.error_code:
+            error = ErrorCode(block.error_code)
+            raise KafkaError(error, "the controller gave no producer ids")
+        start = block.producer_id_start
+        return range(start, start + block.producer_id_len)

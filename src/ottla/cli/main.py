@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ottla.cli.dump import dump
+from ottla.cli.start import start
 
 app = typer.Typer(
     name="ottla",
@@ -42,6 +43,7 @@ def ottla(
     Kafka's files."""
 
 
+app.command()(start)
 app.command()(dump)
 
 

@@ -91,6 +91,9 @@ class Listener(Protocol):
 class Network(Protocol):
     """Streams to and from other hosts. Errors are `OSError`s."""
 
+    def host_name(self) -> str:
+        """What this host calls itself."""
+
     async def listen(
         self, address: Address, make_handler: Callable[[], ConnectionHandler]
     ) -> Listener: ...

@@ -16,6 +16,9 @@ class SystemNetwork:
 
     __slots__ = ()
 
+    def host_name(self) -> str:
+        return socket.gethostname()
+
     async def listen(
         self, address: Address, make_handler: Callable[[], ConnectionHandler]
     ) -> SystemListener:

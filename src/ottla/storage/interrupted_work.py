@@ -20,9 +20,10 @@ from ottla.runtime.disk import Disk
 from ottla.storage.batch_scan import scan_headers
 from ottla.storage.file_names import OFFSET_MAX, FileKind, FileState, SegmentFileName
 
+# A transaction index is not with every segment, so only those of the first step can be missed.
 _SWAP_STEPS: Final = (
-    (FileKind.OFFSET_INDEX, FileKind.TIME_INDEX),
-    (FileKind.TRANSACTION_INDEX, FileKind.LOG),
+    frozenset({FileKind.OFFSET_INDEX, FileKind.TIME_INDEX}),
+    frozenset({FileKind.TRANSACTION_INDEX, FileKind.LOG}),
 )
 
 
@@ -40,17 +41,16 @@ def finish_interrupted_work(disk: Disk, directory: str) -> None:
     remove_segment_files(disk, directory, unwanted)
     trusted = [name for name in swaps if name.base_offset < lowest_cleaned]
     if trusted:
-        remove_segment_files(disk, directory, _replaced_by(disk, directory, found, trusted))
+        live = [name for name in found if name.state is FileState.LIVE]
+        remove_segment_files(disk, directory, _replaced_by(disk, directory, trusted, live))
         complete_swap(disk, directory, trusted)
 
 
 def complete_swap(disk: Disk, directory: str, swaps: Sequence[SegmentFileName]) -> None:
-    """Gives `.swap` files their live names, durably, in two steps.
+    """Gives `.swap` files their live names, durably, when what they replace is durably gone.
 
-    A crash may leave any of a step's renames done. As long as the log file is a `.swap`, live files
-    beside it are taken for those of the old segment and go. An offset or time index that went is
-    missed, and all indexes are built again; a transaction index on its own would not be missed, so
-    it becomes live after those.
+    In two steps, so that a crash leaves no doubt whose a live file beside a `.swap` of the log is:
+    as long as all of the first step's are `.swap`, it belongs to the old segment.
     """
     for kinds in _SWAP_STEPS:
         for name in swaps:
@@ -75,20 +75,19 @@ def remove_segment_files(disk: Disk, directory: str, names: list[SegmentFileName
 
 
 def _replaced_by(
-    disk: Disk, directory: str, found: list[SegmentFileName], swaps: list[SegmentFileName]
+    disk: Disk, directory: str, swaps: list[SegmentFileName], live: list[SegmentFileName]
 ) -> list[SegmentFileName]:
-    """The live files of the segments that the swapped ones were made of, producer snapshots too:
-    ProducerHistory tells why those must not outlive them."""
-    ranges = [
-        range(name.base_offset, max(_end_offset(disk, directory, name), name.base_offset + 1))
-        for name in swaps
-        if name.kind is FileKind.LOG
-    ]
-    return [
-        name
-        for name in found
-        if name.state is FileState.LIVE and any(name.base_offset in replaced for replaced in ranges)
-    ]
+    """The files of the segments that the swapped ones were made of, producer snapshots too:
+    `ProducerHistory.forget_snapshots_between` tells why those must not outlive them."""
+    replaced: list[SegmentFileName] = []
+    for log in swaps:
+        if log.kind is FileKind.LOG:
+            kinds = {name.kind for name in swaps if name.base_offset == log.base_offset}
+            # The segment of the same base offset may be the new one by now.
+            start = log.base_offset if kinds >= _SWAP_STEPS[0] else log.base_offset + 1
+            end = max(_end_offset(disk, directory, log), log.base_offset + 1)
+            replaced += [name for name in live if start <= name.base_offset < end]
+    return replaced
 
 
 def _end_offset(disk: Disk, directory: str, log: SegmentFileName) -> int:

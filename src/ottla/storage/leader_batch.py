@@ -105,16 +105,16 @@ def _check_client_batch(header: BatchHeader) -> None:
         )
     if header.has_delete_horizon:
         raise KafkaError(ErrorCode.INVALID_RECORD, "only compaction sets a delete horizon")
+    if header.timestamp_type is TimestampType.LOG_APPEND_TIME:
+        raise KafkaError(
+            ErrorCode.INVALID_TIMESTAMP, "a producer may not claim the log's append time"
+        )
 
 
 def _check_timestamps(header: BatchHeader, config: LogConfig, now_ms: int) -> None:
     """Holds the batch's first and latest timestamps against the clock: the header tells no more."""
     if header.max_timestamp == NO_TIMESTAMP:
         return
-    if header.timestamp_type is TimestampType.LOG_APPEND_TIME:
-        raise KafkaError(
-            ErrorCode.INVALID_TIMESTAMP, "a producer may not claim the log's append time"
-        )
     if header.max_timestamp - now_ms > config.message_timestamp_after_max_ms:
         raise KafkaError(
             ErrorCode.INVALID_TIMESTAMP,

@@ -29,7 +29,7 @@ class LogStore:
             try:
                 self._directories[path] = LogDirectory(disk, path)
             except BlockingIOError:
-                self._release()
+                self.abandon()
                 raise
             except OSError as error:
                 self.failed[path] = error
@@ -105,6 +105,11 @@ class LogStore:
         directory.abandon()
         return partitions
 
+    def abandon(self) -> None:
+        """Lets go of every directory as it is."""
+        for directory in self.directories:
+            directory.abandon()
+
     def close(self, *, broker_epoch: int) -> None:
         """Closes every directory cleanly; one that fails now is recovered at the next start."""
         for directory in self.directories:
@@ -113,10 +118,6 @@ class LogStore:
             except OSError as error:
                 self.take_offline(directory.path, error)
         self._directories.clear()
-
-    def _release(self) -> None:
-        for directory in self.directories:
-            directory.abandon()
 
     def _require_one_directory(self) -> None:
         if not self._directories:

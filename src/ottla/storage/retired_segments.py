@@ -8,7 +8,7 @@ never brings back a segment without its neighbour and so never leaves a hole.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from ottla.runtime.disk import Disk
 from ottla.storage.file_names import FileState
@@ -33,11 +33,12 @@ class RetiredSegments:
         self._disk.sync_directory(self._directory)
         self._remove_later(segment, now_ms=now_ms, delay_ms=delay_ms)
 
-    def add_replaced(self, segments: Iterable[Segment], *, now_ms: int, delay_ms: int) -> None:
-        """The same for segments that a durable `.swap` stands for: then no order is needed, and the
-        caller, who makes the swap durable, makes this so too."""
+    def add_replaced(self, segments: Sequence[Segment], *, now_ms: int, delay_ms: int) -> None:
+        """The same for segments that others stand for already, durably: with one sync for all."""
         for segment in segments:
             segment.rename(FileState.DELETED)
+        self._disk.sync_directory(self._directory)
+        for segment in segments:
             self._remove_later(segment, now_ms=now_ms, delay_ms=delay_ms)
 
     def _remove_later(self, segment: Segment, *, now_ms: int, delay_ms: int) -> None:

@@ -81,9 +81,7 @@ def _delete_before(partition: Partition, offset: int) -> Log:
     return log
 
 
-def _make_durable(
-    broker: Broker, moved: list[tuple[Log, DeleteRecordsPartitionResult]]
-) -> None:
+def _make_durable(broker: Broker, moved: list[tuple[Log, DeleteRecordsPartitionResult]]) -> None:
     """Writes down where the logs start now, once for each of their directories."""
     paths = {log.directory.rpartition("/")[0] for log, _ in moved}
     for directory in broker.logs.directories:

@@ -48,7 +48,9 @@ def list_offsets(
     broker: Broker, context: RequestContext, request: ListOffsetsRequest
 ) -> ListOffsetsResponse:
     named = Counter(
-        (topic.name, asked.partition_index) for topic in request.topics for asked in topic.partitions
+        (topic.name, asked.partition_index)
+        for topic in request.topics
+        for asked in topic.partitions
     )
     isolation = None
     if request.replica_id == _CONSUMER:
@@ -99,9 +101,7 @@ def _answer(
     return answer
 
 
-def _find(
-    partition: Partition, timestamp: int, isolation: Isolation | None
-) -> FoundOffset | None:
+def _find(partition: Partition, timestamp: int, isolation: Isolation | None) -> FoundOffset | None:
     log = partition.require_log()
     if isolation is None:
         end = log.log_end_offset

@@ -82,7 +82,8 @@ class _Description:
     def is_malformed(self) -> bool:
         """Versions 10 and 11 have the fields to ask by id, and do not mean it."""
         return self._version < _TOPIC_ID_VERSION and any(
-            topic.name is None or topic.topic_id != ZERO_UUID for topic in self._request.topics or ()
+            topic.name is None or topic.topic_id != ZERO_UUID
+            for topic in self._request.topics or ()
         )
 
     def refusals(self) -> list[MetadataResponseTopic]:
@@ -94,13 +95,18 @@ class _Description:
         ]
 
     def missing_topics(self) -> list[str]:
-        """Topics that are asked for by a name that a topic could have, and does not."""
+        """Topics that are asked for by a name that a topic could have, and does not.
+
+        Those of the cluster itself are made by whoever keeps something in them.
+        """
         if self._is_all or self._ids:
             return []
         return [
             name
             for name in self._names
-            if name not in self._topics.by_name and is_valid_topic_name(name)
+            if name not in self._topics.by_name
+            and is_valid_topic_name(name)
+            and not is_internal_topic(name)
         ]
 
     def response(self, creation_errors: dict[str, ErrorCode]) -> MetadataResponse:

@@ -4,8 +4,9 @@ Group by group, from the start of the log on, so that no crash brings back a val
 went with a later group. For each group, with a directory sync after every step:
 
     1. the producer snapshots go, .cleaned -> .swap
-    2. old segments -> .deleted, offset and time index .swap -> live
-    3. transaction index and log .swap -> live
+    2. old segments -> .deleted
+    3. offset and time index .swap -> live
+    4. transaction index and log .swap -> live
 
 Up to the first sync the old segments are the log, from then on the new one is: interrupted_work.py
 undoes or finishes what a crash leaves.
@@ -30,7 +31,7 @@ def swap_in(log: Log, result: CompactionResult, *, now_ms: int) -> bool:
 
 
 def swap_groups(log: Log, result: CompactionResult, *, now_ms: int) -> Iterator[CleanedGroup]:
-    """The same one group at a time, each with three syncs of the directory, for an owner who has
+    """The same one group at a time, each with four syncs of the directory, for an owner who has
     other things to do in between. Ends early where the log has changed.
 
     After an `OSError` the log must not be used until it has been opened anew.

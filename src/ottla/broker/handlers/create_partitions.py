@@ -1,0 +1,39 @@
+"""CreatePartitions, versions 0 to 3. The controller decides; the answer comes when they can be used.
+
+Errors per topic are those of the controller's operation, or KAFKA_STORAGE_ERROR for all of them if
+its disk fails.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.controller.operations import create_partitions as operation
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+)
+
+
+@handles(ApiKey.CREATE_PARTITIONS)
+async def create_partitions(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: CreatePartitionsRequest,
+) -> CreatePartitionsResponse:
+    try:
+        response = await broker.controller.submit(operation.create_partitions, request)
+    except KafkaError as error:
+        return CreatePartitionsResponse(
+            results=[
+                CreatePartitionsTopicResult(
+                    name=topic.name, error_code=error.code, error_message=error.message
+                )
+                for topic in request.topics
+            ]
+        )
+    await broker.replicas.wait_applied()
+    return response

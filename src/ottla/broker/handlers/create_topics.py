@@ -1,0 +1,39 @@
+"""CreateTopics, versions 2 to 7. The controller decides; the answer comes when they can be used.
+
+Errors per topic are those of the controller's operation, or KAFKA_STORAGE_ERROR for all of them if
+its disk fails.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.controller.operations import create_topics as operation
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.create_topics import (
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+
+
+@handles(ApiKey.CREATE_TOPICS)
+async def create_topics(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: CreateTopicsRequest,
+) -> CreateTopicsResponse:
+    try:
+        response = await broker.controller.submit(operation.create_topics, request)
+    except KafkaError as error:
+        return CreateTopicsResponse(
+            topics=[
+                CreatableTopicResult(
+                    name=topic.name, error_code=error.code, error_message=error.message
+                )
+                for topic in request.topics
+            ]
+        )
+    await broker.replicas.wait_applied()
+    return response

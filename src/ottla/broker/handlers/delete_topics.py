@@ -1,0 +1,49 @@
+"""DeleteTopics, versions 1 to 6. The answer comes when the topics are gone from this node.
+
+Errors per topic are those of the controller's operation, or KAFKA_STORAGE_ERROR for all of them if
+its disk fails. Versions 1 and 2 do not have TOPIC_DELETION_DISABLED and get INVALID_REQUEST.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.controller.operations import delete_topics as operation
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.delete_topics import (
+    DeletableTopicResult,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+)
+
+_DELETION_DISABLED_VERSION: Final = 3
+
+
+@handles(ApiKey.DELETE_TOPICS)
+async def delete_topics(
+    broker: Broker, context: RequestContext, request: DeleteTopicsRequest
+) -> DeleteTopicsResponse:
+    try:
+        response = await broker.controller.submit(operation.delete_topics, request)
+    except KafkaError as error:
+        return _refuse(request, error)
+    if context.api_version < _DELETION_DISABLED_VERSION:
+        for result in response.responses:
+            if result.error_code == ErrorCode.TOPIC_DELETION_DISABLED:
+                result.error_code = ErrorCode.INVALID_REQUEST
+    await broker.replicas.wait_applied()
+    return response
+
+
+def _refuse(request: DeleteTopicsRequest, error: KafkaError) -> DeleteTopicsResponse:
+    named = [DeletableTopicResult(name=name) for name in request.topic_names]
+    named += [
+        DeletableTopicResult(name=topic.name, topic_id=topic.topic_id) for topic in request.topics
+    ]
+    for result in named:
+        result.error_code = error.code
+        result.error_message = error.message
+    return DeleteTopicsResponse(responses=named)

@@ -1,0 +1,148 @@
+"""DescribeConfigs, versions 1 to 4: configs with the places that their values come from.
+
+Topics and this broker have all of their configs, whether set or not; the broker without a name has
+what was set for all brokers, and groups and client metrics what was set for them. Errors per
+resource: UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, INVALID_REQUEST for another broker or
+a type that there is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.loggers import logger_levels
+from ottla.configs import (
+    ConfigEntry,
+    ConfigResource,
+    ConfigResourceType,
+    ConfigSource,
+    ConfigType,
+    describe_broker,
+    describe_brokers_default,
+    describe_topic,
+)
+from ottla.controller.operations.topic_names import check_name
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+
+# Types of which there is nothing to know but what was set.
+_SOURCES = {
+    ConfigResourceType.CLIENT_METRICS: ConfigSource.CLIENT_METRICS_CONFIG,
+    ConfigResourceType.GROUP: ConfigSource.GROUP_CONFIG,
+}
+
+
+@handles(ApiKey.DESCRIBE_CONFIGS)
+def describe_configs(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: DescribeConfigsRequest,
+) -> DescribeConfigsResponse:
+    return DescribeConfigsResponse(
+        results=[
+            _describe(broker, resource, include_synonyms=request.include_synonyms)
+            for resource in request.resources
+        ]
+    )
+
+
+def _describe(
+    broker: Broker, asked: DescribeConfigsResource, *, include_synonyms: bool
+) -> DescribeConfigsResult:
+    result = DescribeConfigsResult(
+        error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
+    )
+    try:
+        entries = _entries(broker, asked)
+    except KafkaError as error:
+        result.error_code = error.code
+        result.error_message = error.message
+    else:
+        result.configs = [_shown(entry, include_synonyms) for entry in entries]
+    return result
+
+
+def _entries(broker: Broker, asked: DescribeConfigsResource) -> list[ConfigEntry]:
+    kind, name = ConfigResourceType(asked.resource_type), asked.resource_name
+    names = asked.configuration_keys
+    if kind is ConfigResourceType.TOPIC:
+        return _topic_entries(broker, name, names)
+    if kind is ConfigResourceType.BROKER and not name:
+        return describe_brokers_default(broker.config, names=names)
+    if kind is ConfigResourceType.BROKER:
+        _require_this_node(broker, name)
+        return describe_broker(broker.config, names=names)
+    if kind is ConfigResourceType.BROKER_LOGGER:
+        _require_this_node(broker, name)
+        source = ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG
+        return [
+            _entry(logger, level, source)
+            for logger, level in logger_levels().items()
+            if not names or logger in names
+        ]
+    if kind not in _SOURCES:
+        raise _invalid(f"Unsupported resource type {asked.resource_type}")
+    if not name:
+        raise _invalid(f"A {kind.name} resource must have a name")
+    configs = broker.image.configs_of(ConfigResource(kind, name))
+    return [_entry(config, value, _SOURCES[kind]) for config, value in configs.items()]
+
+
+def _topic_entries(
+    broker: Broker, name: str, names: Collection[str] | None
+) -> list[ConfigEntry]:
+    check_name(name)
+    if name not in broker.image.topics.by_name:
+        raise KafkaError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
+        )
+    topic = broker.config.topic_config(broker.image.topic_configs(name))
+    return describe_topic(topic, node=broker.config, names=names)
+
+
+def _require_this_node(broker: Broker, name: str) -> None:
+    if name != str(broker.node_id):
+        raise _invalid(f"Unexpected broker id, expected {broker.node_id}, but received {name!r}")
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+
+def _entry(name: str, value: str, source: ConfigSource) -> ConfigEntry:
+    return ConfigEntry(
+        name,
+        value,
+        ConfigType.UNKNOWN,
+        source,
+        is_read_only=False,
+        is_sensitive=False,
+        synonyms=(),
+    )
+
+
+def _shown(entry: ConfigEntry, include_synonyms: bool) -> DescribeConfigsResourceResult:
+    synonyms = entry.synonyms if include_synonyms else ()
+    return DescribeConfigsResourceResult(
+        name=entry.name,
+        value=entry.value,
+        read_only=entry.is_read_only,
+        config_source=entry.source,
+        is_sensitive=entry.is_sensitive,
+        synonyms=[
+            DescribeConfigsSynonym(name=each.name, value=each.value, source=each.source)
+            for each in synonyms
+        ],
+        config_type=entry.type,
+        documentation=None,
+    )

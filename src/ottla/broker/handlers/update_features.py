@@ -1,0 +1,25 @@
+"""UpdateFeatures, versions 0 to 2: other levels of the cluster's features (KIP-584).
+
+Errors are those of the controller's operation, or KAFKA_STORAGE_ERROR if its disk fails.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.controller.operations import update_features as operation
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
+
+
+@handles(ApiKey.UPDATE_FEATURES)
+async def update_features(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: UpdateFeaturesRequest,
+) -> UpdateFeaturesResponse:
+    try:
+        return await broker.controller.submit(operation.update_features, request)
+    except KafkaError as error:
+        return UpdateFeaturesResponse(error_code=error.code, error_message=error.message)

@@ -1,0 +1,41 @@
+"""`HOST:PORT,HOST:PORT`: where a client knocks first."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.runtime.network import Address
+
+DEFAULT_PORT: Final = 9092
+PORT_MAX: Final = 65_535
+# A name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port.
+_ADDRESS: Final = re.compile(
+    r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:/\[\]]+))(?::(?P<port>\d+))?"
+)
+
+
+def parse_addresses(text: str) -> tuple[Address, ...]:
+    return tuple(_parse_address(part.strip()) for part in text.split(","))
+
+
+def join_addresses(addresses: tuple[Address, ...]) -> str:
+    return ",".join(map(address_text, addresses))
+
+
+def address_text(address: Address) -> str:
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    return f"{host}:{address.port}"
+
+
+def _parse_address(text: str) -> Address:
+    found = _ADDRESS.fullmatch(text)
+    port = DEFAULT_PORT if found is None or found["port"] is None else int(found["port"])
+    if found is None or not 0 < port <= PORT_MAX:
+        hint = "Write HOST:PORT, such as 127.0.0.1:9092 or [::1]:9092; several with commas between."
+        if "://" in text:
+            hint += " A scheme such as PLAINTEXT:// belongs into a broker's listeners only."
+        message = f"{text!r} is no address of a broker."
+        raise CommandError(message, hint, exit_code=ExitCode.USAGE)
+    return Address(found["ipv6"] or found["host"], port)

@@ -1,0 +1,144 @@
+"""A node on this host: configured, started, and stopped when a signal says so."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import resource
+import signal
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.logging import RichHandler
+
+from ottla.broker.node import Node, World
+from ottla.configs import InvalidConfigError, NodeConfig
+from ottla.configs.java_properties import parse_properties
+from ottla.runtime.allocator import keep_freed_memory
+from ottla.runtime.bounded_disk import BoundedDisk
+from ottla.runtime.dice import SystemDice
+from ottla.runtime.system_background import SystemBackground
+from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_disk import SystemDisk
+from ottla.runtime.system_network import SystemNetwork
+from ottla.storage.errors import StorageError
+
+DEFAULT_LISTEN = "127.0.0.1:9092"
+# Kept for connections; the rest of the process's descriptors are for logs.
+_CONNECTION_DESCRIPTORS_SHARE = 0.5
+_DESCRIPTORS_MIN = 256
+
+_CANNOT_START = 1
+_WRONG_USAGE = 2
+
+
+def run_node(
+    *,
+    data_dir: Path | None,
+    listen: str | None,
+    advertise: str | None,
+    config: Path | None,
+    settings: list[str],
+    verbose: bool,
+) -> int:
+    """Runs until stopped, and returns the exit code."""
+    console = Console(stderr=True, highlight=False)
+    logging.basicConfig(
+        level=logging.DEBUG if verbose else logging.INFO,
+        format="%(message)s",
+        handlers=[RichHandler(console=console, show_path=False, markup=False)],
+    )
+    try:
+        node_config = _configure(data_dir, listen, advertise, config, settings)
+    except (InvalidConfigError, ValueError, OSError) as error:
+        message = error.message if isinstance(error, InvalidConfigError) else str(error)
+        console.print(f"[bold red]Wrong configuration:[/] {message}")
+        return _WRONG_USAGE
+    for name in node_config.unknown:
+        console.print(f"[yellow]{name} is no config of Kafka's and has no effect.[/]")
+    keep_freed_memory()
+    try:
+        asyncio.run(_serve(node_config))
+    except (StorageError, OSError) as error:
+        console.print(f"[bold red]Cannot start:[/] {_explained(error, node_config)}")
+        return _CANNOT_START
+    return 0
+
+
+def _configure(
+    data_dir: Path | None,
+    listen: str | None,
+    advertise: str | None,
+    config: Path | None,
+    settings: list[str],
+) -> NodeConfig:
+    properties = {} if config is None else parse_properties(config.read_text("latin-1"))
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ValueError(f"--set {setting} has no '='; write --set name=value")
+        properties[name.strip()] = value.strip()
+    if listen is None and "listeners" not in properties:
+        listen = DEFAULT_LISTEN
+    if data_dir is None and not properties.keys() & {"log.dirs", "log.dir"}:
+        raise ValueError("no data directory; say where with --data-dir or log.dirs")
+    if advertise is not None:
+        properties["advertised.listeners"] = f"PLAINTEXT://{advertise}"
+    return NodeConfig.of(
+        properties,
+        data_dir=None if data_dir is None else str(data_dir.resolve()),
+        listen=listen,
+    )
+
+
+async def _serve(config: NodeConfig) -> None:
+    clock = SystemClock()
+    started = clock.monotonic()
+    world = World(
+        disk=BoundedDisk(SystemDisk(), descriptors=_raise_descriptors()),
+        clock=clock,
+        dice=SystemDice(),
+        network=SystemNetwork(),
+        background=SystemBackground(),
+    )
+    node = Node(config, world)
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    await node.start()
+    where = ", ".join(f"{host}:{port}" for host, port in node.addresses.values())
+    took_ms = (clock.monotonic() - started) * 1_000
+    print(
+        f"Ready on {where} (node {config.node_id}, cluster {node.broker.cluster_id}, "
+        f"{len(node.broker.partitions)} partitions, {took_ms:.0f} ms)",
+        flush=True,
+    )
+    await stopping.wait()
+    print("Stopping ...", file=sys.stderr, flush=True)
+    await node.stop()
+
+
+def _raise_descriptors() -> int:
+    """Takes all descriptors that the system gives, and returns how many are for logs."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        soft = hard
+    return max(_DESCRIPTORS_MIN, min(int(soft * _CONNECTION_DESCRIPTORS_SHARE), 1 << 16))
+
+
+def _explained(error: StorageError | OSError, config: NodeConfig) -> str:
+    if isinstance(error, OSError):
+        if error.errno == errno.EADDRINUSE:
+            ports = ", ".join(str(listener.port) for listener in config.listeners.broker)
+            return f"port {ports} is taken; stop what listens there, or choose another --listen"
+        if isinstance(error, BlockingIOError):
+            return f"another node is using this data directory ({error.filename})"
+        if error.errno == errno.EMFILE:
+            return "too many open files; raise the limit with: ulimit -n 65536"
+        if error.errno == errno.ENOSPC:
+            return f"the disk is full: {error}"
+    return str(error)

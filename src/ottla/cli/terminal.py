@@ -1,0 +1,61 @@
+"""Where commands print: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ottla.cli.exit_codes import CommandError
+
+# A pipe has no width of its own, and less than this makes tables hard to read.
+PIPE_COLUMNS_MIN: Final = 100
+
+
+class Terminal(NamedTuple):
+    """The two streams of a command."""
+
+    stdout: Console
+    stderr: Console
+
+    def print_json(self, fields: Mapping[str, Any]) -> None:
+        """One line, whatever the width."""
+        self.stdout.file.write(json_line(fields))
+
+    def notice(self, text: str) -> None:
+        """Worth knowing, and nothing is wrong."""
+        self.stderr.print(Text(text, style="yellow"), soft_wrap=True)
+
+    def complain(self, error: CommandError) -> None:
+        self.stdout.file.flush()
+        self.stderr.print(Text(error.message, style="red"), soft_wrap=True)
+        for hint in error.hints:
+            self.stderr.print(Text(hint), soft_wrap=True)
+
+
+def open_terminal() -> Terminal:
+    stdout, stderr = Console(highlight=False), Console(stderr=True, highlight=False)
+    if not stdout.is_terminal:
+        stdout.width = max(stdout.width, PIPE_COLUMNS_MIN)
+    return Terminal(stdout, stderr)
+
+
+def json_line(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def new_table(*titles: str, right: tuple[str, ...] = ()) -> Table:
+    """A table without lines. The columns named in `right` hold numbers; the last one may wrap."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold dim")
+    for title in titles:
+        table.add_column(
+            title,
+            justify="right" if title in right else "left",
+            no_wrap=title != titles[-1],
+            overflow="fold",
+        )
+    return table
