@@ -113,8 +113,8 @@ def node_config(**properties: str) -> NodeConfig:
     return NodeConfig.of(named, data_dir="/data", listen="localhost:9092")
 
 
-def context(*, next_offset: int = 200, seed: int = 1, **properties: str) -> Context:
-    node = node_config(**properties)
+def context(node: NodeConfig | None = None, *, next_offset: int = 200, seed: int = 1) -> Context:
+    node = node or node_config()
     return Context(
         cluster_id=CLUSTER_ID,
         node=node,

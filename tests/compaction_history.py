@@ -7,7 +7,7 @@ log is held against what he would find in that list.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
@@ -190,10 +190,8 @@ class CompactionHistory:
             self.compact_and_check(operation.keys_max)
             return
         self.disk.faults.power_off_after(operation.power_off_after)
-        try:
+        with suppress(PowerLost):
             self.compact_once(operation.keys_max)
-        except PowerLost:
-            pass
         dice = SeededDice(operation.seed)
         self.disk.crash(dice)
         while not self.recover(dice):
@@ -291,7 +289,7 @@ class CompactionHistory:
         }
 
     def check_transaction_indexes(self) -> None:
-        """An aborted transaction is known as long as a batch of it is left, be it without records."""
+        """An aborted transaction is known while a batch of it is left, be it without records."""
         fates, ends = self.fates(), {entry.last_offset for entry in aborted_in(self.log).values()}
         for _, header, _ in all_batches(self.log):
             if fates.get(header.base_offset) is False:

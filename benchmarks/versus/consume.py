@@ -48,7 +48,7 @@ class Filled:
         run = client.consume(
             server.address, self._names[server.name], partitions=PARTITIONS, count=self._count
         )
-        return Spent(run, server.cpu_seconds() - before_s)
+        return Spent(run, server.cpu_seconds() - before_s, self._count * ACKS_ALL.size)
 
 
 @contextlib.contextmanager

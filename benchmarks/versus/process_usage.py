@@ -23,12 +23,12 @@ def resident_bytes(pid: int) -> int:
 
 
 def _cpu_ticks(pid: int) -> int:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    fields = _read(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
     return sum(map(int, fields[_TIMES]))
 
 
 def _resident_kib(pid: int) -> int:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+    for line in _read(Path(f"/proc/{pid}/status")).splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1])
     return 0
@@ -37,5 +37,13 @@ def _resident_kib(pid: int) -> int:
 def _family(pid: int) -> Iterator[int]:
     yield pid
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in children.read_text().split():
+        for child in _read(children).split():
             yield from _family(int(child))
+
+
+def _read(path: Path) -> str:
+    """Empty where the process, or a thread of it, has just ended."""
+    try:
+        return path.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""

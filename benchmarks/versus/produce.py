@@ -68,10 +68,12 @@ class Spent:
 
     run: Run
     cpu_s: float
+    # All that passed meanwhile: a client leaves its own warming up out of its run.
+    bytes: int
 
     @property
     def cpu_s_per_gigabyte(self) -> float:
-        return self.cpu_s / self.run.bytes * GIGABYTE
+        return self.cpu_s / self.bytes * GIGABYTE
 
 
 def figures(bench: Bench, client: Client) -> Iterator[Figure]:
@@ -95,7 +97,7 @@ def figures_of_one_kilobyte(bench: Bench, client: Client) -> Iterator[Figure]:
 def produce(server: Server, client: Client, load: Load, name: str, count: int) -> Spent:
     before_s = server.cpu_seconds()
     run = client.produce(server.address, name, count=count, size=load.size, settings=load.settings)
-    return Spent(run, server.cpu_seconds() - before_s)
+    return Spent(run, server.cpu_seconds() - before_s, count * load.size)
 
 
 def warm_up(bench: Bench, client: Client) -> None:

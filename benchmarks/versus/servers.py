@@ -1,7 +1,8 @@
 """The two that are compared, each a process of its own over an empty directory, on loopback.
 
 Apache Kafka runs as its own start script runs it: one gigabyte of heap, G1, and every setting at
-its default but those that one node needs. Ottla runs at its defaults, which are Kafka's.
+its default but those that one node needs. Ottla runs at its defaults, which are Kafka's: neither
+waits for the disk before it answers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tests.conformance.kafka.process import CLASSPATH
 
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 120.0
+SAID_CHARS = 4_000
 CLUSTER_ID = "ottlaOttlaOttlaOttlaOw"
 # What kafka-server-start and kafka-run-class pass.
 JAVA_OPTIONS = (
@@ -37,7 +39,9 @@ JAVA_OPTIONS = (
     "-XX:MaxInlineLevel=15",
     "-Djava.awt.headless=true",
 )
-CONFIGS = {
+# Both get these. A deleted log leaves the disk soon: the next round shall not meet its writes.
+COMMON_CONFIGS = {"log.segment.delete.delay.ms": "1000"}
+KAFKA_CONFIGS = COMMON_CONFIGS | {
     "process.roles": "broker,controller",
     "node.id": "1",
     "controller.listener.names": "CONTROLLER",
@@ -86,11 +90,11 @@ class Server(ABC):
                 self.command(), stdout=log, stderr=log, preexec_fn=_raise_open_files
             )
         try:
-            wait_answered(self.address, timeout_s=START_TIMEOUT_S)
+            wait_answered(self.address, is_alive=self._is_alive, timeout_s=START_TIMEOUT_S)
         except WireError as error:
             self.stop()
-            tail = self._log.read_text(errors="replace")[-2000:]
-            raise WireError(f"{self.name} did not start: {error}\n{tail}") from error
+            said = self._log.read_text(errors="replace")[-SAID_CHARS:]
+            raise WireError(f"{self.name} did not start: {error}\n{said}") from error
         return time.perf_counter() - started
 
     def stop(self) -> None:
@@ -111,6 +115,9 @@ class Server(ABC):
     def resident_bytes(self) -> int:
         return resident_bytes(self.pid)
 
+    def _is_alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
     @property
     def _log(self) -> Path:
         return self.scratch / "server.out"
@@ -121,7 +128,7 @@ class KafkaServer(Server):
 
     def prepare(self) -> None:
         controller = f"127.0.0.1:{_free_port()}"
-        configs = CONFIGS | {
+        configs = KAFKA_CONFIGS | {
             "log.dirs": str(self.scratch / "data"),
             "listeners": f"PLAINTEXT://{self.address},CONTROLLER://{controller}",
             "controller.quorum.bootstrap.servers": controller,
@@ -148,7 +155,8 @@ class OttlaServer(Server):
     def command(self) -> list[str]:
         ottla = Path(sys.executable).with_name("ottla")
         place = ("--data-dir", str(self.scratch / "data"), "--listen", self.address)
-        return [str(ottla), "start", *place]
+        settings = [f"--set={name}={value}" for name, value in COMMON_CONFIGS.items()]
+        return [str(ottla), "start", *place, *settings]
 
 
 @contextlib.contextmanager

@@ -79,7 +79,7 @@ def _restart(kind: type[Server], scale: Scale) -> Restart:
         server.stop()
         started = time.perf_counter()
         server.start()
-        wait_led(server.address, topics=names, timeout_s=START_TIMEOUT_S)
+        wait_led(server.address, names, timeout_s=START_TIMEOUT_S)
         seconds = time.perf_counter() - started
         time.sleep(SETTLE_S)
         before_s = server.cpu_seconds()

@@ -42,8 +42,9 @@ def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator
         client, bounded = _client(note)
         for figure in _loads(bench, client):
             yield figure if bounded else unbound(figure)
-        if scale.every_client:
-            yield from map(unbound, _other_clients(bench, client, note))
+        if scale.other_clients is not None:
+            others = Bench(servers, scale.other_clients, report)
+            yield from map(unbound, _other_clients(others, client, note))
     yield from starts.restart_figures(kinds, scale, report)
 
 

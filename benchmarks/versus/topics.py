@@ -10,15 +10,13 @@ from benchmarks.versus.servers import Server
 from benchmarks.versus.wire_client import create_topics, delete_topic
 
 PARTITIONS = 3
-# A deleted log leaves the disk within a second, so that the next round does not meet its writes.
-CONFIGS = {"file.delete.delay.ms": "1000"}
 _numbers = itertools.count()
 
 
 @contextlib.contextmanager
 def topic(server: Server) -> Iterator[str]:
     name = f"load-{next(_numbers)}"
-    create_topics(server.address, [name], partitions=PARTITIONS, configs=CONFIGS)
+    create_topics(server.address, [name], partitions=PARTITIONS)
     try:
         yield name
     finally:

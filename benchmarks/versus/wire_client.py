@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket  # noqa: TID251 - the benchmark stands outside of the node
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from struct import Struct
 from types import TracebackType
 from typing import Self, TypeVar
@@ -16,7 +16,6 @@ from typing import Self, TypeVar
 from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
-    CreatableTopicConfig,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
@@ -92,10 +91,12 @@ class WireClient:
         return bytes(received)
 
 
-def wait_answered(address: str, *, timeout_s: float) -> None:
+def wait_answered(address: str, *, is_alive: Callable[[], bool], timeout_s: float) -> None:
     """Returns as soon as the server answers Metadata and knows itself as a broker."""
     deadline_s = time.perf_counter() + timeout_s
     while time.perf_counter() < deadline_s:
+        if not is_alive():
+            raise WireError("it ended by itself")
         try:
             with WireClient(address) as client:
                 request = MetadataRequest(topics=[])
@@ -107,18 +108,15 @@ def wait_answered(address: str, *, timeout_s: float) -> None:
     raise WireError(f"nothing answered Metadata at {address} within {timeout_s:g} s")
 
 
-def wait_led(address: str, *, topics: int | Sequence[str], timeout_s: float) -> None:
-    """Waits until the topics, or so many of all, have a leader for each of their partitions."""
-    names = (
-        None if isinstance(topics, int) else [MetadataRequestTopic(name=name) for name in topics]
-    )
-    count = topics if isinstance(topics, int) else len(topics)
+def wait_led(address: str, names: Sequence[str], *, timeout_s: float) -> None:
+    """Waits until each partition of the topics has a leader."""
+    topics = [MetadataRequestTopic(name=name) for name in names]
+    request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
     deadline_s = time.perf_counter() + timeout_s
-    request = MetadataRequest(topics=names, allow_auto_topic_creation=False)
     with WireClient(address) as client:
         while time.perf_counter() < deadline_s:
             answer = client.ask(request, _METADATA_VERSION, MetadataResponse)
-            if sum(map(_is_led, answer.topics)) >= count:
+            if all(map(_is_led, answer.topics)):
                 return
             time.sleep(_PAUSE_S)
     raise WireError(f"the topics had no leaders within {timeout_s:g} s")
@@ -129,16 +127,10 @@ def _is_led(topic: MetadataResponseTopic) -> bool:
     return not topic.error_code and all(partition.leader_id >= 0 for partition in partitions)
 
 
-def create_topics(
-    address: str, names: Sequence[str], *, partitions: int, configs: dict[str, str] | None = None
-) -> None:
+def create_topics(address: str, names: Sequence[str], *, partitions: int) -> None:
     """Creates them and waits until they can be written to."""
-    settings = [
-        CreatableTopicConfig(name=name, value=value) for name, value in (configs or {}).items()
-    ]
     topics = [
-        CreatableTopic(name=name, num_partitions=partitions, replication_factor=1, configs=settings)
-        for name in names
+        CreatableTopic(name=name, num_partitions=partitions, replication_factor=1) for name in names
     ]
     request = CreateTopicsRequest(topics=topics)
     with WireClient(address) as client:
@@ -146,7 +138,7 @@ def create_topics(
     for result in answer.topics:
         if result.error_code:
             raise WireError(f"{result.name} was not created: {result.error_message}")
-    wait_led(address, topics=names, timeout_s=_ANSWER_TIMEOUT_S)
+    wait_led(address, names, timeout_s=_ANSWER_TIMEOUT_S)
 
 
 def delete_topic(address: str, name: str) -> None:

@@ -57,7 +57,7 @@ APPENDS = st.one_of(PUTS, PUTS, ENDS)
 
 
 def histories(*rarely: st.SearchStrategy[Operation]) -> st.SearchStrategy[list[Operation]]:
-    """Runs of appends with something else after each, so that most of what is done has an effect."""
+    """Runs of appends with something else after each, so that there is something to compact."""
     runs = st.tuples(st.lists(APPENDS, min_size=2, max_size=10), st.one_of(*rarely))
     return st.lists(runs.map(lambda run: [*run[0], run[1]]), min_size=2, max_size=8).map(
         lambda found: [operation for run in found for operation in run]

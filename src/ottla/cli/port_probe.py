@@ -7,6 +7,7 @@ be told at once, and told why.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 from collections.abc import Iterable
 from typing import Final
@@ -63,14 +64,14 @@ class PortProbe:
 
     async def _other_protocol(self, address: Address) -> str | None:
         words = FirstWords()
-        try:
+        with contextlib.suppress(OSError):
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 connection = await self._network.connect(address, words)
-                connection.write((HTTP_REQUEST,))
-                await words.heard.wait()
-        except OSError:
-            return None
-        connection.abort()
+                try:
+                    connection.write((HTTP_REQUEST,))
+                    await words.heard.wait()
+                finally:
+                    connection.abort()
         return protocol_of(bytes(words.said))
 
 
@@ -103,7 +104,7 @@ class FirstWords:
 
 
 def protocol_of(said: bytes) -> str | None:
-    """The protocol of a server by what it says to an HTTP request, or None if that tells nothing."""
+    """A server's protocol by what it says to an HTTP request; None if that tells nothing."""
     if said.startswith(b"HTTP/"):
         return "HTTP"
     if said.startswith((b"\x15\x03", b"\x16\x03")):

@@ -378,6 +378,7 @@ class Log:
             self.segments.remove(segment)
             self.retired.add(segment, now_ms=now_ms, delay_ms=self.config.file_delete_delay_ms)
             self._advance_log_start(end)
+        self.producers.forget_snapshots(below=self.segments.first.base_offset)
         return expired
 
     def _advance_log_start(self, offset: int) -> None:
@@ -385,7 +386,6 @@ class Log:
             self.log_start_offset = offset
             self.epochs.truncate_from_start(offset)
             self.producers.state.on_log_start_offset_incremented(offset)
-            self.producers.forget_snapshots(below=self.segments.first.base_offset)
 
     # ---- durability
 

@@ -1,4 +1,4 @@
-"""A crash at any moment of swapping in leaves the old segments, or the new ones, or some of each."""
+"""A crash at any moment of swapping in leaves old segments or new ones, whole and in order."""
 
 from __future__ import annotations
 
@@ -148,32 +148,34 @@ def test_finishing_a_swap_twice_is_finishing_it_once() -> None:
         assert directory_content(history.disk, DIRECTORY) == once
 
 
-def test_finishing_a_swap_leaves_no_index_of_its_making() -> None:
-    """To look into a `.swap` whose indexes are live already must not make new ones."""
+def remove_cleaned_files(history: CompactionHistory) -> None:
+    for name in history.disk.list_directory(DIRECTORY):
+        if name.endswith(".cleaned"):
+            history.disk.remove(f"{DIRECTORY}/{name}")
+
+
+def test_looking_into_a_swap_makes_no_index() -> None:
+    """Its own may be live already, and an empty one in their place would be taken for theirs."""
     history, _ = copy.deepcopy(story())
-    disk = history.disk
-    log = SegmentFileName(0, FileKind.LOG)
-    disk.rename(f"{DIRECTORY}/{log}", f"{DIRECTORY}/{log._replace(state=FileState.SWAP)}")
-    disk.kill()
-    names = set(disk.list_directory(DIRECTORY))
-    finish_interrupted_work(disk, DIRECTORY)
-    assert set(disk.list_directory(DIRECTORY)) <= names | {str(log)}
+    remove_cleaned_files(history)
+    names = history.disk.list_directory(DIRECTORY)
+    path = history.log.segments.first.path(FileKind.LOG)
+    history.disk.rename(path, f"{path}.swap")
+    finish_interrupted_work(history.disk, DIRECTORY)
+    assert history.disk.list_directory(DIRECTORY) == names
 
 
 def test_empty_segment_that_is_swapped_in_replaces_the_one_of_its_offset() -> None:
-    """Its last offset, which is none, does not tell; Kafka's cleaner makes such segments."""
+    """It has no last offset to tell what it replaces; Kafka's cleaner makes such segments."""
     history, _ = copy.deepcopy(story())
+    remove_cleaned_files(history)
     disk, first = history.disk, history.log.segments.first
     for kind in (FileKind.LOG, FileKind.OFFSET_INDEX, FileKind.TIME_INDEX):
         disk.open(f"{first.path(kind)}.swap", create=True)
-    transactions = f"{first.path(FileKind.TRANSACTION_INDEX)}"
-    disk.open(transactions, create=True)
-    for name in disk.list_directory(DIRECTORY):
-        if name.endswith(".cleaned"):
-            disk.remove(f"{DIRECTORY}/{name}")
+    disk.open(first.path(FileKind.TRANSACTION_INDEX), create=True)
     finish_interrupted_work(disk, DIRECTORY)
     assert disk.file_size(first.path(FileKind.LOG)) == 0
-    assert not disk.exists(transactions)
+    assert not disk.exists(first.path(FileKind.TRANSACTION_INDEX))
 
 
 def test_transaction_whose_marker_is_gone_does_not_come_back_with_an_old_snapshot() -> None:

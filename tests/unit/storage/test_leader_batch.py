@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.model import ErrorCode, KafkaError, Offset, TimestampMs
+from ottla.model import Buffer, ErrorCode, KafkaError, Offset, TimestampMs
 from ottla.storage.leader_batch import Origin, check_batch, settle_batch
 from ottla.storage.log_config import LogConfig
 from ottla.wire.records.batch import compute_crc
@@ -17,14 +17,12 @@ NOW_MS = 1_000_000_000
 DEFAULTS = LogConfig()
 
 
-def check(
-    batch: bytearray | bytes, config: LogConfig = DEFAULTS, *, origin: Origin = Origin.CLIENT
-) -> None:
+def check(batch: Buffer, config: LogConfig = DEFAULTS, *, origin: Origin = Origin.CLIENT) -> None:
     assert check_batch(batch, config, origin=origin, now_ms=NOW_MS) == read_header(batch)
 
 
 def refusal(
-    batch: bytearray | bytes, config: LogConfig = DEFAULTS, *, origin: Origin = Origin.CLIENT
+    batch: Buffer, config: LogConfig = DEFAULTS, *, origin: Origin = Origin.CLIENT
 ) -> ErrorCode:
     with pytest.raises(KafkaError) as error:
         check_batch(batch, config, origin=origin, now_ms=NOW_MS)

@@ -1,4 +1,4 @@
-"""CreatePartitions, versions 0 to 3. The controller decides; the answer comes when they can be used.
+"""CreatePartitions, versions 0 to 3. The answer comes when the partitions can be used.
 
 Errors per topic are those of the controller's operation, or KAFKA_STORAGE_ERROR for all of them if
 its disk fails.

@@ -1,4 +1,4 @@
-"""CreateTopics, versions 2 to 7. The controller decides; the answer comes when they can be used.
+"""CreateTopics, versions 2 to 7. The answer comes when the topics can be used.
 
 Errors per topic are those of the controller's operation, or KAFKA_STORAGE_ERROR for all of them if
 its disk fails.

@@ -13,6 +13,7 @@ from collections.abc import Collection
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.loggers import logger_levels
+from ottla.broker.node_resource import check_is_this_node
 from ottla.configs import (
     ConfigEntry,
     ConfigResource,
@@ -80,10 +81,10 @@ def _entries(broker: Broker, asked: DescribeConfigsResource) -> list[ConfigEntry
     if kind is ConfigResourceType.BROKER and not name:
         return describe_brokers_default(broker.config, names=names)
     if kind is ConfigResourceType.BROKER:
-        _require_this_node(broker, name)
+        check_is_this_node(name, broker.node_id)
         return describe_broker(broker.config, names=names)
     if kind is ConfigResourceType.BROKER_LOGGER:
-        _require_this_node(broker, name)
+        check_is_this_node(name, broker.node_id)
         source = ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG
         return [
             _entry(logger, level, source)
@@ -98,9 +99,7 @@ def _entries(broker: Broker, asked: DescribeConfigsResource) -> list[ConfigEntry
     return [_entry(config, value, _SOURCES[kind]) for config, value in configs.items()]
 
 
-def _topic_entries(
-    broker: Broker, name: str, names: Collection[str] | None
-) -> list[ConfigEntry]:
+def _topic_entries(broker: Broker, name: str, names: Collection[str] | None) -> list[ConfigEntry]:
     check_name(name)
     if name not in broker.image.topics.by_name:
         raise KafkaError(
@@ -108,11 +107,6 @@ def _topic_entries(
         )
     topic = broker.config.topic_config(broker.image.topic_configs(name))
     return describe_topic(topic, node=broker.config, names=names)
-
-
-def _require_this_node(broker: Broker, name: str) -> None:
-    if name != str(broker.node_id):
-        raise _invalid(f"Unexpected broker id, expected {broker.node_id}, but received {name!r}")
 
 
 def _invalid(message: str) -> KafkaError:

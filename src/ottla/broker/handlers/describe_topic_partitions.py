@@ -1,4 +1,4 @@
-"""DescribeTopicPartitions, version 0: topics in the order of their names, a page at a time (KIP-966).
+"""DescribeTopicPartitions, version 0: topics by name, a page at a time (KIP-966).
 
 A page ends after as many partitions as the request and `max.request.partition.size.limit` allow,
 and names where the next one begins. Errors per topic: UNKNOWN_TOPIC_OR_PARTITION,

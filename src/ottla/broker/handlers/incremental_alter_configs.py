@@ -1,9 +1,9 @@
 """IncrementalAlterConfigs, versions 0 to 1: single configs set, deleted, or lists of them changed.
 
-This broker's loggers get their levels here (KIP-412); everything else is the controller's, and the
-answer comes when it counts on this node. Errors per resource are those of the controller's
-operation; INVALID_REQUEST for another broker or a resource named twice; KAFKA_STORAGE_ERROR for all
-that the controller was asked for, if its disk fails.
+This broker's loggers get their levels here (KIP-412). Everything else is up to the controller, and
+the answer comes when it counts on this node. Errors per resource are those of the controller's
+operation; INVALID_REQUEST for another broker; KAFKA_STORAGE_ERROR for all that the controller was
+asked for, if its disk fails.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.loggers import check_logger_level, set_logger_level
-from ottla.broker.resource_names import check_resource
+from ottla.broker.node_resource import check_is_this_node
 from ottla.configs import ConfigAlteration, ConfigOperation, ConfigResourceType
 from ottla.controller.operations import alter_configs as operation
 from ottla.model import ErrorCode, KafkaError
@@ -24,3 +24,90 @@ from ottla.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+
+
+@handles(ApiKey.INCREMENTAL_ALTER_CONFIGS)
+async def incremental_alter_configs(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: IncrementalAlterConfigsRequest,
+) -> IncrementalAlterConfigsResponse:
+    names = Counter((each.resource_type, each.resource_name) for each in request.resources)
+    here: dict[int, AlterConfigsResourceResponse] = {}
+    for index, resource in enumerate(request.resources):
+        is_duplicate = names[resource.resource_type, resource.resource_name] > 1
+        try:
+            if _is_up_to_the_controller(broker, resource):
+                continue
+            _alter_loggers(resource, is_duplicate=is_duplicate, validate_only=request.validate_only)
+        except KafkaError as error:
+            here[index] = _answer(resource, error)
+        else:
+            here[index] = _answer(resource, None)
+    others = [each for index, each in enumerate(request.resources) if index not in here]
+    answers = iter(await _ask_controller(broker, others, validate_only=request.validate_only))
+    return IncrementalAlterConfigsResponse(
+        responses=[here.get(index) or next(answers) for index in range(len(request.resources))]
+    )
+
+
+def _is_up_to_the_controller(broker: Broker, resource: AlterConfigsResource) -> bool:
+    kind = ConfigResourceType(resource.resource_type)
+    if kind is ConfigResourceType.BROKER_LOGGER or (
+        kind is ConfigResourceType.BROKER and resource.resource_name
+    ):
+        check_is_this_node(resource.resource_name, broker.node_id)
+    return kind is not ConfigResourceType.BROKER_LOGGER
+
+
+async def _ask_controller(
+    broker: Broker, resources: list[AlterConfigsResource], *, validate_only: bool
+) -> list[AlterConfigsResourceResponse]:
+    if not resources:
+        return []
+    request = IncrementalAlterConfigsRequest(resources=resources, validate_only=validate_only)
+    try:
+        response = await broker.controller.submit(operation.incremental_alter_configs, request)
+    except KafkaError as error:
+        return [_answer(resource, error) for resource in resources]
+    await broker.replicas.wait_applied()
+    return response.responses
+
+
+def _alter_loggers(
+    resource: AlterConfigsResource, *, is_duplicate: bool, validate_only: bool
+) -> None:
+    """All levels change, or none does."""
+    names = [config.name for config in resource.configs]
+    if is_duplicate or len(set(names)) < len(names):
+        raise _invalid("Each resource, and each of its configs, must appear at most once.")
+    levels: dict[str, str | None] = {}
+    for config in resource.configs:
+        alteration = ConfigAlteration.of(config.name, config.config_operation, config.value)
+        if alteration.operation is ConfigOperation.DELETE:
+            levels[config.name] = None
+        elif alteration.operation is not ConfigOperation.SET:
+            raise _invalid(f"A log level has no list: {alteration.operation.name} is not allowed")
+        elif config.value is None:
+            raise _invalid(f"Null value not supported for: {config.name}")
+        else:
+            levels[config.name] = config.value
+        check_logger_level(config.name, levels[config.name])
+    if not validate_only:
+        for name, level in levels.items():
+            set_logger_level(name, level)
+
+
+def _answer(
+    resource: AlterConfigsResource, error: KafkaError | None
+) -> AlterConfigsResourceResponse:
+    return AlterConfigsResourceResponse(
+        error_code=ErrorCode.NONE if error is None else error.code,
+        error_message=None if error is None else error.message,
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+    )
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REQUEST, message)

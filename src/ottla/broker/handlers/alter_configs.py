@@ -1,0 +1,75 @@
+"""AlterConfigs, versions 0 to 2: all configs of a resource replaced by others (KIP-133).
+
+Up to the controller; the answer comes when it counts on this node. Errors per resource are those of
+the controller's operation; INVALID_REQUEST for another broker, and for loggers, which only
+IncrementalAlterConfigs can alter; KAFKA_STORAGE_ERROR if the controller's disk fails.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.node_resource import check_is_this_node
+from ottla.configs import ConfigResourceType
+from ottla.controller.operations import alter_configs as operation
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.alter_configs import (
+    AlterConfigsRequest,
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    AlterConfigsResponse,
+)
+
+
+@handles(ApiKey.ALTER_CONFIGS)
+async def alter_configs(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: AlterConfigsRequest,
+) -> AlterConfigsResponse:
+    refused: dict[int, AlterConfigsResourceResponse] = {}
+    for index, resource in enumerate(request.resources):
+        try:
+            _check(broker, resource)
+        except KafkaError as error:
+            refused[index] = _refuse(resource, error)
+    others = [each for index, each in enumerate(request.resources) if index not in refused]
+    answers = iter(await _ask_controller(broker, others, validate_only=request.validate_only))
+    return AlterConfigsResponse(
+        responses=[refused.get(index) or next(answers) for index in range(len(request.resources))]
+    )
+
+
+def _check(broker: Broker, resource: AlterConfigsResource) -> None:
+    kind = ConfigResourceType(resource.resource_type)
+    if kind is ConfigResourceType.BROKER_LOGGER:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST,
+            "Log levels cannot be altered all at once; use IncrementalAlterConfigs",
+        )
+    if kind is ConfigResourceType.BROKER and resource.resource_name:
+        check_is_this_node(resource.resource_name, broker.node_id)
+
+
+async def _ask_controller(
+    broker: Broker, resources: list[AlterConfigsResource], *, validate_only: bool
+) -> list[AlterConfigsResourceResponse]:
+    if not resources:
+        return []
+    request = AlterConfigsRequest(resources=resources, validate_only=validate_only)
+    try:
+        response = await broker.controller.submit(operation.legacy_alter_configs, request)
+    except KafkaError as error:
+        return [_refuse(resource, error) for resource in resources]
+    await broker.replicas.wait_applied()
+    return response.responses
+
+
+def _refuse(resource: AlterConfigsResource, error: KafkaError) -> AlterConfigsResourceResponse:
+    return AlterConfigsResourceResponse(
+        error_code=error.code,
+        error_message=error.message,
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+    )

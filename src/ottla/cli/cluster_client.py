@@ -1,0 +1,227 @@
+"""A cluster as the commands see it: through confluent-kafka, as any program would.
+
+Connecting finds out at once what a client would otherwise retry in silence: nobody listens, it is
+another protocol's port, or the brokers advertise addresses that cannot be reached from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
+
+# The package has types, but its modules do not say what they export.
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ClusterMetadata,
+    ListOffsetsResultInfo,
+    OffsetSpec,
+    TopicMetadata,
+)
+
+from ottla.cli import cluster_errors
+from ottla.cli.bootstrap_addresses import join_addresses, parse_addresses
+from ottla.cli.cluster_errors import AdvertisedBroker
+from ottla.cli.exit_codes import CommandError
+from ottla.cli.port_probe import PortProbe
+from ottla.cli.terminal import Terminal
+from ottla.runtime.network import Address
+from ottla.runtime.system_network import SystemNetwork
+
+FIRST_ANSWER_TIMEOUT_S: Final = 1.0
+ANSWER_TIMEOUT_S: Final = 9.0
+REQUEST_TIMEOUT_S: Final = 15.0
+# How long a record may wait for its acknowledgement, through restarts of brokers.
+DELIVERY_TIMEOUT_MS: Final = 30_000
+# The broker judges what is too large; the client has to hold one record and some batches.
+RECORD_BYTES_MAX: Final = 256 << 20
+
+# What Kafka asks for offsets by where a time would stand.
+EARLIEST: Final = -2
+LATEST: Final = -1
+
+
+class FoundOffset(NamedTuple):
+    """A record by its offset, with its time."""
+
+    offset: int
+    timestamp_ms: int
+
+
+class Cluster:
+    """A cluster that answered, with its metadata as of then. `connect` makes it."""
+
+    def __init__(
+        self, addresses: Sequence[Address], admin: AdminClient, metadata: ClusterMetadata
+    ) -> None:
+        self.addresses = tuple(addresses)
+        self.admin = admin
+        self.metadata = metadata
+
+    def topic(self, name: str) -> TopicMetadata:
+        found = self.metadata.topics.get(name)
+        if found is None:
+            raise cluster_errors.unknown_topic(name, self.metadata.topics)
+        return found
+
+    def partitions(self, topic: str, wanted: Iterable[int] = ()) -> list[int]:
+        """The partitions of a topic in order: those that are wanted, or all."""
+        existing = self.topic(topic).partitions
+        chosen = sorted(set(wanted)) or sorted(existing)
+        if missing := [partition for partition in chosen if partition not in existing]:
+            raise cluster_errors.unknown_partitions(topic, missing, len(existing))
+        return chosen
+
+    def earliest(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
+        listed = self._offsets(topic, partitions, EARLIEST)
+        return {partition: found.offset for partition, found in listed.items()}
+
+    def latest(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
+        """Where the next record goes."""
+        listed = self._offsets(topic, partitions, LATEST)
+        return {partition: found.offset for partition, found in listed.items()}
+
+    def last_stable(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
+        """The end of what consumers are given: behind it there are open transactions."""
+        listed = self._offsets(topic, partitions, LATEST, IsolationLevel.READ_COMMITTED)
+        return {partition: found.offset for partition, found in listed.items()}
+
+    def at_time(
+        self, topic: str, partitions: Iterable[int], timestamp_ms: int
+    ) -> dict[int, FoundOffset | None]:
+        """The first record of that time or later in each partition; None if there is none."""
+        listed = self._offsets(topic, partitions, timestamp_ms)
+        return {
+            partition: FoundOffset(found.offset, found.timestamp) if found.offset >= 0 else None
+            for partition, found in listed.items()
+        }
+
+    def _offsets(
+        self,
+        topic: str,
+        partitions: Iterable[int],
+        spec: int,
+        isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> dict[int, ListOffsetsResultInfo]:
+        asked = {
+            TopicPartition(topic, partition): OffsetSpec(spec)  # type: ignore[abstract]
+            for partition in partitions
+        }
+        answers = self.admin.list_offsets(
+            asked, isolation_level=isolation_level, request_timeout=REQUEST_TIMEOUT_S
+        )
+        return {
+            partition.partition: result_of(
+                answer, f"list the offsets of {topic}-{partition.partition}"
+            )
+            for partition, answer in answers.items()
+        }
+
+    def producer(self, configs: dict[str, Any]) -> Producer:
+        return Producer(
+            client_configs(self.addresses)
+            | {
+                "delivery.timeout.ms": DELIVERY_TIMEOUT_MS,
+                "message.max.bytes": RECORD_BYTES_MAX,
+                "queue.buffering.max.kbytes": RECORD_BYTES_MAX // 1024,
+                # Keys go to the partitions that Apache Kafka's own client chooses.
+                "partitioner": "murmur2_random",
+            }
+            | configs
+        )
+
+    def consumer(self, configs: dict[str, Any]) -> Consumer:
+        """One that is assigned its partitions. The client wants a group's name all the same."""
+        return Consumer(
+            client_configs(self.addresses)
+            | {
+                "group.id": "ottla",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "auto.offset.reset": "error",
+            }
+            | configs
+        )
+
+
+def connect(bootstrap: str, terminal: Terminal, probe: PortProbe | None = None) -> Cluster:
+    addresses = parse_addresses(bootstrap)
+    probe = probe or PortProbe(SystemNetwork())
+    reasons = probe.why_unreachable(addresses)
+    answering = tuple(address for address in addresses if address not in reasons)
+    if not answering:
+        raise cluster_errors.nobody_listens(reasons)
+    admin = AdminClient(client_configs(answering))
+    cluster = Cluster(answering, admin, _first_metadata(admin, answering, probe))
+    _check_advertised(cluster, probe, terminal)
+    return cluster
+
+
+def client_configs(addresses: Sequence[Address]) -> dict[str, Any]:
+    return {
+        "bootstrap.servers": join_addresses(tuple(addresses)),
+        "client.id": "ottla",
+        # Every failure reaches the user through a command's own words.
+        "log_level": 0,
+    }
+
+
+def result_of(answer: Any, doing: str) -> Any:
+    """The result of one of the admin client's futures."""
+    try:
+        return answer.result()
+    except KafkaException as error:
+        raise cluster_errors.refused(doing, error.args[0]) from None
+
+
+def advertised_brokers(metadata: ClusterMetadata) -> list[AdvertisedBroker]:
+    return [
+        AdvertisedBroker(broker.id, Address(str(broker.host), int(broker.port)))
+        for broker in metadata.brokers.values()
+    ]
+
+
+def _first_metadata(
+    admin: AdminClient, addresses: Sequence[Address], probe: PortProbe
+) -> ClusterMetadata:
+    """Asks for a moment first: if there is no answer, it may be no broker."""
+    try:
+        return admin.list_topics(timeout=FIRST_ANSWER_TIMEOUT_S)
+    except KafkaException as error:
+        _maybe_raise_mistaken_port(error.args[0], addresses)
+    for address in addresses:
+        if protocol := probe.other_protocol(address):
+            raise cluster_errors.speaks_otherwise(address, protocol)
+    try:
+        return admin.list_topics(timeout=ANSWER_TIMEOUT_S)
+    except KafkaException as error:
+        _maybe_raise_mistaken_port(error.args[0], addresses)
+        timeout_s = FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S
+        raise cluster_errors.no_answer(addresses, timeout_s) from None
+
+
+def _maybe_raise_mistaken_port(error: KafkaError, addresses: Sequence[Address]) -> None:
+    if error.code() == KafkaError._UNSUPPORTED_FEATURE:  # noqa: SLF001 - the client's own naming
+        raise cluster_errors.controllers_port(addresses) from None
+
+
+def _check_advertised(cluster: Cluster, probe: PortProbe, terminal: Terminal) -> None:
+    """Fails if no broker can be reached; if some can, the others are only mentioned."""
+    brokers = advertised_brokers(cluster.metadata)
+    unknown = {broker.address for broker in brokers} - set(cluster.addresses)
+    reasons = probe.why_unreachable(unknown) if unknown else {}
+    lost = {broker: reasons[broker.address] for broker in brokers if broker.address in reasons}
+    if not lost:
+        return
+    error: CommandError = cluster_errors.advertised_wrongly(cluster.addresses, lost)
+    if len(lost) == len(brokers):
+        raise error
+    terminal.notice(error.message)

@@ -1,0 +1,180 @@
+"""`ottla topics`: its commands, their options and help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ottla.cli.client_command import (
+    DEFAULT_BOOTSTRAP,
+    EXIT_CODES,
+    Bootstrap,
+    Json,
+    Topic,
+    client_command,
+)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Create, list, describe, delete and grow topics.",
+    epilog=EXIT_CODES,
+)
+
+Topics = Annotated[list[str], typer.Argument(metavar="TOPIC...", show_default=False)]
+
+
+@app.command()
+def create(
+    topics: Topics,
+    partitions: Annotated[
+        int | None,
+        typer.Option(
+            "--partitions",
+            "-p",
+            min=1,
+            metavar="N",
+            help="Partitions of each topic; without it the cluster's num.partitions.",
+            show_default=False,
+        ),
+    ] = None,
+    replication_factor: Annotated[
+        int | None,
+        typer.Option(
+            "--replication-factor",
+            "-r",
+            min=1,
+            metavar="N",
+            help="Replicas of each partition; without it the cluster's default.replication.factor.",
+            show_default=False,
+        ),
+    ] = None,
+    configs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--config",
+            "-c",
+            metavar="NAME=VALUE",
+            help="A config of the topics, such as [cyan]cleanup.policy=compact[/]; any number.",
+            show_default=False,
+        ),
+    ] = None,
+    if_not_exists: Annotated[
+        bool, typer.Option("--if-not-exists", help="A topic that exists already is fine.")
+    ] = False,
+    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
+    as_json: Json = False,
+) -> None:
+    """Create topics.
+
+    [bold]Example[/]  ottla topics create orders --partitions 3 --config retention.ms=3600000
+    """
+    with client_command() as terminal:
+        from ottla.cli.cluster_client import connect
+        from ottla.cli.name_values import parse_name_values
+        from ottla.cli.topics_run import NewTopics, create_topics
+
+        wanted = NewTopics(
+            tuple(topics),
+            partitions=partitions,
+            replication_factor=replication_factor,
+            configs=dict(parse_name_values(configs or (), what="--config")),
+            if_not_exists=if_not_exists,
+        )
+        raise typer.Exit(create_topics(connect(bootstrap, terminal), terminal, wanted, as_json))
+
+
+@app.command("list")
+def list_(
+    internal: Annotated[
+        bool, typer.Option("--internal", help="Kafka's own topics, too: those that begin with __.")
+    ] = False,
+    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
+    as_json: Json = False,
+) -> None:
+    """List the topics of the cluster."""
+    with client_command() as terminal:
+        from ottla.cli.cluster_client import connect
+        from ottla.cli.topics_run import list_topics
+
+        list_topics(connect(bootstrap, terminal), terminal, internal=internal, as_json=as_json)
+
+
+@app.command()
+def describe(
+    topics: Topics,
+    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
+    as_json: Json = False,
+) -> None:
+    """Show the partitions of topics: leaders, replicas, offsets; and the configs that were set."""
+    with client_command() as terminal:
+        from ottla.cli.cluster_client import connect
+        from ottla.cli.topics_run import describe_topics
+
+        describe_topics(connect(bootstrap, terminal), terminal, topics, as_json=as_json)
+
+
+@app.command()
+def delete(
+    topics: Topics,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
+    as_json: Json = False,
+) -> None:
+    """Delete topics with all that is in them. There is no way back."""
+    with client_command() as terminal:
+        from ottla.cli.cluster_client import connect
+        from ottla.cli.topics_run import delete_topics
+
+        cluster = connect(bootstrap, terminal)
+        for topic in topics:
+            cluster.topic(topic)
+        if not yes:
+            _confirm_deletion(topics)
+        raise typer.Exit(delete_topics(cluster, terminal, topics, as_json))
+
+
+@app.command()
+def grow(
+    topic: Topic,
+    partitions: Annotated[
+        int,
+        typer.Option(
+            "--partitions",
+            "-p",
+            min=1,
+            metavar="N",
+            help="How many partitions the topic shall have in all.",
+            show_default=False,
+        ),
+    ],
+    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
+    as_json: Json = False,
+) -> None:
+    """Give a topic more partitions. It never gets fewer.
+
+    From then on keys may go to other partitions than before; what is there stays where it is.
+    """
+    with client_command() as terminal:
+        from ottla.cli.cluster_client import connect
+        from ottla.cli.topics_run import grow_topic
+
+        grow_topic(
+            connect(bootstrap, terminal), terminal, topic, partitions=partitions, as_json=as_json
+        )
+
+
+def _confirm_deletion(topics: list[str]) -> None:
+    import sys
+
+    from ottla.cli.exit_codes import CommandError, ExitCode
+
+    if not sys.stdin.isatty():
+        raise CommandError(
+            "Nobody is there to be asked whether to delete.",
+            "Say --yes to delete without asking.",
+            exit_code=ExitCode.USAGE,
+        )
+    if not typer.confirm(f"Delete {', '.join(topics)} with everything in it?"):
+        raise typer.Exit(ExitCode.OK)

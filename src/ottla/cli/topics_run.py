@@ -1,0 +1,179 @@
+"""`ottla topics` at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+
+# The package has types, but its modules do not say what they export.
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    NewPartitions,
+    NewTopic,
+    TopicDescription,
+)
+
+from ottla.cli import cluster_errors
+from ottla.cli.cluster_client import REQUEST_TIMEOUT_S, Cluster, result_of
+from ottla.cli.config_entries import Resource, described_configs
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.terminal import Terminal
+from ottla.cli.topic_views import (
+    PartitionView,
+    TopicView,
+    description_json,
+    listing_json,
+    listing_table,
+    print_description,
+)
+
+
+class NewTopics(NamedTuple):
+    """Topics to create, all alike. None leaves a number to the cluster."""
+
+    names: tuple[str, ...]
+    partitions: int | None
+    replication_factor: int | None
+    configs: dict[str, str]
+    if_not_exists: bool
+
+    def to_kafka(self) -> list[NewTopic]:
+        return [
+            NewTopic(
+                name,
+                num_partitions=self.partitions or -1,
+                replication_factor=self.replication_factor or -1,
+                config=self.configs,
+            )
+            for name in dict.fromkeys(self.names)
+        ]
+
+
+def create_topics(
+    cluster: Cluster, terminal: Terminal, wanted: NewTopics, as_json: bool
+) -> ExitCode:
+    """Every topic is tried; the worst of the answers is the exit code."""
+    worst = ExitCode.OK
+    answers = cluster.admin.create_topics(wanted.to_kafka(), request_timeout=REQUEST_TIMEOUT_S)
+    for name, answer in answers.items():
+        outcome = "created"
+        try:
+            answer.result()
+        except KafkaException as exception:
+            error = exception.args[0]
+            if error.code() == KafkaError.TOPIC_ALREADY_EXISTS and wanted.if_not_exists:
+                outcome = "exists"
+            else:
+                refusal = cluster_errors.refused(f"create topic {name}", error)
+                worst = max(worst, _report_failure(terminal, name, refusal, as_json))
+                continue
+        _report_success(terminal, name, outcome, as_json)
+    return worst
+
+
+def delete_topics(
+    cluster: Cluster, terminal: Terminal, names: Iterable[str], as_json: bool
+) -> ExitCode:
+    worst = ExitCode.OK
+    wanted = list(dict.fromkeys(names))
+    answers = cluster.admin.delete_topics(wanted, request_timeout=REQUEST_TIMEOUT_S)
+    for name, answer in answers.items():
+        try:
+            result_of(answer, f"delete topic {name}")
+        except CommandError as refusal:
+            worst = max(worst, _report_failure(terminal, name, refusal, as_json))
+        else:
+            _report_success(terminal, name, "deleted", as_json)
+    return worst
+
+
+def grow_topic(
+    cluster: Cluster, terminal: Terminal, topic: str, *, partitions: int, as_json: bool
+) -> None:
+    before = len(cluster.topic(topic).partitions)
+    wanted = [NewPartitions(topic, partitions)]
+    answers = cluster.admin.create_partitions(wanted, request_timeout=REQUEST_TIMEOUT_S)
+    result_of(answers[topic], f"grow topic {topic}")
+    if as_json:
+        terminal.print_json({"topic": topic, "partitions": partitions, "partitions_before": before})
+    else:
+        terminal.stdout.print(f"{topic}: {partitions} partitions now, {before} before")
+
+
+def list_topics(cluster: Cluster, terminal: Terminal, *, internal: bool, as_json: bool) -> None:
+    topics = [
+        topic
+        for name, topic in sorted(cluster.metadata.topics.items())
+        if internal or not name.startswith("__")
+    ]
+    if as_json:
+        for topic in topics:
+            terminal.print_json(listing_json(topic))
+    elif topics:
+        terminal.stdout.print(listing_table(topics))
+    else:
+        terminal.notice("There are no topics yet. Create one with: ottla topics create NAME")
+
+
+def describe_topics(
+    cluster: Cluster, terminal: Terminal, names: Iterable[str], *, as_json: bool
+) -> None:
+    wanted = list(dict.fromkeys(names))
+    for name in wanted:
+        cluster.topic(name)
+    answers = cluster.admin.describe_topics(
+        TopicCollection(wanted), request_timeout=REQUEST_TIMEOUT_S
+    )
+    for name in wanted:
+        view = _topic_view(cluster, result_of(answers[name], f"describe topic {name}"))
+        if as_json:
+            terminal.print_json(description_json(view))
+        else:
+            print_description(terminal.stdout, view)
+
+
+def _topic_view(cluster: Cluster, description: TopicDescription) -> TopicView:
+    name = description.name
+    # Only a partition with a leader can say which offsets it has.
+    led = [partition.id for partition in description.partitions if partition.leader is not None]
+    earliest, latest = cluster.earliest(name, led), cluster.latest(name, led)
+    partitions = tuple(
+        PartitionView(
+            partition.id,
+            leader=None if partition.leader is None else partition.leader.id,
+            replicas=tuple(replica.id for replica in partition.replicas),
+            in_sync=tuple(replica.id for replica in partition.isr),
+            earliest=earliest.get(partition.id),
+            latest=latest.get(partition.id),
+        )
+        for partition in sorted(description.partitions, key=lambda partition: partition.id)
+    )
+    configs = {
+        entry.name: entry.value
+        for entry in described_configs(cluster, Resource.topic(name))
+        if entry.is_set_on_topic
+    }
+    return TopicView(
+        name,
+        topic_id=str(description.topic_id),
+        is_internal=description.is_internal,
+        configs=configs,
+        partitions=partitions,
+    )
+
+
+def _report_success(terminal: Terminal, topic: str, outcome: str, as_json: bool) -> None:
+    if as_json:
+        terminal.print_json({"topic": topic, "outcome": outcome})
+    else:
+        terminal.stdout.print(f"{outcome} {topic}", markup=False)
+
+
+def _report_failure(
+    terminal: Terminal, topic: str, error: CommandError, as_json: bool
+) -> ExitCode:
+    if as_json:
+        terminal.print_json({"topic": topic, "outcome": "refused", "reason": error.message})
+    terminal.complain(error)
+    return error.exit_code

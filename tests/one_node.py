@@ -1,0 +1,220 @@
+"""A node without a network: handlers, a real controller and logs on simulated disks.
+
+Its event loop runs while something is asked of it, so tests read as plain calls. Requests and
+responses go through their bytes in the version asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar, cast
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext
+from ottla.broker.pending import Pending
+from ottla.configs import NodeConfig
+from ottla.controller.controller import Controller, Seams
+from ottla.controller.formatting import ControllerEndpoint, format_directory
+from ottla.controller.operations.heartbeat import heartbeat
+from ottla.controller.operations.register_broker import register_broker
+from ottla.metadata import SUPPORTED_FEATURES
+from ottla.model import NodeId, TopicPartition, Uuid
+from ottla.runtime.background import InlineBackground
+from ottla.runtime.tasks import Tasks
+from ottla.simulation import SeededDice, SimulatedClock, SimulatedDisk
+from ottla.storage.group_commit import GroupCommit
+from ottla.storage.log import Log
+from ottla.storage.log_store import LogStore
+from ottla.storage.meta_properties import MetaProperties, read_meta_properties
+from ottla.storage.meta_properties import write_meta_properties
+from ottla.wire.apis import response_class
+from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
+from ottla.wire.messages.broker_registration import (
+    BrokerRegistrationRequest,
+    Feature,
+    Listener,
+)
+from ottla.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from ottla.wire.schema import Message
+
+NODE_ID = NodeId(1)
+CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
+LISTENER = "PLAINTEXT"
+HOST, PORT = "broker.example", 9092
+
+T = TypeVar("T")
+
+
+class OneNode:
+    """Started when made. `crash` and `stop` end it; another one can be made on the same disk."""
+
+    def __init__(
+        self,
+        disk: SimulatedDisk | None = None,
+        *,
+        directories: tuple[str, ...] = ("/data",),
+        configs: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.disk = disk or SimulatedDisk()
+        self.clock = SimulatedClock()
+        self.errors: list[BaseException] = []
+        self._dice = SeededDice(seed)
+        self._runner = asyncio.Runner()
+        self._tasks = Tasks(lambda _name, error: self.errors.append(error))
+        properties = {"log.dirs": ",".join(directories), **(configs or {})}
+        config = NodeConfig.of(properties, listen=f"{HOST}:{PORT}")
+        self._format(directories)
+        self.controller = Controller.open(
+            Seams(self.disk, self.clock, self._dice, InlineBackground(), self._tasks),
+            directories[0],
+            cluster_id=CLUSTER_ID,
+            node=config,
+        )
+        logs = LogStore(self.disk, directories)
+        self.broker = Broker(
+            node_id=NODE_ID,
+            config=config,
+            controller=self.controller,
+            clock=self.clock,
+            dice=self._dice,
+            tasks=self._tasks,
+            background=InlineBackground(),
+            logs=logs,
+            commit=GroupCommit(InlineBackground(), self._tasks),
+            request_bytes_max=1 << 20,
+            fetch_bytes_max=1 << 20,
+            fetch_sessions_max=10,
+        )
+        self.broker.replicas.load()
+        self.controller.listen(self.broker.replicas.apply)
+        self.run(self._register())
+
+    def _format(self, directories: tuple[str, ...]) -> None:
+        for number, directory in enumerate(directories):
+            if self.disk.exists(directory) and read_meta_properties(self.disk, directory):
+                continue
+            identity = MetaProperties(CLUSTER_ID, NODE_ID, _directory_id(number))
+            if number == 0:
+                format_directory(
+                    self.disk,
+                    directory,
+                    cluster_id=CLUSTER_ID,
+                    node_id=NODE_ID,
+                    directory_id=_directory_id(number),
+                    controller=ControllerEndpoint(HOST, 9093),
+                    now_ms=self.clock.now_ms(),
+                )
+            else:
+                self.disk.make_directories(directory)
+                write_meta_properties(self.disk, directory, identity)
+
+    async def _register(self) -> None:
+        registered = await self.controller.submit(
+            register_broker,
+            BrokerRegistrationRequest(
+                broker_id=NODE_ID,
+                cluster_id=CLUSTER_ID,
+                incarnation_id=self._dice.uuid(),
+                listeners=[Listener(name=LISTENER, host=HOST, port=PORT)],
+                features=[
+                    Feature(name=name, min_supported_version=low, max_supported_version=high)
+                    for name, (low, high) in SUPPORTED_FEATURES.items()
+                ],
+                rack=None,
+                log_dirs=[
+                    cast(Uuid, directory.id) for directory in self.broker.logs.directories
+                ],
+            ),
+        )
+        assert registered.error_code == 0
+        beat = BrokerHeartbeatRequest(
+            broker_id=NODE_ID,
+            broker_epoch=registered.broker_epoch,
+            current_metadata_offset=registered.broker_epoch,
+        )
+        assert not (await self.controller.submit(heartbeat, beat)).is_fenced
+        await self.broker.replicas.wait_applied()
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        result = self._runner.run(coroutine)
+        assert not self.errors, self.errors
+        return result
+
+    def ask(self, request: Message, version: int, *, listener: str = LISTENER) -> Any:
+        """The response to a request, as a client gets it."""
+        return self.run(self.answer(request, version, listener=listener))
+
+    async def answer(self, request: Message, version: int, *, listener: str = LISTENER) -> Any:
+        key = request.api_key
+        assert key is not None
+        sent = type(request).decode(request.encode(version), version)
+        context = RequestContext(version, "test", "127.0.0.1", listener)
+        answer = self.broker.apis[key].handler(self.broker, context, sent)
+        assert answer is not None
+        assert not isinstance(answer, Pending)
+        response = answer if isinstance(answer, Message) else await answer
+        return response_class(key).decode(response.encode(version), version)
+
+    def create_topic(
+        self, name: str, *, partitions: int = 1, configs: Mapping[str, str] | None = None
+    ) -> Uuid:
+        topic = CreatableTopic(
+            name=name,
+            num_partitions=partitions,
+            replication_factor=1,
+            configs=[
+                CreatableTopicConfig(name=name, value=value)
+                for name, value in (configs or {}).items()
+            ],
+        )
+        response: CreateTopicsResponse = self.ask(CreateTopicsRequest(topics=[topic]), 7)
+        (result,) = response.topics
+        assert result.error_code == 0, result.error_message
+        return result.topic_id
+
+    def log(self, topic: str, index: int = 0) -> Log:
+        return self.broker.partitions.by_name(topic, index).require_log()
+
+    def append(self, topic: str, *batches: bytearray, index: int = 0) -> None:
+        partition = self.broker.partitions.by_name(topic, index)
+        for batch in batches:
+            partition.append(batch, now_ms=self.clock.now_ms())
+
+    def names(self, directory: str = "/data") -> list[str]:
+        """The directories of partitions in a log directory."""
+        return [
+            name
+            for name in self.disk.list_directory(directory)
+            if self.disk.is_directory(f"{directory}/{name}") and name != "__cluster_metadata-0"
+        ]
+
+    def stop(self) -> None:
+        """Ends cleanly."""
+        self.run(self.controller.close())
+        self.broker.logs.close(broker_epoch=self.broker.image.brokers[NODE_ID].epoch)
+        self.abandon()
+
+    def crash(self) -> SimulatedDisk:
+        """Ends as by SIGKILL, and hands over the disk."""
+        self.abandon()
+        self.disk.kill()
+        return self.disk
+
+    def abandon(self) -> None:
+        self.run(self._tasks.close())
+        self._runner.close()
+
+
+def _directory_id(number: int) -> Uuid:
+    return Uuid(bytes([1] * 15 + [number + 1]))
+
+
+def partition(topic: str, index: int = 0) -> TopicPartition:
+    return TopicPartition(topic, index)
