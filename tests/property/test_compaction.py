@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +25,9 @@ from tests.compaction_history import (
     Roll,
     Truncate,
 )
+from tests.conformance.kafka.judge import Judge
+from tests.log_checks import directory_content
+from tests.logs import DIRECTORY, base_offsets
 
 DELETE_RETENTION_MS = 1_000
 
@@ -78,3 +85,37 @@ def test_crash_in_a_compaction_changes_nothing_that_a_reader_can_tell(
     config: LogConfig, operations: list[Operation]
 ) -> None:
     CompactionHistory(config).run([*operations, Compact(0, 100), Reopen(False, True)])
+
+
+@pytest.mark.java
+@settings(deadline=None, max_examples=15)
+@given(CONFIGS, histories(COMPACTIONS, COMPACTIONS, CRASHES))
+def test_kafka_accepts_a_compacted_directory_and_finds_the_same_in_it(
+    judge: Judge, config: LogConfig, operations: list[Operation]
+) -> None:
+    history = CompactionHistory(config)
+    history.run([*operations, Compact(0, 100)])
+    history.log.close()
+    with tempfile.TemporaryDirectory() as scratch:
+        directory = Path(scratch) / "t-0"
+        directory.mkdir()
+        for name, content in directory_content(history.disk, DIRECTORY).items():
+            (directory / name).write_bytes(content)
+        judge.assert_accepts(directory, compacted=True)
+        found = judge.open_log(directory, last_shutdown_clean=True)
+    log, producers = history.log, history.log.producers.state.entries
+    assert found.log_end_offset == log.log_end_offset
+    assert found.last_stable_offset == log.last_stable_offset
+    assert [segment.base_offset for segment in found.segments] == base_offsets(log)
+    assert {producer.producer_id: producer.producer_epoch for producer in found.producers} == {
+        producer_id: entry.producer_epoch for producer_id, entry in producers.items()
+    }
+    assert {
+        producer.producer_id: producer.batches[-1].last_sequence
+        for producer in found.producers
+        if producer.batches
+    } == {
+        producer_id: entry.last_sequence
+        for producer_id, entry in producers.items()
+        if entry.batches
+    }

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
-from typing import Final
 
 from rich.text import Text
 
-from ottla.dump.plain import Plain, printable_text
+from ottla.cli.cells import NOTHING, raw
+from ottla.dump.plain import Plain
 from ottla.dump.rows import BatchRow, RecordRow, StoredRecord
-
-NOTHING: Final = "-"
-# Longer keys and values are cut here; `--json` has all of them.
-SHOWN_CHARACTERS_MAX: Final = 300
-
-_ESCAPES: Final = str.maketrans({"\t": r"\t", "\n": r"\n", "\r": r"\r"})
-
-
-def number(value: int | None) -> str:
-    """An offset, an epoch, an id; -1 is how Kafka writes that there is none."""
-    return NOTHING if value is None or value == -1 else str(value)
-
-
-def count(amount: int, name: str, names: str | None = None) -> str:
-    return f"{amount:,} {name if amount == 1 else names or name + 's'}"
 
 
 def is_nothing(cell: str | Text) -> bool:
@@ -35,17 +19,6 @@ def span(first: int | None, last: int | None) -> str:
     if first is None or first == -1:
         return NOTHING
     return str(first) if first == last else f"{first}-{last}"
-
-
-def moment(timestamp_ms: int | None) -> str:
-    """A timestamp in UTC, or the bare number where no calendar has it."""
-    if timestamp_ms is None or timestamp_ms == -1:
-        return NOTHING
-    try:
-        at = datetime.fromtimestamp(timestamp_ms // 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return str(timestamp_ms)
-    return f"{at:%Y-%m-%d %H:%M:%S}.{timestamp_ms % 1000:03d}"
 
 
 def producer(row: BatchRow) -> str:
@@ -61,17 +34,6 @@ def flags(row: BatchRow) -> str:
         "append-time": row.timestamp_type == "log_append_time",
     }
     return " ".join(name for name, is_set in named.items() if is_set)
-
-
-def raw(data: bytes | None) -> Text:
-    """A key or value as text if it is any, else in hexadecimal."""
-    if not data:
-        return Text("null" if data is None else '""', style="dim")
-    text = printable_text(data[: SHOWN_CHARACTERS_MAX * 4])
-    shown = f"0x{data[:SHOWN_CHARACTERS_MAX].hex()}" if text is None else text.translate(_ESCAPES)
-    if len(shown) > SHOWN_CHARACTERS_MAX or len(data) > SHOWN_CHARACTERS_MAX * 4:
-        return Text(f"{shown[:SHOWN_CHARACTERS_MAX]}… ({len(data):,} bytes)")
-    return Text(shown)
 
 
 def stored(record: StoredRecord) -> Text:

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from rich.text import Text
 
-from ottla.cli import dump_cells as cells
+from ottla.cli import cells, dump_cells
 from ottla.dump.rows import BatchRow, PartitionOffset, ProducerRow, Property, RecordRow, Row
 from ottla.storage.epoch_cache import EpochEntry
 from ottla.storage.offset_index import OffsetPosition
@@ -30,26 +30,26 @@ class Column(NamedTuple):
 
 COLUMNS: Final[dict[type[Row], tuple[Column, ...]]] = {
     BatchRow: (
-        Column("offsets", lambda row: cells.span(row.base_offset, row.last_offset)),
+        Column("offsets", lambda row: dump_cells.span(row.base_offset, row.last_offset)),
         Column("records", lambda row: str(row.record_count)),
         Column("position", lambda row: str(row.position)),
         Column("bytes", lambda row: str(row.size_in_bytes)),
         Column("codec", lambda row: row.codec, "left"),
         Column("max timestamp", lambda row: cells.moment(row.max_timestamp), "left", wraps=True),
         Column("epoch", lambda row: cells.number(row.leader_epoch)),
-        Column("producer", cells.producer, "left", is_optional=True),
+        Column("producer", dump_cells.producer, "left", is_optional=True),
         Column(
             "sequences",
-            lambda row: cells.span(row.base_sequence, row.last_sequence),
+            lambda row: dump_cells.span(row.base_sequence, row.last_sequence),
             is_optional=True,
         ),
-        Column("flags", cells.flags, "left", wraps=True, is_optional=True),
+        Column("flags", dump_cells.flags, "left", wraps=True, is_optional=True),
     ),
     RecordRow: (
         Column("offset", lambda row: str(row.offset)),
         Column("timestamp", lambda row: cells.moment(row.timestamp), "left"),
-        Column("key", cells.key, "left", wraps=True, is_optional=True, ratio=1),
-        Column("value", cells.value, "left", wraps=True, ratio=2),
+        Column("key", dump_cells.key, "left", wraps=True, is_optional=True, ratio=1),
+        Column("value", dump_cells.value, "left", wraps=True, ratio=2),
     ),
     OffsetPosition: (
         Column("offset", lambda row: str(row.offset)),
@@ -62,12 +62,14 @@ COLUMNS: Final[dict[type[Row], tuple[Column, ...]]] = {
     ),
     AbortedTransaction: (
         Column("producer", lambda row: str(row.producer_id)),
-        Column("offsets", lambda row: cells.span(row.first_offset, row.last_offset)),
+        Column("offsets", lambda row: dump_cells.span(row.first_offset, row.last_offset)),
         Column("last stable offset", lambda row: str(row.last_stable_offset)),
     ),
     ProducerRow: (
         Column("producer", lambda row: f"{row.producer_id}/{row.producer_epoch}"),
-        Column("last sequences", lambda row: cells.span(row.first_sequence, row.last_sequence)),
+        Column(
+            "last sequences", lambda row: dump_cells.span(row.first_sequence, row.last_sequence)
+        ),
         Column("last offset", lambda row: cells.number(row.last_offset)),
         Column("last timestamp", lambda row: cells.moment(row.last_timestamp), "left"),
         Column("coordinator epoch", lambda row: cells.number(row.coordinator_epoch)),

@@ -10,12 +10,11 @@ from enum import Enum, IntEnum, auto
 from itertools import chain
 from pathlib import Path
 
-from rich.console import Console
-
 from ottla.cli.dump_json import JsonOutput
 from ottla.cli.dump_output import Output
 from ottla.cli.dump_tables import TableOutput
 from ottla.cli.progress import ByteProgress
+from ottla.cli.terminal import open_terminal
 from ottla.dump.files import LOGS, Kind, KnownFile, list_files, recognise, without_segments_outside
 from ottla.dump.reading import Reading, read_rows
 from ottla.dump.readonly_disk import ReadonlyDisk
@@ -26,9 +25,6 @@ from ottla.runtime.disk import Disk
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.storage.file_names import FileState
-
-# A pipe has no width of its own, and less than this makes tables hard to read.
-PIPE_COLUMNS_MIN = 100
 
 
 class Mode(Enum):
@@ -44,9 +40,7 @@ class ExitCode(IntEnum):
 
 
 def run_dump(paths: Iterable[str], reading: Reading, mode: Mode, *, as_json: bool) -> ExitCode:
-    stdout, stderr = Console(highlight=False), Console(stderr=True, highlight=False)
-    if not stdout.is_terminal:
-        stdout.width = max(stdout.width, PIPE_COLUMNS_MIN)
+    stdout, stderr = open_terminal()
     output: Output = (
         JsonOutput(stdout, stderr)
         if as_json

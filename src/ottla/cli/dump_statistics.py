@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ottla.cli import dump_cells as cells
+from ottla.cli import cells, dump_cells
 from ottla.dump.statistics import Amount, Histogram, LogStatistics
 
 BAR_CHARACTERS: Final = 20
@@ -40,7 +40,7 @@ def _summary(statistics: LogStatistics) -> Table:
     total, transactions = statistics.total, statistics.transactions
     offsets, timestamps = statistics.offsets, statistics.timestamps
     lines = {
-        "offsets": cells.span(offsets.first, offsets.last),
+        "offsets": dump_cells.span(offsets.first, offsets.last),
         "gaps": "none"
         if not offsets.gaps
         else f"{offsets.gaps:,}; {cells.count(offsets.missing, 'offset')} missing, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from ottla.cli import dump_cells as cells
+from ottla.cli import cells, dump_cells
 from ottla.cli.dump_statistics import print_statistics
 from ottla.cli.growing_table import GrowingTable
 from ottla.dump.files import KnownFile
@@ -99,7 +99,7 @@ class TableOutput:
 def _batch_line(row: BatchRow) -> Text:
     """A batch as one line above its records."""
     parts = [
-        f"batch {cells.span(row.base_offset, row.last_offset)}",
+        f"batch {dump_cells.span(row.base_offset, row.last_offset)}",
         cells.count(row.record_count, "record"),
         f"at byte {row.position}",
         f"{row.size_in_bytes} bytes",
@@ -108,9 +108,9 @@ def _batch_line(row: BatchRow) -> Text:
     if row.codec != Codec.NONE.name.lower():
         parts.append(row.codec)
     if row.producer_id != -1:
-        parts.append(f"producer {cells.producer(row)}")
+        parts.append(f"producer {dump_cells.producer(row)}")
     if row.base_sequence != -1:
-        parts.append(f"sequences {cells.span(row.base_sequence, row.last_sequence)}")
-    if flags := cells.flags(row):
+        parts.append(f"sequences {dump_cells.span(row.base_sequence, row.last_sequence)}")
+    if flags := dump_cells.flags(row):
         parts.append(flags)
     return Text(" · ".join(parts), style="yellow")

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ottla.cli import dump_cells as cells
+from ottla.cli import dump_cells
 from ottla.cli.dump_columns import COLUMNS, Column
 from ottla.dump.rows import Row
 
@@ -61,7 +61,7 @@ class GrowingTable:
         """A column that was there once stays."""
         if not column.is_optional or column in self._columns:
             return True
-        return not all(map(cells.is_nothing, filled))
+        return not all(map(dump_cells.is_nothing, filled))
 
     def _empty_table(self, columns: tuple[Column, ...], *, has_titles: bool) -> Table:
         table = Table(

@@ -35,9 +35,7 @@ class TopicView(NamedTuple):
 
 
 def listing_table(topics: Iterable[TopicMetadata]) -> Table:
-    table = new_table(
-        "topic", "partitions", "replicas", "notes", right=("partitions", "replicas")
-    )
+    table = new_table("topic", "partitions", "replicas", "notes", right=("partitions", "replicas"))
     for topic in topics:
         shown = listing_json(topic)
         notes = [

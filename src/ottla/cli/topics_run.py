@@ -170,9 +170,7 @@ def _report_success(terminal: Terminal, topic: str, outcome: str, as_json: bool)
         terminal.stdout.print(f"{outcome} {topic}", markup=False)
 
 
-def _report_failure(
-    terminal: Terminal, topic: str, error: CommandError, as_json: bool
-) -> ExitCode:
+def _report_failure(terminal: Terminal, topic: str, error: CommandError, as_json: bool) -> ExitCode:
     if as_json:
         terminal.print_json({"topic": topic, "outcome": "refused", "reason": error.message})
     terminal.complain(error)
