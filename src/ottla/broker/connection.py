@@ -95,7 +95,11 @@ class ClientConnection:
         return bool(self._awaited)
 
     def close(self) -> None:
+        """Sends what is answered, then closes."""
         self._connection.close()
+
+    def abort(self) -> None:
+        self._connection.abort()
 
     def _dispatch(self) -> None:
         """Handles the frames that are here, as far as they may be handled now."""

@@ -46,6 +46,8 @@ _SECURITY_PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL"
 # Rolled segments are made durable soon, whether or not the topic asks for more.
 _FLUSH_SECONDS = 1.0
 _IDLE_CHECK_SECONDS = 10.0
+_DRAIN_SECONDS = 1.0
+_DRAIN_STEP_SECONDS = 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +129,22 @@ class Node:
         """Answers what was asked, closes everything and leaves directories that need no repair."""
         for _, listener in self._listeners:
             listener.close()
-        for connection in list(self.broker.connections):
-            connection.close()
+        await self._close_connections()
         await self._tasks.close()
         self.broker.logs.close(broker_epoch=self._broker_epoch)
         await self._controller.close()
         await self._world.background.close()
+
+    async def _close_connections(self) -> None:
+        """Gives clients a moment to read what was written to them, and no more than that."""
+        connections, clock = self.broker.connections, self._world.clock
+        for connection in list(connections):
+            connection.close()
+        deadline = clock.monotonic() + _DRAIN_SECONDS
+        while connections and clock.monotonic() < deadline:
+            await clock.sleep(_DRAIN_STEP_SECONDS)
+        for connection in list(connections):
+            connection.abort()
 
     async def _listen(self) -> None:
         for configured in self.config.listeners.broker:

@@ -122,10 +122,19 @@ def advertised_wrongly(
 
 
 def unknown_topic(topic: str, known: Iterable[str]) -> CommandError:
-    hints = [f"Create it with: ottla topics create {topic}"]
-    if near := near_names(topic, known):
-        hints.insert(0, f"Did you mean {' or '.join(near)}?")
-    return CommandError(f"There is no topic {topic}.", *hints)
+    hint = f"`ottla topics list` shows those that exist; `ottla topics create {topic}` creates it."
+    return CommandError(f"There is no topic {topic}.", *_suggestions(topic, known), hint)
+
+
+def unknown_config(resource: str, name: str, known: Iterable[str]) -> CommandError:
+    hint = "`ottla configs describe --all` shows every config with its value."
+    message = f"There is no config {name} of {resource}."
+    return CommandError(message, *_suggestions(name, known), hint)
+
+
+def unknown_broker(broker_id: int, known: Iterable[int]) -> CommandError:
+    ids = ", ".join(map(str, sorted(known)))
+    return CommandError(f"There is no broker {broker_id} in the cluster; its brokers are {ids}.")
 
 
 def unknown_partitions(topic: str, missing: Iterable[int], partition_count: int) -> CommandError:
@@ -133,6 +142,11 @@ def unknown_partitions(topic: str, missing: Iterable[int], partition_count: int)
     return CommandError(
         f"Topic {topic} has no partition {named}: it has {partition_count}, counted from 0."
     )
+
+
+def _suggestions(name: str, known: Iterable[str]) -> list[str]:
+    near = near_names(name, known)
+    return [f"Did you mean {' or '.join(near)}?"] if near else []
 
 
 def near_names(name: str, known: Iterable[str]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ottla.cli import configs, topics
 from ottla.cli.dump import dump
 from ottla.cli.start import start
 
@@ -44,6 +45,8 @@ def ottla(
 
 
 app.command()(start)
+app.add_typer(topics.app, name="topics")
+app.add_typer(configs.app, name="configs")
 app.command()(dump)
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ottla.cli.cells import NOTHING, count
+from ottla.cli.cells import NOTHING, count, number
 from ottla.cli.terminal import new_table
 
 if TYPE_CHECKING:
@@ -35,9 +35,11 @@ class TopicView(NamedTuple):
 
 
 def listing_table(topics: Iterable[TopicMetadata]) -> Table:
-    table = new_table("topic", "partitions", "replicas", "notes", right=("partitions", "replicas"))
-    for topic in topics:
-        shown = listing_json(topic)
+    rows = [listing_json(topic) for topic in topics]
+    has_notes = any(row["without_leader"] or row["under_replicated"] for row in rows)
+    titles = ("topic", "partitions", "replicas", "notes")
+    table = new_table(*titles[: None if has_notes else -1], right=("partitions", "replicas"))
+    for shown in rows:
         notes = [
             f"{shown[field]} {meaning}"
             for field, meaning in (
@@ -89,25 +91,26 @@ def description_json(topic: TopicView) -> dict[str, Any]:
 
 
 def _partitions_table(topic: TopicView) -> Table:
-    numbers = ("partition", "leader", "earliest", "latest", "records")
+    numbers = ("partition", "leader", "earliest", "latest", "length")
     table = new_table(*numbers, "replicas", "in sync", right=numbers)
     for partition in topic.partitions:
-        has_offsets = partition.earliest is not None and partition.latest is not None
         lacks_replicas = len(partition.in_sync) < len(partition.replicas)
         table.add_row(
             str(partition.partition),
             Text("none", style="red") if partition.leader is None else str(partition.leader),
-            _number(partition.earliest),
-            _number(partition.latest),
-            f"{partition.latest - partition.earliest:,}" if has_offsets else NOTHING,
+            number(partition.earliest),
+            number(partition.latest),
+            _length(partition),
             _ids(partition.replicas),
             Text(_ids(partition.in_sync), style="red" if lacks_replicas else ""),
         )
     return table
 
 
-def _number(offset: int | None) -> str:
-    return NOTHING if offset is None else str(offset)
+def _length(partition: PartitionView) -> str:
+    if partition.earliest is None or partition.latest is None:
+        return NOTHING
+    return f"{partition.latest - partition.earliest:,}"
 
 
 def _ids(ids: Iterable[int]) -> str:

@@ -1,4 +1,4 @@
-"""Whole directories that Apache Kafka wrote, opened here: after an orderly stop and after a kill."""
+"""Directories that Apache Kafka wrote, opened here: after an orderly stop and after a kill."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ottla.storage.log_directory import LogDirectory
 from ottla.wire.records.record import iterate_records
 from tests.batches import batch_of
 from tests.kafka_fixtures import expected, extract, partition_names
+from tests.kafka_logs import open_partition, opened_partition
 from tests.log_checks import aborted_in, all_batches, assert_sound
 from tests.logs import append
 
@@ -23,31 +24,22 @@ NEW_PRODUCER_ID = 10**6
 
 
 @pytest.fixture(scope="module")
-def directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, LogDirectory]]:
-    """Both data directories, opened as a starting node would."""
-    found = {
-        archive: load(extract(archive, tmp_path_factory.mktemp(archive)))
-        for archive in ("clean", "unclean")
-    }
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Log]]:
+    """Every partition of both directories, opened as a starting node would."""
+    found = {}
+    for archive in ("clean", "unclean"):
+        data = extract(archive, tmp_path_factory.mktemp(archive))
+        for name in partition_names(archive):
+            directory = data / name.partition("/")[2]
+            found[name] = open_partition(directory, is_clean=archive == "clean")
     yield found
-    for directory in found.values():
-        directory.abandon()
-
-
-def load(path: Path) -> LogDirectory:
-    directory = LogDirectory(SystemDisk(), str(path))
-    directory.load(lambda _: LogConfig(), now_ms=0)
-    assert not directory.offline
-    return directory
-
-
-def partition_of(name: str) -> TopicPartition:
-    return TopicPartition.from_directory_name(name.partition("/")[2])
+    for log in found.values():
+        log.abandon()
 
 
 @pytest.fixture
-def log(directories: dict[str, LogDirectory], name: str) -> Log:
-    return directories[name.partition("/")[0]].logs[partition_of(name)]
+def log(logs: dict[str, Log], name: str) -> Log:
+    return logs[name]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -139,12 +131,13 @@ def test_every_offset_is_found_through_kafkas_indexes(log: Log, name: str) -> No
                 assert found.read() == batch.data
 
 
-def test_kafkas_clean_shutdown_spares_a_recovery(tmp_path: Path) -> None:
+def test_a_node_starts_on_kafkas_directory_without_recovery(tmp_path: Path) -> None:
     directory = LogDirectory(SystemDisk(), str(extract("clean", tmp_path)))
 
     marker = directory.load(lambda _: LogConfig(), now_ms=0)
 
     assert marker is not None
+    assert not directory.offline
     assert directory.logs[TopicPartition("plain", 0)].high_watermark > 0
     directory.abandon()
 
@@ -154,26 +147,23 @@ def test_kafkas_clean_shutdown_spares_a_recovery(tmp_path: Path) -> None:
 def test_kafkas_log_is_appended_to_and_opened_again(
     tmp_path: Path, name: str, clean_close: bool
 ) -> None:
-    archive, _, _ = name.partition("/")
-    directory = load(extract(archive, tmp_path))
-    log = directory.logs[partition_of(name)]
+    log = opened_partition(name, tmp_path)
     before, end = [batch.data for batch in all_batches(log)], log.log_end_offset
     epoch = (log.epochs.latest_epoch or 0) + 1
     for sequence in range(5):
         batch = batch_of(b"v" * 200, key=b"k", producer_id=NEW_PRODUCER_ID, sequence=sequence)
         append(log, batch, epoch=epoch)
     if clean_close:
-        directory.close(broker_epoch=2)
+        log.close()
     else:
-        directory.abandon()
+        log.abandon()
 
-    directory = load(tmp_path)
+    log = open_partition(Path(log.directory), is_clean=clean_close)
 
-    log = directory.logs[partition_of(name)]
     assert [batch.data for batch in all_batches(log)][:-5] == before
     assert log.log_end_offset == end + 5
     assert log.epochs.latest_entry == (epoch, end)
     assert log.producers.state.entries[NEW_PRODUCER_ID].last_sequence == 4
     if "compacted" not in name:
         assert_sound(log, gaps=True)
-    directory.abandon()
+    log.abandon()

@@ -7,23 +7,20 @@ from typing import NamedTuple
 
 import pytest
 
-from ottla.model import TopicPartition
-from ottla.runtime.system_disk import SystemDisk
 from ottla.simulation.dice import SeededDice
 from ottla.storage.log import Log
-from ottla.storage.log_config import LogConfig
-from ottla.storage.log_directory import LogDirectory
 from tests.batches import batch_of
 from tests.conformance.kafka.judge import Judge
 from tests.conformance.kafka.log import KafkaLog
-from tests.kafka_fixtures import extract, partition_names
+from tests.kafka_fixtures import partition_names
+from tests.kafka_logs import opened_partition
 from tests.log_checks import aborted_in, directory_content, facts
 from tests.log_operations import LogOperations
 from tests.logs import DIRECTORY, PARTITION, append
 
 pytestmark = pytest.mark.java
 
-HISTORIES = 15
+HISTORIES = 10
 OPERATIONS = 40
 
 
@@ -35,45 +32,47 @@ class Written(NamedTuple):
     config: dict[str, str]
 
 
-def written(into: Path, seed: int, *, close: bool) -> Written:
-    """Codecs, segments, epochs, producers, transactions, truncations and deletions by chance."""
+def operated(seed: int, *rare: str) -> LogOperations:
+    """Appends of all kinds by chance, and some of the rare operations between them."""
     operations = LogOperations(SeededDice(f"for Kafka {seed}"))
-    dice, log = operations.dice, operations.log
+    often = [*["append"] * 8, "append_as_follower"]
     for _ in range(OPERATIONS):
-        rarely = (operations.roll, operations.truncate, operations.flush, operations.delete)
-        choice = dice.choice((*[operations.append] * 8, operations.append_as_follower, *rarely))
-        choice()
+        getattr(operations, operations.dice.choice([*often, *rare]))()
     operations.append()
-    if close:
-        log.close()
-    else:
-        for segment in log.segments:
-            segment.flush()
+    return operations
+
+
+def copied(operations: LogOperations, into: Path) -> Written:
     directory = into / str(PARTITION)
     directory.mkdir()
     for name, content in directory_content(operations.disk, DIRECTORY).items():
         (directory / name).write_bytes(content)
+    config = operations.config
     return Written(
-        log,
+        operations.log,
         directory,
         {
-            "index.interval.bytes": str(operations.config.index_interval_bytes),
-            "segment.index.bytes": str(operations.config.segment_index_bytes),
+            "index.interval.bytes": str(config.index_interval_bytes),
+            "segment.index.bytes": str(config.segment_index_bytes),
         },
     )
 
 
-def assert_same(kafka: KafkaLog, log: Log) -> None:
-    log.advance_high_watermark(log.log_end_offset)
+def assert_same_offsets(kafka: KafkaLog, log: Log) -> None:
     assert kafka.log_start_offset == log.log_start_offset
     assert kafka.log_end_offset == log.log_end_offset
-    assert kafka.last_stable_offset == log.last_stable_offset
     assert [(entry.epoch, entry.start_offset) for entry in kafka.leader_epochs] == [
         *log.epochs.entries
     ]
     assert [(segment.base_offset, segment.size) for segment in kafka.segments] == [
         (segment.base_offset, segment.size) for segment in log.segments
     ]
+
+
+def assert_same(kafka: KafkaLog, log: Log) -> None:
+    assert_same_offsets(kafka, log)
+    log.advance_high_watermark(log.log_end_offset)
+    assert kafka.last_stable_offset == log.last_stable_offset
     assert {
         (
             producer.producer_id,
@@ -101,49 +100,61 @@ def assert_same(kafka: KafkaLog, log: Log) -> None:
 def test_kafka_accepts_and_opens_a_log_that_was_closed(
     judge: Judge, tmp_path: Path, seed: int
 ) -> None:
-    log, directory, config = written(tmp_path, seed, close=True)
+    operations = operated(seed, "roll", "truncate", "flush")
+    operations.log.close()
+    log, directory, config = copied(operations, tmp_path)
 
     judge.assert_accepts(directory)
-    kafka = judge.open_log(
-        directory, last_shutdown_clean=True, log_start_offset=log.log_start_offset, config=config
-    )
+    kafka = judge.open_log(directory, last_shutdown_clean=True, config=config)
 
     assert_same(kafka, log)
     assert [segment.largest_timestamp for segment in kafka.segments] == [
         segment.max_timestamp.timestamp for segment in log.segments
     ]
+    assert [(segment.index_entries, segment.time_index_entries) for segment in kafka.segments] == [
+        (segment.offset_index.entry_count, segment.time_index.entry_count)
+        for segment in log.segments
+    ]
 
 
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_kafka_recovers_a_log_that_was_not_closed(judge: Judge, tmp_path: Path, seed: int) -> None:
-    log, directory, config = written(tmp_path, seed, close=False)
+    log, directory, config = copied(operated(seed, "roll", "flush"), tmp_path)
 
-    kafka = judge.open_log(
-        directory, last_shutdown_clean=False, log_start_offset=log.log_start_offset, config=config
-    )
+    kafka = judge.open_log(directory, last_shutdown_clean=False, config=config)
 
     assert_same(kafka, log)
 
 
+@pytest.mark.parametrize("seed", range(HISTORIES))
+def test_kafka_opens_a_log_that_begins_later(judge: Judge, tmp_path: Path, seed: int) -> None:
+    operations = operated(seed, "roll", "delete", "expire")
+    operations.log.close()
+    log, directory, _ = copied(operations, tmp_path)
+
+    judge.assert_accepts(directory)
+    kafka = judge.open_log(
+        directory, last_shutdown_clean=True, log_start_offset=log.log_start_offset
+    )
+
+    assert_same_offsets(kafka, log)
+
+
 @pytest.mark.parametrize("name", partition_names("clean"))
 def test_kafka_goes_on_with_its_own_log_after_us(judge: Judge, tmp_path: Path, name: str) -> None:
-    partition = TopicPartition.from_directory_name(name.partition("/")[2])
-    directory = LogDirectory(SystemDisk(), str(extract("clean", tmp_path)))
-    directory.load(lambda _: LogConfig(), now_ms=0)
-    log = directory.logs[partition]
+    log = opened_partition(name, tmp_path)
     epoch = log.epochs.latest_epoch or 0
     for sequence in range(20):
         batch = batch_of(b"v" * 100, key=b"k%d" % sequence, producer_id=10**6, sequence=sequence)
         append(log, batch, epoch=epoch)
     log.roll(now_ms=0)
     append(log, batch_of(b"one more", key=b"k"), epoch=epoch)
-    directory.close(broker_epoch=2)
+    log.close()
+    directory = Path(log.directory)
 
-    judge.assert_accepts(tmp_path / str(partition), compacted="compacted" in name)
+    judge.assert_accepts(directory, compacted="compacted" in name)
     kafka = judge.open_log(
-        tmp_path / str(partition),
-        last_shutdown_clean=True,
-        log_start_offset=log.log_start_offset,
+        directory, last_shutdown_clean=True, log_start_offset=log.log_start_offset
     )
 
     assert_same(kafka, log)

@@ -1,0 +1,90 @@
+"""`ottla configs`: its commands, their options and help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ottla.cli.client_command import (
+    DEFAULT_BOOTSTRAP,
+    EXIT_CODES,
+    Bootstrap,
+    Json,
+    client_command,
+)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Describe, set and delete configs of topics and brokers.",
+    epilog=EXIT_CODES,
+)
+
+TopicOption = Annotated[
+    str | None, typer.Option("--topic", "-t", metavar="NAME", help="A topic's configs.")
+]
+BrokerOption = Annotated[
+    int | None, typer.Option("--broker", min=0, metavar="ID", help="A broker's configs.")
+]
+
+
+@app.command()
+def describe(
+    topic: TopicOption = None,
+    broker: BrokerOption = None,
+    every: Annotated[
+        bool, typer.Option("--all", "-a", help="Those that nobody has set, too.")
+    ] = False,
+    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
+    as_json: Json = False,
+) -> None:
+    """Show configs with their effective values, and where these come from.
+
+    [bold]Example[/]  ottla configs describe --topic orders --all
+    """
+    with client_command() as terminal:
+        from ottla.cli.configs_run import describe_configs, open_resource
+
+        cluster, resource = open_resource(terminal, bootstrap, topic=topic, broker=broker)
+        describe_configs(cluster, terminal, resource, every=every, as_json=as_json)
+
+
+@app.command("set")
+def set_(
+    configs: Annotated[list[str], typer.Argument(metavar="NAME=VALUE...", show_default=False)],
+    topic: TopicOption = None,
+    broker: BrokerOption = None,
+    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
+    as_json: Json = False,
+) -> None:
+    """Set configs. Either all of them are set or none.
+
+    [bold]Example[/]  ottla configs set --topic orders retention.ms=3600000 cleanup.policy=delete
+    """
+    with client_command() as terminal:
+        from ottla.cli.configs_run import change_configs, open_resource
+        from ottla.cli.name_values import parse_name_values
+
+        to_set = dict(parse_name_values(configs, what="Config"))
+        cluster, resource = open_resource(terminal, bootstrap, topic=topic, broker=broker)
+        change_configs(cluster, terminal, resource, to_set=to_set, as_json=as_json)
+
+
+@app.command()
+def delete(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", show_default=False)],
+    topic: TopicOption = None,
+    broker: BrokerOption = None,
+    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
+    as_json: Json = False,
+) -> None:
+    """Take back what was set, so that the default holds again.
+
+    [bold]Example[/]  ottla configs delete --topic orders retention.ms
+    """
+    with client_command() as terminal:
+        from ottla.cli.configs_run import change_configs, open_resource
+
+        cluster, resource = open_resource(terminal, bootstrap, topic=topic, broker=broker)
+        change_configs(cluster, terminal, resource, to_delete=names, as_json=as_json)

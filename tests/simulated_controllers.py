@@ -1,0 +1,106 @@
+"""A controller over a simulated disk, which a crash can be done to."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from ottla.controller.controller import Controller, Seams
+from ottla.controller.formatting import ControllerEndpoint, format_directory
+from ottla.controller.operations.create_topics import create_topics
+from ottla.controller.operations.heartbeat import heartbeat
+from ottla.controller.operations.register_broker import register_broker
+from ottla.metadata import SUPPORTED_FEATURES
+from ottla.model import NodeId
+from ottla.runtime.background import Background, InlineBackground
+from ottla.runtime.tasks import Tasks
+from ottla.simulation.clock import SimulatedClock
+from ottla.simulation.dice import SeededDice
+from ottla.simulation.disk import SimulatedDisk
+from ottla.wire.messages import broker_registration as registration
+from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
+from ottla.wire.messages.create_topics import (
+    CreatableTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from tests.cluster_images import CLUSTER_ID, node_config, uuid
+
+DIRECTORY = "/data"
+T = TypeVar("T")
+
+
+class World:
+    """One host: its disk outlives the controllers that run on it."""
+
+    def __init__(self, seed: int = 1, *, is_formatted: bool = True, **properties: str) -> None:
+        self.disk = SimulatedDisk()
+        self.clock = SimulatedClock()
+        self.dice = SeededDice(seed)
+        self.background: Background = InlineBackground()
+        self.node = node_config(**properties)
+        self.task_errors: list[BaseException] = []
+        if is_formatted:
+            self.format()
+
+    def format(self) -> None:
+        format_directory(
+            self.disk,
+            DIRECTORY,
+            cluster_id=CLUSTER_ID,
+            node_id=NodeId(1),
+            directory_id=uuid(501),
+            controller=ControllerEndpoint("localhost", 9093),
+            now_ms=self.clock.now_ms(),
+        )
+
+    def open(self) -> Controller:
+        """Inside a running loop."""
+        tasks = Tasks(lambda _name, error: self.task_errors.append(error))
+        seams = Seams(self.disk, self.clock, self.dice, self.background, tasks)
+        return Controller.open(seams, DIRECTORY, cluster_id=CLUSTER_ID, node=self.node)
+
+    def run(self, play: Callable[[Controller], Coroutine[Any, Any, T]]) -> T:
+        """Opens a controller and plays with it."""
+
+        async def played() -> T:
+            return await play(self.open())
+
+        return asyncio.run(played())
+
+
+async def serve_broker(controller: Controller, *, incarnation: int = 1) -> int:
+    """Registers broker 1 and lets it serve; returns its epoch."""
+    registered = await controller.submit(
+        register_broker,
+        registration.BrokerRegistrationRequest(
+            broker_id=1,
+            cluster_id=CLUSTER_ID,
+            incarnation_id=uuid(900 + incarnation),
+            features=[
+                registration.Feature(
+                    name=name, min_supported_version=low, max_supported_version=high
+                )
+                for name, (low, high) in SUPPORTED_FEATURES.items()
+            ],
+            rack=None,
+            log_dirs=[uuid(501)],
+        ),
+    )
+    assert registered.error_code == 0
+    served = await controller.submit(
+        heartbeat,
+        BrokerHeartbeatRequest(
+            broker_id=1,
+            broker_epoch=registered.broker_epoch,
+            current_metadata_offset=controller.committed_offset,
+        ),
+    )
+    assert not served.is_fenced
+    return registered.broker_epoch
+
+
+async def create(controller: Controller, *names: str, partitions: int = 1) -> CreateTopicsResponse:
+    topics = [
+        CreatableTopic(name=name, num_partitions=partitions, replication_factor=1) for name in names
+    ]
+    return await controller.submit(create_topics, CreateTopicsRequest(topics=topics))
