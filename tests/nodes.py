@@ -38,12 +38,12 @@ def running_node(
     get ready, does not end well, or had an exception that it did not expect.
     """
     options = [f"--set={name}={value}" for name, value in (settings or {}).items()]
-    command = [OTTLA, "start", "--data-dir", tmp_path, "--listen", "127.0.0.1:0", *options]
+    command = [str(OTTLA), "start", "--data-dir", str(tmp_path), "--listen", "127.0.0.1:0"]
     with tempfile.TemporaryFile("w+") as stderr:
         # Wide lines: the log is folded to the terminal's width.
         environment = {**os.environ, "COLUMNS": "200"}
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment
+            command + options, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment
         )
         try:
             yield RunningNode(_wait_ready(process, stderr), tmp_path, process)

@@ -72,16 +72,23 @@ class LocalReplicas:
             progress=progress,
         )
         for directory in broker.logs.directories:
-            set_strays_aside(directory, broker.image, node_id=broker.node_id, dice=broker.dice)
+            try:
+                set_strays_aside(directory, broker.image, node_id=broker.node_id, dice=broker.dice)
+            except OSError as error:
+                broker.directory_failed(directory.path, error)
         missing = [
             replica
             for topic in broker.image.topics
             for replica in self._replicas(topic, topic.partitions)
             if not self._follow(replica)
         ]
-        for directory, replicas in self._place(missing, are_new=False).items():
-            directory.prepare_logs({each.name: each.topic.id for each in replicas})
-            for replica in replicas:
+        for directory, placed in self._place(missing, are_new=False).items():
+            try:
+                directory.prepare_logs({each.name: each.topic.id for each in placed})
+            except OSError as error:
+                self._failed(directory, placed, error)
+                continue
+            for replica in placed:
                 self._open(directory, replica)
 
     def apply(self, delta: MetadataDelta) -> None:
@@ -216,12 +223,12 @@ class LocalReplicas:
     # ---- logs that go
 
     def _delete(self, partitions: Iterable[TopicPartition]) -> None:
-        names = set(partitions)
+        names = list(partitions)
         for directory in self._broker.logs.directories:
-            here = names.intersection((*directory.logs, *directory.offline)) if names else ()
+            here = [name for name in names if name in directory.logs or name in directory.offline]
             if not here:
                 continue
-            unique_ids = {name: self._broker.dice.uuid() for name in sorted(here)}
+            unique_ids = {name: self._broker.dice.uuid() for name in here}
             try:
                 paths = directory.set_aside(unique_ids, DirectoryState.DELETE)
             except OSError as error:

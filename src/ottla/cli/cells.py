@@ -25,6 +25,21 @@ def count(amount: int, name: str, names: str | None = None) -> str:
     return f"{amount:,} {name if amount == 1 else names or name + 's'}"
 
 
+def size(amount_in_bytes: float) -> str:
+    """Few digits: 17 bytes, 1.5 kB, 230 MB."""
+    if amount_in_bytes < 1_000:
+        return count(round(amount_in_bytes), "byte")
+    for unit in ("kB", "MB", "GB"):
+        amount_in_bytes /= 1_000
+        if amount_in_bytes < 999.5 or unit == "GB":
+            break
+    return (
+        f"{amount_in_bytes:.1f} {unit}"
+        if amount_in_bytes < 99.95
+        else f"{amount_in_bytes:,.0f} {unit}"
+    )
+
+
 def moment(timestamp_ms: int | None) -> str:
     """A timestamp in UTC, or the bare number where no calendar has it."""
     if timestamp_ms is None or timestamp_ms == -1:

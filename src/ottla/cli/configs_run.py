@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
@@ -74,15 +74,14 @@ def _print_configs(
         terminal.stdout.print(configs_table(configs))
 
 
-def configs_table(configs: Iterable[Config]) -> Table:
-    table = new_table("config", "from", "changed by", "value")
+def configs_table(configs: Sequence[Config]) -> Table:
+    """Only brokers have configs that take a restart; only then it is worth a column."""
+    has_fixed = any(config.is_read_only for config in configs)
+    table = new_table("config", "from", *(("changes",) if has_fixed else ()), "value")
     for config in configs:
-        table.add_row(
-            config.name,
-            Text(SOURCES.get(config.source, "unknown"), style="dim" if config.is_default else ""),
-            "restart" if config.is_read_only else "command",
-            value_text(config),
-        )
+        source = Text(SOURCES.get(config.source, "unknown"), style="dim" * config.is_default)
+        changes = ("at restart" if config.is_read_only else "at once",) if has_fixed else ()
+        table.add_row(config.name, source, *changes, value_text(config))
     return table
 
 

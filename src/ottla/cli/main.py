@@ -12,6 +12,7 @@ import typer
 from ottla.cli import configs, topics
 from ottla.cli.dump import dump
 from ottla.cli.start import start
+from ottla.cli.trace import trace
 
 app = typer.Typer(
     name="ottla",
@@ -48,6 +49,7 @@ app.command()(start)
 app.add_typer(topics.app, name="topics")
 app.add_typer(configs.app, name="configs")
 app.command()(dump)
+app.command()(trace)
 
 
 def run() -> None:

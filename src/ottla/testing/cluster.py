@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -87,6 +87,14 @@ class Cluster:
     ) -> None:
         """Makes a topic without a client. Raises `KafkaError` if the node refuses."""
         self._call(self._create_topic(name, partitions, configs or {}))
+
+    def call_in_loop(self, function: Callable[[], object]) -> None:
+        """Calls a function on the node's thread, between two events, and waits for it."""
+
+        async def call() -> None:
+            function()
+
+        self._call(call())
 
     def __enter__(self) -> Self:
         return self.start()

@@ -31,9 +31,9 @@ def reason_unavailable() -> str | None:
     return None
 
 
-def compiled_classes() -> Path:
-    """Compiles the judge's Java once per content of its sources; sessions may race for it."""
-    sources = sorted(HERE.glob("*.java"))
+def compiled_classes(folder: Path = HERE) -> Path:
+    """Compiles a folder's Java once per content of its sources; sessions may race for it."""
+    sources = sorted(folder.glob("*.java"))
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
     classes = KAFKA / "judge" / digest[:16]
     if not classes.exists():
@@ -51,11 +51,21 @@ def compiled_classes() -> Path:
 class JudgeProcess:
     """Owns one Java process, started by the first question and ended by `close`.
 
+    It runs the class that is named `main`, from the Java sources in `folder`.
+
     Not for several threads. A question that fails raises JudgeError; the process goes on unless it
     died or was killed for taking too long, after which the judge is of no more use.
     """
 
-    def __init__(self, *, answer_timeout_s: float = ANSWER_TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        folder: Path = HERE,
+        main: str = "Judge",
+        *,
+        answer_timeout_s: float = ANSWER_TIMEOUT_S,
+    ) -> None:
+        self._folder = folder
+        self._main = main
         self._answer_timeout_s = answer_timeout_s
         self._process: subprocess.Popen[str] | None = None
         self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed in close()
@@ -91,8 +101,9 @@ class JudgeProcess:
         return answer["result"]
 
     def _start(self) -> "subprocess.Popen[str]":
+        classes = compiled_classes(self._folder)
         self._process = subprocess.Popen(
-            ["java", *JAVA_OPTIONS, "-cp", f"{compiled_classes()}:{CLASSPATH}", "Judge"],
+            ["java", *JAVA_OPTIONS, "-cp", f"{classes}:{CLASSPATH}", self._main],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,

@@ -13,7 +13,7 @@ REPLICA_NOT_AVAILABLE.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable
 
 from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from ottla.broker.broker import Broker
@@ -70,6 +70,8 @@ class _Description:
         self._version = context.api_version
         self._topics = broker.image.topics
         self._view = ListenerView(broker.image, context.listener)
+        # In a large cluster most partitions are in the same state as some other of their number.
+        self._known: dict[tuple[int, PartitionRegistration], MetadataResponsePartition] = {}
         topics = request.topics
         self._is_all = topics is None or (not topics and self._version < _NULL_IS_ALL_VERSION)
         asked = topics or []
@@ -166,44 +168,40 @@ class _Description:
         return described
 
     def _describe(self, topic: Topic) -> MetadataResponseTopic:
-        describe = self._describe_partition if self._version else self._describe_reachable
         return MetadataResponseTopic(
             name=topic.name,
             topic_id=topic.id,
             is_internal=is_internal_topic(topic.name),
-            partitions=[describe(index, each) for index, each in topic.partitions.items()],
+            partitions=[
+                self._known.get(item) or self._describe_partition(item)
+                for item in topic.partitions.items()
+            ],
         )
 
     def _describe_partition(
-        self, index: int, partition: PartitionRegistration
+        self, item: tuple[int, PartitionRegistration]
     ) -> MetadataResponsePartition:
-        view = self._view
-        error = view.leader_error(partition)
+        index, partition = item
+        error = self._view.leader_error(partition)
         if error == ErrorCode.LISTENER_NOT_FOUND and self._version < _LISTENER_ERROR_VERSION:
             error = ErrorCode.LEADER_NOT_AVAILABLE
-        return MetadataResponsePartition(
+        described = self._known[item] = MetadataResponsePartition(
             error_code=error,
             partition_index=index,
             leader_id=NO_LEADER if error else partition.leader,
             leader_epoch=partition.leader_epoch,
-            replica_nodes=partition.replicas,
-            isr_nodes=partition.isr,
-            offline_replicas=view.offline_replicas(partition),
+            replica_nodes=list(partition.replicas),
+            isr_nodes=list(partition.isr),
+            offline_replicas=self._view.offline_replicas(partition),
         )
-
-    def _describe_reachable(
-        self, index: int, partition: PartitionRegistration
-    ) -> MetadataResponsePartition:
-        """As version 0 has it: it cannot say that a replica is offline, so it leaves it out."""
-        described = self._describe_partition(index, partition)
-        described.replica_nodes = self._reachable(partition.replicas)
-        described.isr_nodes = self._reachable(partition.isr)
-        is_complete = len(described.replica_nodes) == len(partition.replicas) and len(
-            described.isr_nodes
-        ) == len(partition.isr)
-        if not described.error_code and not is_complete:
-            described.error_code = ErrorCode.REPLICA_NOT_AVAILABLE
+        if self._version == 0:
+            self._leave_out_unreachable(described)
         return described
 
-    def _reachable(self, replicas: Iterable[int]) -> list[int]:
-        return [replica for replica in replicas if self._view.is_reachable(replica)]
+    def _leave_out_unreachable(self, described: MetadataResponsePartition) -> None:
+        """Version 0 cannot say that a replica is offline, so it does not show it."""
+        for replicas in (described.replica_nodes, described.isr_nodes):
+            reachable = [replica for replica in replicas if self._view.is_reachable(replica)]
+            if len(reachable) < len(replicas) and not described.error_code:
+                described.error_code = ErrorCode.REPLICA_NOT_AVAILABLE
+            replicas[:] = reachable

@@ -1,0 +1,49 @@
+"""A file, or what comes in on standard input, with how much of it has been read."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from ottla.cli.exit_codes import CommandError, ExitCode
+
+
+class InputSource:
+    """A stream of bytes that somebody else opened and will close."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        # A person types it, and wants each line to go at once.
+        self.is_live = stream.isatty()
+        self._is_seekable = stream.seekable() and not self.is_live
+        # Of a pipe nobody knows.
+        self.length = self._measure() if self._is_seekable else None
+
+    @property
+    def position(self) -> int:
+        return self.stream.tell() if self._is_seekable else 0
+
+    def _measure(self) -> int:
+        position = self.stream.tell()
+        length = self.stream.seek(0, io.SEEK_END)
+        self.stream.seek(position)
+        return length
+
+
+@contextmanager
+def open_input(path: str | None) -> Iterator[InputSource]:
+    """Standard input is called - or nothing."""
+    if path is None or path == "-":
+        yield InputSource(sys.stdin.buffer)
+        return
+    try:
+        stream = Path(path).open("rb")
+    except OSError as error:
+        message = f"Cannot read {path}: {error.strerror}."
+        raise CommandError(message, exit_code=ExitCode.USAGE) from None
+    with stream:
+        yield InputSource(stream)

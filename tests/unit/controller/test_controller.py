@@ -1,0 +1,379 @@
+"""The driver: what is answered is safe, what is seen is committed, waiting is shared."""
+
+import asyncio
+import errno
+from collections.abc import Awaitable, Callable
+from typing import TypeVar, TypeVarTuple
+
+import pytest
+
+from ottla.controller.controller import Controller
+from ottla.controller.metadata_log import METADATA_PARTITION, MetadataLogConfig
+from ottla.controller.metadata_log_loading import open_metadata_log
+from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.alter_configs import incremental_alter_configs
+from ottla.controller.operations.delete_topics import delete_topics
+from ottla.metadata import MetadataDelta, MetadataError, MetadataImage
+from ottla.model import ErrorCode, KafkaError
+from ottla.runtime.background import InlineBackground
+from ottla.simulation.disk_faults import Operation
+from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from ottla.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from ottla.wire.schema import Message
+from ottla.wire.stored.cluster_metadata.topics import RemoveTopicRecord
+from ottla.wire.stored.cluster_metadata.transactions import BeginTransactionRecord
+from tests.cluster_images import features, topic, uuid
+from tests.controller_history import ControllerHistory
+from tests.simulated_controllers import DIRECTORY, World, create, serve_broker
+
+T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
+PATH = f"{DIRECTORY}/{METADATA_PARTITION}"
+
+
+class HeldBackground(InlineBackground):
+    """Runs nothing until it is told to."""
+
+    def __init__(self) -> None:
+        self.held: list[Callable[[], None]] = []
+
+    def run(  # type: ignore[override]
+        self, function: Callable[[*Arguments], T], *arguments: *Arguments
+    ) -> Awaitable[T]:
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+        def finish() -> None:
+            try:
+                future.set_result(function(*arguments))
+            except OSError as error:
+                future.set_exception(error)
+
+        self.held.append(finish)
+        return future
+
+    async def release(self) -> None:
+        """Does what is held, and lets everybody react."""
+        held, self.held = self.held, []
+        for finish in held:
+            finish()
+        await settle()
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)  # noqa: TID251 - lets the tasks run, waits for nothing
+
+
+def errors(*responses: object) -> list[int]:
+    return [response.topics[0].error_code for response in responses]  # type: ignore[attr-defined]
+
+
+def test_empty_log_becomes_a_cluster() -> None:
+    world = World(min_insync_replicas="2")
+
+    async def play(controller: Controller) -> None:
+        image = controller.image
+        assert image.features == {
+            record.name: record.feature_level  # type: ignore[attr-defined]
+            for record in features()
+        }
+        assert image.cluster_configs == {"min.insync.replicas": "2"}
+        assert controller.epoch == 1
+        await controller.close()
+
+    world.run(play)
+
+
+def test_next_controller_finds_what_the_last_one_answered() -> None:
+    world = World()
+
+    async def first(controller: Controller) -> MetadataImage:
+        await serve_broker(controller)
+        assert errors(await create(controller, "a", partitions=3)) == [0]
+        return controller.image
+
+    async def second(controller: Controller) -> MetadataImage:
+        assert controller.epoch == 2
+        await controller.close()
+        return controller.image
+
+    left = world.run(first)
+    world.disk.crash(world.dice)
+    assert world.run(second) == left
+
+
+def test_operations_that_arrive_during_a_flush_share_the_next_one() -> None:
+    world = World()
+
+    async def play(controller: Controller) -> None:
+        await serve_broker(controller)
+        world.background = background = HeldBackground()
+        held = world.open()
+        creations = [asyncio.ensure_future(create(held, "a"))]
+        await settle()
+        assert len(background.held) == 1
+        creations += [asyncio.ensure_future(create(held, name)) for name in "bcd"]
+        await settle()
+        assert len(background.held) == 1
+        await background.release()
+        assert [creation.done() for creation in creations] == [True, False, False, False]
+        assert len(background.held) == 1
+        await background.release()
+        assert errors(*[await creation for creation in creations]) == [0] * 4
+
+    world.run(play)
+
+
+def test_only_what_is_committed_is_seen_but_operations_see_all() -> None:
+    world = World()
+
+    async def play(controller: Controller) -> None:
+        await serve_broker(controller)
+        await controller.close()
+        world.background = background = HeldBackground()
+        controller = world.open()
+        deltas: list[MetadataDelta] = []
+        controller.listen(deltas.append)
+        first = asyncio.ensure_future(create(controller, "a"))
+        second = asyncio.ensure_future(create(controller, "a"))
+        await settle()
+        assert not controller.image.topics
+        assert not deltas
+        # The second answer depends on the first operation, so it waits as well.
+        assert not second.done()
+        await background.release()
+        assert set(controller.image.topics.by_name) == {"a"}
+        assert [len(delta.topics_created) for delta in deltas] == [1]
+        assert errors(await first, await second) == [0, ErrorCode.TOPIC_ALREADY_EXISTS]
+
+    world.run(play)
+
+
+def test_listeners_are_told_before_the_answer_and_see_the_image() -> None:
+    async def play(controller: Controller) -> None:
+        await serve_broker(controller)
+        seen: list[set[str]] = []
+        controller.listen(lambda _delta: seen.append(set(controller.image.topics.by_name)))
+        await create(controller, "a")
+        assert seen == [{"a"}]
+        await controller.submit(delete_topics, DeleteTopicsRequest(topic_names=["a"]))
+        assert seen == [{"a"}, set()]
+        await controller.submit(delete_topics, DeleteTopicsRequest(topic_names=["a"]))
+        assert len(seen) == 2
+
+    World().run(play)
+
+
+def test_answer_without_records_needs_no_flush_if_nothing_waits() -> None:
+    world = World()
+
+    async def play(controller: Controller) -> None:
+        syncs = world.disk.counters.syncs
+        response = await controller.submit(delete_topics, DeleteTopicsRequest(topic_names=["a"]))
+        assert response.responses[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        assert world.disk.counters.syncs == syncs
+
+    world.run(play)
+
+
+def test_operation_whose_caller_has_gone_takes_effect() -> None:
+    world = World()
+
+    async def play(controller: Controller) -> None:
+        await serve_broker(controller)
+        await controller.close()
+        world.background = background = HeldBackground()
+        controller = world.open()
+        creation = asyncio.ensure_future(create(controller, "a"))
+        await settle()
+        creation.cancel()
+        await background.release()
+        assert creation.cancelled()
+        assert set(controller.image.topics.by_name) == {"a"}
+
+    world.run(play)
+
+
+def test_failed_flush_ends_the_controller_and_answers_nobody_wrongly() -> None:
+    world = World()
+
+    async def play(controller: Controller) -> None:
+        await serve_broker(controller)
+        world.disk.faults.fail(PATH, Operation.SYNC)
+        outcomes = await asyncio.gather(
+            create(controller, "a"), create(controller, "b"), return_exceptions=True
+        )
+        for outcome in outcomes:
+            assert isinstance(outcome, KafkaError)
+            assert outcome.code is ErrorCode.KAFKA_STORAGE_ERROR
+        assert isinstance(controller.failure, OSError)
+        assert not controller.image.topics
+        with pytest.raises(KafkaError, match="start it anew"):
+            await create(controller, "c")
+        await controller.close()
+
+    world.run(play)
+    assert [type(error) for error in world.task_errors] == [OSError]
+    world.disk.faults.heal(PATH)
+
+    async def again(controller: Controller) -> None:
+        assert errors(await create(controller, "c")) == [0]
+
+    world.run(again)
+
+
+def test_full_disk_refuses_and_serves_on_when_there_is_room() -> None:
+    world = World()
+
+    async def play(controller: Controller) -> None:
+        await serve_broker(controller)
+        world.disk.limit_space(0)
+        with pytest.raises(KafkaError, match="No space left") as refused:
+            await create(controller, "a")
+        assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+        assert not controller.image.topics
+        world.disk.limit_space(None)
+        assert errors(await create(controller, "a")) == [0]
+
+    world.run(play)
+
+
+def test_record_that_cannot_be_applied_never_reaches_the_next_controller() -> None:
+    world = World()
+
+    def wrong(
+        _image: MetadataImage, _request: DeleteTopicsRequest, _context: Context
+    ) -> Outcome[DeleteTopicsResponse]:
+        records: list[Message] = [*topic("a", [1]), RemoveTopicRecord(topic_id=uuid(9))]
+        return Outcome(records, DeleteTopicsResponse())
+
+    async def play(controller: Controller) -> None:
+        with pytest.raises(MetadataError):
+            await controller.submit(wrong, DeleteTopicsRequest())
+        with pytest.raises(KafkaError, match="has ended"):
+            await create(controller, "b")
+
+    async def again(controller: Controller) -> None:
+        assert not controller.image.topics
+
+    world.run(play)
+    world.run(again)
+
+
+def test_unfinished_transaction_is_aborted() -> None:
+    world = World()
+
+    async def first(controller: Controller) -> MetadataImage:
+        await controller.close()
+        return controller.image
+
+    left = world.run(first)
+    log, _ = open_metadata_log(world.disk, DIRECTORY, MetadataLogConfig(), now_ms=0)
+    log.become_leader(1, now_ms=0)
+    log.append([BeginTransactionRecord(), *topic("a", [1])], metadata_version=30, now_ms=0)
+    log.close()
+
+    async def second(controller: Controller) -> None:
+        assert controller.image == left
+        await serve_broker(controller)
+        await create(controller, "a")
+        assert set(controller.image.topics.by_name) == {"a"}
+        await controller.close()
+
+    world.run(second)
+    loaded = open_metadata_log(world.disk, DIRECTORY, MetadataLogConfig(), now_ms=0)
+    assert not loaded.replay.is_in_transaction
+
+
+def test_dynamic_broker_configs_count_at_once_and_after_a_restart() -> None:
+    world = World()
+    change = AlterableConfig(name="log.retention.ms", value="12345")
+    resource = AlterConfigsResource(resource_type=4, resource_name="", configs=[change])
+
+    async def retention(controller: Controller, name: str) -> str | None:
+        response = await create(controller, name)
+        configs = response.topics[0].configs or []
+        return next(config.value for config in configs if config.name == "retention.ms")
+
+    async def play(controller: Controller) -> None:
+        await serve_broker(controller)
+        before = await retention(controller, "a")
+        request = IncrementalAlterConfigsRequest(resources=[resource])
+        response = await controller.submit(incremental_alter_configs, request)
+        assert response.responses[0].error_code == 0
+        assert before != await retention(controller, "b") == "12345"
+        await controller.close()
+
+    async def again(controller: Controller) -> None:
+        assert await retention(controller, "c") == "12345"
+
+    world.run(play)
+    world.run(again)
+
+
+def test_snapshots_are_taken_and_the_log_stays_short() -> None:
+    world = World(metadata_log_max_record_bytes_between_snapshots="2000")
+
+    async def play(controller: Controller) -> MetadataImage:
+        await serve_broker(controller)
+        for number in range(60):
+            await create(controller, f"topic-{number}")
+        await controller.close()
+        return controller.image
+
+    left = world.run(play)
+    names = world.disk.list_directory(PATH)
+    assert sum(name.endswith(".checkpoint") for name in names) == 2
+    size = sum(world.disk.file_size(f"{PATH}/{name}") for name in names if name.endswith(".log"))
+    assert size < 3 * 2000
+    assert not world.task_errors
+
+    async def again(controller: Controller) -> MetadataImage:
+        return controller.image
+
+    assert world.run(again) == left
+
+
+def test_snapshot_that_cannot_be_written_is_missed_by_nobody() -> None:
+    world = World(metadata_log_max_record_bytes_between_snapshots="500")
+
+    async def play(controller: Controller) -> None:
+        await serve_broker(controller)
+        end = controller.committed_offset
+        for number in range(20):
+            for offset in range(end, end + 200):
+                partial = f"{PATH}/{offset:020d}-0000000001.checkpoint.part"
+                world.disk.faults.fail(partial, error=errno.ENOSPC)
+            assert errors(await create(controller, f"topic-{number}")) == [0]
+        await controller.close()
+
+    world.run(play)
+    assert not world.task_errors
+
+
+def test_close_waits_for_what_was_submitted_and_takes_no_more() -> None:
+    async def play(controller: Controller) -> None:
+        await serve_broker(controller)
+        creation = asyncio.ensure_future(create(controller, "a"))
+        await asyncio.sleep(0)  # noqa: TID251 - lets it be submitted
+        await controller.close()
+        assert errors(await creation) == [0]
+        with pytest.raises(KafkaError, match="it is closed"):
+            await create(controller, "b")
+
+    World().run(play)
+
+
+@pytest.mark.parametrize("first_seed", range(0, 200, 20))
+def test_no_crash_loses_what_was_answered(first_seed: int) -> None:
+    for seed in range(first_seed, first_seed + 20):
+        try:
+            ControllerHistory(seed).run()
+        except Exception as error:
+            raise AssertionError(
+                f"history {seed} fails; ControllerHistory({seed}).run() plays it again"
+            ) from error
