@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ottla.broker.fetch_sessions import FetchSessions
@@ -22,9 +23,11 @@ from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.tasks import Tasks
+from ottla.storage.file_slice import FileSlice
 from ottla.storage.group_commit import GroupCommit
 from ottla.storage.log import Log
 from ottla.storage.log_store import LogStore
+from ottla.wire.messages.fetch import FetchResponse
 from ottla.wire.messages.produce import ProduceResponse
 
 if TYPE_CHECKING:
@@ -66,6 +69,7 @@ class Broker:
         self.fetch_bytes_max = fetch_bytes_max
         self.connections: set[ClientConnection] = set()
         self.apis: dict[int, HandledApi] = handled_apis()
+        self._background = background
         self._commit = commit
 
     @property
@@ -115,6 +119,19 @@ class Broker:
         ]
         self.tasks.start("acknowledge", self._acknowledge(waits, pending, response))
         return pending
+
+    def when_warm(self, cold: list[FileSlice], response: FetchResponse) -> Pending:
+        """The response, once its records can be sent without waiting for a device."""
+        pending = Pending()
+        self.tasks.start("warm up", self._warm(cold, pending, response))
+        return pending
+
+    async def _warm(self, cold: list[FileSlice], pending: Pending, response: FetchResponse) -> None:
+        for each in cold:
+            # A read that fails is met again, and answered for, when the records are sent.
+            with suppress(OSError):
+                await self._background.run(each.warm)
+        pending.resolve(response)
 
     async def _acknowledge(
         self, waits: list[asyncio.Future[None]], pending: Pending, response: ProduceResponse

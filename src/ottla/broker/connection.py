@@ -35,6 +35,8 @@ from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
 
+# Less than this is sent with what is around it: a copy costs less than a call to the kernel.
+_COPIED_BYTES_MAX = 32 * 1024
 # More appends than any client has in flight.
 _PENDING_MAX = 64
 
@@ -201,6 +203,10 @@ class ClientConnection:
         buffers: list[Buffer] = []
         for part in parts:
             if isinstance(part, FileSlice):
+                data = part.read_cached() if part.size <= _COPIED_BYTES_MAX else None
+                if data is not None:
+                    buffers.append(data)
+                    continue
                 self._write(buffers)
                 buffers = []
                 self._connection.send_file(part.file, position=part.position, length=part.size)

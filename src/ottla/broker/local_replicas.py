@@ -75,7 +75,8 @@ class LocalReplicas:
             try:
                 set_strays_aside(directory, broker.image, node_id=broker.node_id, dice=broker.dice)
             except OSError as error:
-                broker.directory_failed(directory.path, error)
+                # Not even if it is only full: a stray must not pass for a partition's log.
+                broker.logs.take_offline(directory.path, error)
         missing = [
             replica
             for topic in broker.image.topics

@@ -174,6 +174,15 @@ def client_configs(addresses: Sequence[Address]) -> dict[str, Any]:
     }
 
 
+def producer_configs(*, acks: str, compression: str) -> dict[str, Any]:
+    """With acknowledgements from all, a record that is sent again is not written twice."""
+    return {
+        "acks": acks,
+        "compression.type": compression,
+        "enable.idempotence": acks == "all",
+    }
+
+
 def result_of(answer: Any, doing: str) -> Any:
     """The result of one of the admin client's futures."""
     try:

@@ -41,7 +41,7 @@ def open_input(path: str | None) -> Iterator[InputSource]:
         yield InputSource(sys.stdin.buffer)
         return
     try:
-        stream = Path(path).open("rb")
+        stream = Path(path).open("rb")  # noqa: SIM115 - closed below
     except OSError as error:
         message = f"Cannot read {path}: {error.strerror}."
         raise CommandError(message, exit_code=ExitCode.USAGE) from None

@@ -11,6 +11,7 @@ import typer
 
 from ottla.cli import configs, topics
 from ottla.cli.dump import dump
+from ottla.cli.produce import produce
 from ottla.cli.start import start
 from ottla.cli.trace import trace
 
@@ -48,6 +49,7 @@ def ottla(
 app.command()(start)
 app.add_typer(topics.app, name="topics")
 app.add_typer(configs.app, name="configs")
+app.command()(produce)
 app.command()(dump)
 app.command()(trace)
 

@@ -152,11 +152,13 @@ def produce(
     was sent after it.  2: wrong usage, or a line that is no record.  3: cannot connect.
     """
     with client_command() as terminal:
-        from ottla.cli.cluster_client import connect
+        from contextlib import nullcontext
+
+        from ottla.cli.cluster_client import connect, producer_configs
         from ottla.cli.exit_codes import CommandError, ExitCode
         from ottla.cli.input_source import open_input
-        from ottla.cli.produce_input import InputFormat, new_reader
-        from ottla.cli.produce_run import produce_input
+        from ottla.cli.produce_input import InputFormat, input_lines, new_reader
+        from ottla.cli.produce_run import run_produce
         from ottla.runtime.system_clock import SystemClock
 
         if values and file is not None:
@@ -172,6 +174,11 @@ def produce(
         )
         cluster = connect(bootstrap, terminal)
         cluster.partitions(topic, () if partition is None else (partition,))
-        with open_input(file, values) as source:
-            records = reader.read(source.lines(), InputFormat(input_format.value))
-            
+        producer = cluster.producer(producer_configs(acks=acks, compression=compression))
+        chosen = InputFormat(input_format.value)
+        with nullcontext() if values else open_input(file) as source:
+            if source is not None and source.is_live:
+                terminal.notice("Type records, a line each. Ctrl-D ends.")
+            lines = input_lines(source, chosen) if source else map(str.encode, values or ())
+            records = reader.read(lines, chosen)
+            run_produce(producer, terminal, clock, topic, records, source, as_json=as_json)

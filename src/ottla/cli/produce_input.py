@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.input_source import InputSource
 from ottla.cli.moments import parse_moment
 from ottla.cli.name_values import parse_name_values
 
@@ -94,6 +95,11 @@ class RecordReader(NamedTuple):
             return parse_moment(value, now_ms=self.now_ms)
         timestamp_ms = _integer_field({"timestamp": value}, "timestamp", None)
         return self.template.timestamp_ms if timestamp_ms in (None, -1) else timestamp_ms
+
+
+def input_lines(source: InputSource, input_format: InputFormat) -> Iterable[bytes]:
+    """Raw input is one line, whatever is in it."""
+    return (source.stream.read(),) if input_format is InputFormat.RAW else source.stream
 
 
 def new_reader(

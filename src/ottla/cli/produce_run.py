@@ -9,7 +9,6 @@ from confluent_kafka import KafkaException, Producer
 
 from ottla.cli import cluster_errors
 from ottla.cli.cells import count, number, size
-from ottla.cli.cluster_client import Cluster
 from ottla.cli.deliveries import Deliveries
 from ottla.cli.input_source import InputSource
 from ottla.cli.produce_input import NewRecord
@@ -89,18 +88,16 @@ class Production:
         )
 
 
-def produce(
-    cluster: Cluster,
+def run_produce(
+    producer: Producer,
     terminal: Terminal,
     clock: Clock,
     topic: str,
     records: Iterable[NewRecord],
-    *,
     source: InputSource | None,
-    configs: dict[str, Any],
+    *,
     as_json: bool,
 ) -> None:
-    producer = cluster.producer(configs)
     started_at = clock.monotonic()
     with RecordProgress(terminal.stderr, clock, title=topic) as progress:
         production = Production(producer, topic, source=source, progress=progress)

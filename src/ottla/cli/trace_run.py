@@ -126,10 +126,12 @@ class _Exchange:
 
 def run_trace(*, size: int, sync: bool, as_json: bool) -> None:
     configs = {"flush.messages": "1"} if sync else {}
-    with tempfile.TemporaryDirectory(prefix="ottla-trace-") as directory:
-        with Cluster(data_dir=directory) as cluster:
-            cluster.create_topic(TOPIC, configs=configs)
-            calls = asyncio.run(_follow(cluster, size))
+    with (
+        tempfile.TemporaryDirectory(prefix="ottla-trace-") as directory,
+        Cluster(data_dir=directory) as cluster,
+    ):
+        cluster.create_topic(TOPIC, configs=configs)
+        calls = asyncio.run(_follow(cluster, size))
     if as_json:
         for call in calls:
             print(json.dumps(_as_json(call, calls[0].started_ns)))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from ottla.model import Buffer
 from ottla.runtime.disk import File
 
+_WARM_BYTES = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class FileSlice:
@@ -26,5 +28,16 @@ class FileSlice:
         return self.file.read_at(self.position, self.size)
 
     def read_cached(self) -> Buffer | None:
-        """The bytes if the page cache has them, else None: then a worker should `read`."""
+        """The bytes if the page cache has them, else None: then a worker should `warm` it."""
         return self.file.read_cached(self.position, self.size)
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether sending it will hardly have to wait for the device: both its ends are cached."""
+        read_cached, last = self.file.read_cached, self.position + self.size - 1
+        return read_cached(self.position, 1) is not None and read_cached(last, 1) is not None
+
+    def warm(self) -> None:
+        """Brings the bytes into the page cache. Waits for the device: it is a worker's job."""
+        for position in range(self.position, self.position + self.size, _WARM_BYTES):
+            self.file.read_at(position, min(_WARM_BYTES, self.position + self.size - position))

@@ -77,6 +77,8 @@ class LogDirectory:
         self.cleaner_offsets = CleanerOffsets(disk, path)
         # What was found for partitions that are not open: kept until they are, or are deleted.
         self._unopened: dict[TopicPartition, _Offsets] = {}
+        # Partitions that are gone, and of which the checkpoints may still tell.
+        self._outdated: set[TopicPartition] = set()
 
     def load(
         self, config_of: ConfigOf, *, now_ms: int, progress: Progress = lambda _done, _all: None
@@ -140,6 +142,9 @@ class LogDirectory:
     ) -> Log:
         """Opens the log whose files `prepare_logs` has made."""
         assert partition not in self.logs, f"{partition} is in {self.path} already"
+        if partition in self._outdated:
+            # A crash must not find the offsets of another log that had this name.
+            self.write_checkpoints()
         log = open_log(
             self._disk,
             f"{self.path}/{partition}",
@@ -189,8 +194,8 @@ class LogDirectory:
             name = PartitionDirectoryName(partition, state, unique_id)
             self._disk.rename(f"{self.path}/{partition}", f"{self.path}/{name}")
             paths.append(f"{self.path}/{name}")
+            self._outdated.add(partition)
         self._disk.sync_directory(self.path)
-        self.write_checkpoints()
         return paths
 
     def purge(self, deleted_path: str) -> None:
@@ -218,6 +223,7 @@ class LogDirectory:
             }
         )
         self._high_watermarks.write({known: each.high_watermark for known, each in offsets.items()})
+        self._outdated.clear()
 
     def close(self, *, broker_epoch: int) -> None:
         """Closes every log and says so: the next load needs no recovery."""

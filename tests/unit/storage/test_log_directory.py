@@ -7,7 +7,7 @@ from ottla.runtime.dice import Dice
 from ottla.simulation.dice import SeededDice
 from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.file_names import FileKind
+from ottla.storage.file_names import DirectoryState, FileKind
 from ottla.storage.log_config import LogConfig
 from ottla.storage.log_directory import LogDirectory
 from tests.batches import batch_of
@@ -154,6 +154,54 @@ def test_a_deleted_partition_can_be_made_again(disk: SimulatedDisk) -> None:
     log = directory.create_log(ORDERS, TOPIC_ID, CONFIG, now_ms=0)
 
     assert log.log_end_offset == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_partition_made_again_does_not_get_the_offsets_of_the_deleted_one(seed: int) -> None:
+    disk = SimulatedDisk()
+    directory = with_records(disk)
+    directory.logs[ORDERS].delete_records_before(6)
+    directory.logs[ORDERS].flush()
+    directory.write_checkpoints()
+    directory.delete_log(ORDERS, unique_id=TOPIC_ID)
+    directory.create_log(ORDERS, TOPIC_ID, CONFIG, now_ms=0)
+    disk.crash(SeededDice(seed))
+
+    log = opened(disk).logs[ORDERS]
+
+    assert (log.log_start_offset, log.log_end_offset, log.high_watermark) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_partitions_made_together_survive_power_loss(seed: int) -> None:
+    disk = SimulatedDisk()
+    partitions = {TopicPartition("orders", index): TOPIC_ID for index in range(10)}
+    opened(disk).prepare_logs(partitions)
+    disk.crash(SeededDice(seed))
+
+    directory = opened(disk)
+
+    assert set(directory.logs) == set(partitions)
+    assert {directory.topic_id(partition) for partition in partitions} == {TOPIC_ID}
+
+
+def test_a_stray_is_set_aside_and_stays(disk: SimulatedDisk) -> None:
+    directory = with_records(disk)
+
+    (path,) = directory.set_aside({ORDERS: TOPIC_ID}, DirectoryState.STRAY)
+    disk.crash(SeededDice(3))
+
+    assert path.endswith("-stray")
+    assert set(opened(disk).logs) == {PAYMENTS}
+    assert disk.exists(path)
+
+
+def test_a_directory_knows_the_room_that_it_has(disk: SimulatedDisk) -> None:
+    directory = opened(disk)
+    disk.limit_space(1 << 20)
+
+    assert directory.usable_bytes == 1 << 20
+    assert directory.total_bytes > 1 << 20
 
 
 def test_deleted_records_stay_deleted(disk: SimulatedDisk) -> None:

@@ -20,6 +20,7 @@ from ottla.broker.handling import RequestContext, handles
 from ottla.broker.pending import Pending
 from ottla.model import KafkaError
 from ottla.replication.partition import Isolation, Partition
+from ottla.storage.file_slice import FileSlice
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.fetch import (
     AbortedTransaction,
@@ -44,16 +45,19 @@ def fetch(
     reading = _Reading(broker, request, session, by_id=context.api_version >= _TOPIC_ID_VERSION)
     found = reading.read()
     if found.size >= request.min_bytes or found.has_error or not reading.can_wait:
-        return reading.response(found)
+        response = reading.response(found)
+        cold = [each for each in found.slices if not each.is_warm]
+        return broker.when_warm(cold, response) if cold else response
     return _Waiting(reading, missing=request.min_bytes - found.size).pending
 
 
 class _Found:
     """What one look at the partitions brought."""
 
-    __slots__ = ("answers", "has_error", "size")
+    __slots__ = ("answers", "has_error", "size", "slices")
 
     def __init__(self) -> None:
+        self.slices: list[FileSlice] = []
         self.answers: list[tuple[Wanted, PartitionData]] = []
         self.size = 0
         self.has_error = False
@@ -81,6 +85,8 @@ class _Reading:
         left = min(self.request.max_bytes, self.broker.fetch_bytes_max)
         for wanted in self.wanted:
             answer = self._read_partition(wanted, left, min_one_batch=not found.size)
+            if isinstance(answer.records, FileSlice):
+                found.slices.append(answer.records)
             size = len(answer.records or b"")
             found.size += size
             left = max(left - size, 0)
