@@ -25,11 +25,14 @@ from benchmarks.versus import history
 
 SUITES = ("codec", "records", "log", "compaction", "versus")
 VERSUS = "versus"
+# Of a table that goes into a file: a row on a line.
+WIDTH_UNSEEN = 140
 
 
 def main(arguments: list[str]) -> int:
     options = _options(arguments)
-    console = Console(stderr=options.json, highlight=False)
+    width = None if sys.stdout.isatty() else WIDTH_UNSEEN
+    console = Console(stderr=options.json, highlight=False, width=width)
     broken = 0
     for suite in options.suites or SUITES:
         before = history.last(quick=options.quick) if suite == VERSUS else {}

@@ -239,7 +239,7 @@ class Controller:
             self._log.complete_snapshot(snapshot, now_ms=self._seams.clock.now_ms())
         except OSError as error:
             self._log.abandon_snapshot()
-            _log.warning("the metadata snapshot %s was not written: %s", snapshot.path, error)
+            _log.warning("the metadata snapshot %s is not complete: %s", snapshot.path, error)
 
     def _fail(self, error: BaseException) -> None:
         self.failure = error

@@ -157,7 +157,7 @@ class Clients {
 
     private static Map<String, Object> configs(JsonNode request) {
         Map<String, Object> configs = new HashMap<>();
-        request.get("configs").fields().forEachRemaining(each -> configs.put(each.getKey(), each.getValue().asText()));
+        request.get("configs").properties().forEach(each -> configs.put(each.getKey(), each.getValue().asText()));
         return configs;
     }
 

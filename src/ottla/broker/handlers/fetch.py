@@ -84,9 +84,7 @@ class _Reading:
         found = _Found()
         left = min(self.request.max_bytes, self.broker.fetch_bytes_max)
         for wanted in self.wanted:
-            answer = self._read_partition(wanted, left, min_one_batch=not found.size)
-            if isinstance(answer.records, FileSlice):
-                found.slices.append(answer.records)
+            answer = self._read_partition(wanted, left, found)
             size = len(answer.records or b"")
             found.size += size
             left = max(left - size, 0)
@@ -94,9 +92,7 @@ class _Reading:
             found.answers.append((wanted, answer))
         return found
 
-    def _read_partition(
-        self, wanted: Wanted, bytes_left: int, *, min_one_batch: bool
-    ) -> PartitionData:
+    def _read_partition(self, wanted: Wanted, bytes_left: int, found: _Found) -> PartitionData:
         asked = wanted.request
         answer = PartitionData(partition_index=asked.partition, records=b"")
         try:
@@ -106,7 +102,7 @@ class _Reading:
                 asked.fetch_offset,
                 bytes_max=min(asked.partition_max_bytes, bytes_left),
                 isolation=self._isolation,
-                min_one_batch=min_one_batch,
+                min_one_batch=not found.size,
             )
         except KafkaError as error:
             answer.error_code = error.code
@@ -125,6 +121,7 @@ class _Reading:
                 for each in read.aborted_transactions
             ]
         if read.records is not None:
+            found.slices.append(read.records)
             answer.records = read.records  # type: ignore[assignment]  # sized, and sent as a file
         return answer
 
