@@ -128,9 +128,7 @@ class OneNode:
                     for name, (low, high) in SUPPORTED_FEATURES.items()
                 ],
                 rack=None,
-                log_dirs=[
-                    cast(Uuid, directory.id) for directory in self.broker.logs.directories
-                ],
+                log_dirs=[cast(Uuid, directory.id) for directory in self.broker.logs.directories],
             ),
         )
         assert registered.error_code == 0

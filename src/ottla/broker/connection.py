@@ -2,12 +2,13 @@
 
     reading ──▶ dispatching ──▶ answering
        ▲                            │
-       └── paused while an answer is awaited or the peer does not read
+       └── paused while an answer is awaited, the peer does not read, or its turn is over
 
 A request that has to wait holds up those behind it, with one exception: appends go on while earlier
 ones wait to be acknowledged, since a producer pipelines them and the log has taken them in order.
 So nothing here queues more than one request of a client besides its produce requests, and a client
-that does not read its answers is not read from either.
+that does not read its answers is not read from either. Nobody is served for longer than a turn of a
+few milliseconds while others wait, however many requests came at once.
 
 What is not Kafka's protocol, an API that is not handled or a version that is not known ends the
 connection, as with Kafka. ApiVersions alone is answered in any version.
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from ottla.broker.broker import Broker
@@ -39,6 +40,9 @@ _log = logging.getLogger(__name__)
 _COPIED_BYTES_MAX = 32 * 1024
 # More appends than any client has in flight.
 _PENDING_MAX = 64
+# Answers go out together up to this size; only then is it known whether the peer reads them.
+_UNSENT_BYTES_MAX = 64 * 1024
+_TURN_SECONDS = 0.005
 
 
 class _Awaited(NamedTuple):
@@ -59,7 +63,10 @@ class ClientConnection:
         self._frames = FrameReader(frame_bytes_max=broker.request_bytes_max)
         self._awaited: deque[_Awaited] = deque()
         self._unsent: list[Part] = []
+        self._unsent_bytes = 0
         self._is_peer_slow = False
+        self._is_turn_over = False
+        self._is_closing = False
         self._is_reading = True
         self.last_active = broker.clock.monotonic()
 
@@ -81,9 +88,11 @@ class ClientConnection:
 
     def resume_writing(self) -> None:
         self._is_peer_slow = False
+        self.last_active = self._broker.clock.monotonic()
         self._dispatch()
 
     def closed(self, error: Exception | None) -> None:
+        self._is_closing = True
         self._broker.connections.discard(self)
         for awaited in self._awaited:
             awaited.pending.abandon()
@@ -92,36 +101,65 @@ class ClientConnection:
             _log.debug("connection of %s ended: %s", self._connection.peer_address, error)
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether the client waits for an answer: then it is not idle."""
-        return bool(self._awaited)
+    def is_closing(self) -> bool:
+        """Whether it only waits for the peer to read what was sent."""
+        return self._is_closing
 
     def close(self) -> None:
         """Sends what is answered, then closes."""
+        self._is_closing = True
         self._connection.close()
 
     def abort(self) -> None:
+        self._is_closing = True
         self._connection.abort()
 
     def _dispatch(self) -> None:
         """Handles the frames that are here, as far as they may be handled now."""
+        if self._survives(self._handle_frames):
+            self._read_or_not()
+
+    def _survives(self, step: Callable[[], None]) -> bool:
+        """Whether the connection goes on after a step. Whatever the step raises is its own end,
+        and not that of whoever has just appended what it waited for."""
         try:
-            while self._may_dispatch():
-                frame = self._frames.next_frame()
-                if frame is None:
-                    break
-                self._handle(frame)
+            step()
+            self._send_unsent()
         except (ProtocolError, ConnectionAbortedError) as error:
             _log.info("closing the connection of %s: %s", self._connection.peer_address, error)
-            self._send_waiting()
-            self._connection.close()
-            return
-        self._send_waiting()
-        self._read_or_not()
+            self._send_unsent()
+            self.close()
+        except Exception:
+            _log.exception("closing the connection of %s", self._connection.peer_address)
+            self.abort()
+        return not self._is_closing
+
+    def _handle_frames(self) -> None:
+        monotonic = self._broker.clock.monotonic
+        turn_end = monotonic() + _TURN_SECONDS
+        while self._may_dispatch():
+            frame = self._frames.next_frame()
+            if frame is None:
+                break
+            self._handle(frame)
+            if self._unsent_bytes > _UNSENT_BYTES_MAX:
+                self._send_unsent()
+            if monotonic() > turn_end and self._frames.has_received:
+                self._end_turn()
+
+    def _end_turn(self) -> None:
+        """Lets others go on and takes up the frames that are here after them."""
+        if not self._is_turn_over:
+            self._is_turn_over = True
+            self._broker.clock.call_later(0, self._begin_turn)
+
+    def _begin_turn(self) -> None:
+        self._is_turn_over = False
+        self._dispatch()
 
     def _may_dispatch(self) -> bool:
         awaited = self._awaited
-        if self._is_peer_slow:
+        if self._is_peer_slow or self._is_turn_over or self._is_closing:
             return False
         return not awaited or (awaited[-1].lets_others_pass and len(awaited) < _PENDING_MAX)
 
@@ -185,21 +223,32 @@ class ClientConnection:
             raise
 
     def _answer_resolved(self) -> None:
+        self.last_active = self._broker.clock.monotonic()
+        if not self._survives(self._send_resolved):
+            return
+        if self._frames.has_received:
+            # Not from here: what comes next may be an append that wakes the next one, and so on.
+            self._end_turn()
+        self._read_or_not()
+
+    def _send_resolved(self) -> None:
         """Sends the answers that are there, up to the first that is not."""
         awaited = self._awaited
         while awaited and (response := awaited[0].pending.response) is not None:
             first = awaited.popleft()
             self._send(response, first.version, first.correlation_id)
-        self._dispatch()
 
     def _send(self, response: Message, version: int, correlation_id: int) -> None:
         """Puts an answer behind those that wait to be sent: they go out together."""
-        self._unsent += encode_response(response, version, correlation_id=correlation_id)
+        parts = encode_response(response, version, correlation_id=correlation_id)
+        self._unsent += parts
+        self._unsent_bytes += sum(map(len, parts))
 
-    def _send_waiting(self) -> None:
+    def _send_unsent(self) -> None:
         if not self._unsent:
             return
         parts, self._unsent = self._unsent, []
+        self._unsent_bytes = 0
         buffers: list[Buffer] = []
         for part in parts:
             if isinstance(part, FileSlice):

@@ -145,8 +145,12 @@ class Housekeeping:
     async def _close_idle(self) -> None:
         now = self._clock.monotonic()
         for connection in list(self._broker.connections):
-            idle = now - connection.last_active
-            if idle > self._connection_idle_seconds and not connection.is_waiting:
+            if now - connection.last_active <= self._connection_idle_seconds:
+                continue
+            if connection.is_closing:
+                # It had a chance to read its answers.
+                connection.abort()
+            else:
                 connection.close()
 
     async def _measure_loop_delay(self) -> None:

@@ -28,6 +28,8 @@ _SILENCE: Final = frozenset(
     }
 )
 _HINTS: Final = {
+    "INVALID_RECORD": "A compacted topic takes only records with a key, and a topic may limit their "
+    "timestamps: `ottla topics describe` shows its configs.",
     "INVALID_REPLICATION_FACTOR": "A partition has at most one replica on each broker: ask for "
     "fewer with --replication-factor, or start more brokers.",
     "MSG_SIZE_TOO_LARGE": "Raise max.message.bytes of the topic: "
@@ -115,8 +117,8 @@ def advertised_wrongly(
         f"{', '.join(map(address_text, answering))} answers, but the cluster sends clients on to "
         f"an address that cannot be reached from here: {told}.",
         "Set advertised.listeners of the broker to an address that its clients can reach, such as "
-        f"PLAINTEXT://{address_text(answering[0])}, and restart it; or make the advertised name "
-        "and port lead to the broker from here.",
+        f"PLAINTEXT://{address_text(answering[0])} (`ottla start --advertise HOST:PORT`), and "
+        "restart it; or make the advertised name and port lead to the broker from here.",
         exit_code=ExitCode.UNREACHABLE,
     )
 

@@ -79,7 +79,9 @@ def configs_table(configs: Sequence[Config]) -> Table:
     has_fixed = any(config.is_read_only for config in configs)
     table = new_table("config", "from", *(("changes",) if has_fixed else ()), "value")
     for config in configs:
-        source = Text(SOURCES.get(config.source, "unknown"), style="dim" * config.is_default)
+        source = Text(
+            SOURCES.get(config.source, "unknown"), style="dim" if config.is_default else ""
+        )
         changes = ("at restart" if config.is_read_only else "at once",) if has_fixed else ()
         table.add_row(config.name, source, *changes, value_text(config))
     return table

@@ -10,7 +10,9 @@ from typing import Annotated
 import typer
 
 from ottla.cli import configs, topics
+from ottla.cli.consume import consume
 from ottla.cli.dump import dump
+from ottla.cli.offsets import offsets
 from ottla.cli.produce import produce
 from ottla.cli.start import start
 from ottla.cli.trace import trace
@@ -50,6 +52,8 @@ app.command()(start)
 app.add_typer(topics.app, name="topics")
 app.add_typer(configs.app, name="configs")
 app.command()(produce)
+app.command()(consume)
+app.command()(offsets)
 app.command()(dump)
 app.command()(trace)
 

@@ -174,7 +174,8 @@ def produce(
         )
         cluster = connect(bootstrap, terminal)
         cluster.partitions(topic, () if partition is None else (partition,))
-        producer = cluster.producer(producer_configs(acks=acks, compression=compression))
+        configs = producer_configs(acks=acks, compression=compression, is_long=not values)
+        producer = cluster.producer(configs)
         chosen = InputFormat(input_format.value)
         with nullcontext() if values else open_input(file) as source:
             if source is not None and source.is_live:

@@ -72,6 +72,11 @@ class FrameReader:
         self._end += byte_count
         self._was_filled = self._end == len(self._chunk)
 
+    @property
+    def has_received(self) -> bool:
+        """Whether bytes are here that were not handed out, of whole frames or of part of one."""
+        return self._end > self._start
+
     def next_frame(self) -> memoryview | None:
         """The next whole frame without its size, or None until more is received."""
         start = self._start

@@ -1,0 +1,126 @@
+"""`ottla consume`: its options and their help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ottla.cli.client_command import DEFAULT_BOOTSTRAP, Bootstrap, Json, Topic, client_command
+
+if TYPE_CHECKING:
+    from ottla.cli.consume_run import Output
+    from ottla.cli.terminal import Terminal
+
+_WHICH = "Which records"
+_HOW = "What a line shows before the value, separated by tabs"
+
+
+def consume(
+    topic: Topic,
+    start: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="WHERE",
+            help="[cyan]beginning[/]; [cyan]end[/]; an offset such as [cyan]42[/]; [cyan]-10[/], "
+            "ten before the end; or a time: [cyan]2026-11-16T08:30[/] (UTC), [cyan]15m[/] (ago), "
+            "[cyan]@1763281800000[/] (ms).",
+            rich_help_panel=_WHICH,
+        ),
+    ] = "beginning",
+    partitions: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--partition",
+            "-p",
+            min=0,
+            metavar="N",
+            help="Only this partition; any number of them.",
+            show_default=False,
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
+    records_max: Annotated[
+        int | None,
+        typer.Option(
+            "--max",
+            "-n",
+            min=1,
+            metavar="N",
+            help="Stop after so many records.",
+            show_default=False,
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            "-f",
+            help="Wait for more at the end, until Ctrl-C; without it, stop where the topic ended "
+            "when the command began.",
+            rich_help_panel=_WHICH,
+        ),
+    ] = False,
+    timestamps: Annotated[
+        bool, typer.Option("--timestamps", "-t", help="In UTC.", rich_help_panel=_HOW)
+    ] = False,
+    offsets: Annotated[
+        bool, typer.Option("--offsets", "-o", help="With the partition.", rich_help_panel=_HOW)
+    ] = False,
+    headers: Annotated[bool, typer.Option("--headers", "-H", rich_help_panel=_HOW)] = False,
+    keys: Annotated[bool, typer.Option("--keys", "-k", rich_help_panel=_HOW)] = False,
+    as_hex: Annotated[
+        bool, typer.Option("--hex", "-x", help="Keys, values and headers in hexadecimal.")
+    ] = False,
+    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
+    as_json: Json = False,
+) -> None:
+    """Read records of a topic.
+
+    It belongs to no group: it reads the partitions by itself and commits nothing.
+
+    [bold]Examples[/]
+
+      ottla consume orders                              everything there is
+      ottla consume orders --from -10 --keys --offsets  the last ten of each partition
+      ottla consume orders --from 15m --follow          since a quarter of an hour, and on
+      ottla consume orders --json | jq .value
+
+    [bold]Exit codes[/]  0: done.  1: the cluster refused.  2: wrong usage.  3: cannot connect.
+    """
+    with client_command() as terminal:
+        from ottla.cli.cluster_client import connect
+        from ottla.cli.consume_output import Shown
+        from ottla.cli.consume_run import ConsumeRequest, run_consume
+        from ottla.cli.start_position import parse_start
+        from ottla.runtime.system_clock import SystemClock
+
+        clock = SystemClock()
+        request = ConsumeRequest(
+            topic,
+            tuple(partitions or ()),
+            parse_start(start, now_ms=clock.now_ms()),
+            follow=follow,
+            records_max=records_max,
+        )
+        shown = Shown(timestamp=timestamps, offset=offsets, headers=headers, key=keys)
+        output = _open_output(terminal, shown, as_json=as_json, as_hex=as_hex)
+        run_consume(connect(bootstrap, terminal), terminal, clock, request, output)
+
+
+def _open_output(terminal: Terminal, shown: Shown, *, as_json: bool, as_hex: bool) -> Output:
+    import sys
+
+    from ottla.cli import consume_output
+
+    if as_json:
+        return consume_output.JsonOutput(sys.stdout.buffer)
+    if as_hex:
+        encode = consume_output.as_hexadecimal
+    elif terminal.stdout.is_terminal:
+        encode = consume_output.as_terminal_text
+    else:
+        encode = consume_output.as_bytes
+    return consume_output.LineOutput(sys.stdout.buffer, shown, encode)

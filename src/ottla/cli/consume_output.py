@@ -1,0 +1,115 @@
+"""How `ottla consume` writes records.
+
+A pipe or a file gets the bytes as they are; a terminal gets what it can show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
+
+from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
+
+from ottla.cli.cells import moment, raw
+from ottla.cli.terminal import json_line
+from ottla.dump.plain import put_bytes
+
+Encode: TypeAlias = Callable[[bytes | None], bytes]
+
+
+class Shown(NamedTuple):
+    """Which parts of a record a line has before its value."""
+
+    timestamp: bool
+    offset: bool
+    headers: bool
+    key: bool
+
+
+class LineOutput:
+    """A line for each record, its parts separated by tabs, the value last."""
+
+    def __init__(self, stream: BinaryIO, shown: Shown, encode: Encode) -> None:
+        self._stream = stream
+        self._shown = shown
+        self._encode = encode
+
+    def write(self, message: Message) -> None:
+        parts = []
+        if self._shown.timestamp:
+            parts.append(moment(timestamp_of(message)).encode())
+        if self._shown.offset:
+            parts += (b"%d" % (message.partition() or 0), b"%d" % (message.offset() or 0))
+        if self._shown.headers:
+            parts.append(self._headers(message))
+        if self._shown.key:
+            parts.append(self._encode(message.key()))
+        parts.append(self._encode(message.value()))
+        self._stream.write(b"\t".join(parts) + b"\n")
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def _headers(self, message: Message) -> bytes:
+        return b",".join(
+            name.encode() + b"=" + self._encode(value) for name, value in headers_of(message)
+        )
+
+
+class JsonOutput:
+    """A JSON object for each record, with everything that is known of it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, message: Message) -> None:
+        self._stream.write(json_line(record_json(message)).encode())
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+def as_bytes(data: bytes | None) -> bytes:
+    return b"null" if data is None else data
+
+
+def as_terminal_text(data: bytes | None) -> bytes:
+    return str(raw(data)).encode() if data else as_bytes(data)
+
+
+def as_hexadecimal(data: bytes | None) -> bytes:
+    return b"null" if data is None else data.hex().encode()
+
+
+def record_json(message: Message) -> dict[str, Any]:
+    """A record with the names that `ottla dump --json` uses; `ottla produce` reads it again."""
+    kind, _ = message.timestamp()
+    fields: dict[str, Any] = {
+        "topic": message.topic(),
+        "partition": message.partition(),
+        "offset": message.offset(),
+        "timestamp": timestamp_of(message),
+        "timestamp_type": "log_append_time" if kind == TIMESTAMP_LOG_APPEND_TIME else "create_time",
+    }
+    put_bytes(fields, "key", message.key())
+    put_bytes(fields, "value", message.value())
+    fields["headers"] = [_header_json(name, value) for name, value in headers_of(message)]
+    return fields
+
+
+def timestamp_of(message: Message) -> int:
+    """Milliseconds since 1970, or -1 as Kafka writes that there are none."""
+    kind, timestamp_ms = message.timestamp()
+    return -1 if kind == TIMESTAMP_NOT_AVAILABLE else timestamp_ms
+
+
+def headers_of(message: Message) -> list[tuple[str, bytes | None]]:
+    headers = message.headers() or []
+    assert isinstance(headers, list), "the client gives received headers as a list"
+    return [(name, value.encode() if isinstance(value, str) else value) for name, value in headers]
+
+
+def _header_json(name: str, value: bytes | None) -> dict[str, Any]:
+    fields: dict[str, Any] = {"key": name}
+    put_bytes(fields, "value", value)
+    return fields

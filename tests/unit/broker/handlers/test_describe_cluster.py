@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
+from ottla.broker.handlers.describe_cluster import EndpointType
+from ottla.model import ErrorCode
+from ottla.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from tests.one_node import CLUSTER_ID, HOST, NODE_ID, PORT, OneNode
+
+
+def test_the_cluster_is_this_node(node: OneNode) -> None:
+    for version in range(3):
+        response: DescribeClusterResponse = node.ask(DescribeClusterRequest(), version)
+
+        assert (response.error_code, response.cluster_id) == (ErrorCode.NONE, CLUSTER_ID)
+        assert response.controller_id == NODE_ID
+        (broker,) = response.brokers
+        assert (broker.broker_id, broker.host, broker.port) == (NODE_ID, HOST, PORT)
+        assert response.cluster_authorized_operations == NOT_ASKED
+
+
+def test_what_may_be_done_is_told_to_who_asks(node: OneNode) -> None:
+    request = DescribeClusterRequest(include_cluster_authorized_operations=True)
+
+    assert node.ask(request, 0).cluster_authorized_operations == CLUSTER_OPERATIONS
+
+
+def test_fenced_brokers_are_shown_to_who_asks(node: OneNode) -> None:
+    brokers = node.controller.image.brokers
+    brokers[7] = replace(brokers[NODE_ID], id=7, fenced=True)
+
+    unasked = node.ask(DescribeClusterRequest(), 2)
+    asked = node.ask(DescribeClusterRequest(include_fenced_brokers=True), 2)
+
+    assert [broker.broker_id for broker in unasked.brokers] == [NODE_ID]
+    assert {broker.broker_id: broker.is_fenced for broker in asked.brokers} == {
+        NODE_ID: False,
+        7: True,
+    }
+
+
+def test_controllers_are_described_by_controllers(node: OneNode) -> None:
+    request = DescribeClusterRequest(endpoint_type=EndpointType.CONTROLLER)
+
+    assert node.ask(request, 1).error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE
+    request.endpoint_type = 9
+    assert node.ask(request, 1).error_code == ErrorCode.UNSUPPORTED_ENDPOINT_TYPE

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import pytest
+
+from ottla.model import ErrorCode
+from ottla.replication.partition import Isolation
+from ottla.simulation import Operation
+from ottla.storage.offset_lookup import SpecialTimestamp
+from ottla.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from tests.batches import batch_of
+from tests.one_node import OneNode
+
+LATEST_VERSION = 11
+CONSUMER, DEBUGGER = -1, -2
+
+
+def ask(
+    node: OneNode,
+    timestamp: int,
+    *,
+    topic: str = "orders",
+    version: int = LATEST_VERSION,
+    epoch: int = -1,
+    replica_id: int = CONSUMER,
+    isolation: Isolation = Isolation.READ_UNCOMMITTED,
+) -> ListOffsetsPartitionResponse:
+    asked = ListOffsetsPartition(partition_index=0, current_leader_epoch=epoch, timestamp=timestamp)
+    request = ListOffsetsRequest(
+        replica_id=replica_id,
+        isolation_level=isolation if version >= 2 else 0,
+        topics=[ListOffsetsTopic(name=topic, partitions=[asked])],
+    )
+    answer: ListOffsetsPartitionResponse = node.ask(request, version).topics[0].partitions[0]
+    return answer
+
+
+def with_records(node: OneNode) -> None:
+    """Offsets 0 to 3 at times 1000, 3000, 2000 and 3000."""
+    node.create_topic("orders")
+    for timestamp in (1_000, 3_000, 2_000, 3_000):
+        node.append("orders", batch_of(b"value", timestamp=timestamp))
+
+
+@pytest.mark.parametrize("version", range(1, 12))
+def test_both_ends_are_found_in_every_version(node: OneNode, version: int) -> None:
+    with_records(node)
+    node.log("orders").delete_records_before(1)
+
+    assert ask(node, SpecialTimestamp.EARLIEST, version=version).offset == 1
+    assert ask(node, SpecialTimestamp.LATEST, version=version).offset == 4
+
+
+def test_leader_epochs_are_told_since_version_4(node: OneNode) -> None:
+    with_records(node)
+
+    for timestamp in (SpecialTimestamp.EARLIEST, SpecialTimestamp.LATEST, 1_000):
+        assert ask(node, timestamp, version=4).leader_epoch == 0
+
+
+def test_both_ends_of_an_empty_log_are_in_the_leaders_epoch(node: OneNode) -> None:
+    node.create_topic("orders")
+
+    for timestamp in (SpecialTimestamp.EARLIEST, SpecialTimestamp.LATEST):
+        found = ask(node, timestamp)
+        assert (found.offset, found.leader_epoch, found.timestamp) == (0, 0, -1)
+
+
+def test_a_time_finds_the_first_record_that_is_not_earlier(node: OneNode) -> None:
+    with_records(node)
+
+    found = ask(node, 1_500)
+
+    assert (found.timestamp, found.offset) == (3_000, 1)
+
+
+def test_a_time_after_all_records_finds_nothing_which_is_no_error(node: OneNode) -> None:
+    with_records(node)
+
+    found = ask(node, 3_001)
+
+    assert (found.error_code, found.timestamp, found.offset) == (ErrorCode.NONE, -1, -1)
+
+
+def test_the_largest_timestamp_is_found_where_it_is_first(node: OneNode) -> None:
+    with_records(node)
+
+    found = ask(node, SpecialTimestamp.MAX_TIMESTAMP)
+
+    assert (found.timestamp, found.offset) == (3_000, 1)
+
+
+def test_without_tiers_everything_is_local(node: OneNode) -> None:
+    with_records(node)
+
+    assert ask(node, SpecialTimestamp.EARLIEST_LOCAL).offset == 0
+    assert ask(node, SpecialTimestamp.LATEST_TIERED).offset == -1
+    assert ask(node, SpecialTimestamp.EARLIEST_PENDING_UPLOAD).offset == -1
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "first_version"),
+    [
+        (SpecialTimestamp.MAX_TIMESTAMP, 7),
+        (SpecialTimestamp.EARLIEST_LOCAL, 8),
+        (SpecialTimestamp.LATEST_TIERED, 9),
+        (SpecialTimestamp.EARLIEST_PENDING_UPLOAD, 11),
+    ],
+)
+def test_a_special_timestamp_is_refused_before_its_version(
+    node: OneNode, timestamp: int, first_version: int
+) -> None:
+    with_records(node)
+
+    refused = ask(node, timestamp, version=first_version - 1)
+    assert refused.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert ask(node, timestamp, version=first_version).error_code == ErrorCode.NONE
+
+
+def test_a_special_timestamp_that_nobody_knows_is_refused(node: OneNode) -> None:
+    with_records(node)
+
+    assert ask(node, -7).error_code == ErrorCode.UNSUPPORTED_VERSION
+
+
+def test_read_committed_consumers_see_nothing_of_an_open_transaction(node: OneNode) -> None:
+    with_records(node)
+    open_transaction = batch_of(
+        b"value", timestamp=5_000, producer_id=9, sequence=0, is_transactional=True
+    )
+    node.append("orders", open_transaction)
+
+    def seen(timestamp: int, isolation: Isolation) -> int:
+        return ask(node, timestamp, isolation=isolation).offset
+
+    assert seen(SpecialTimestamp.LATEST, Isolation.READ_COMMITTED) == 4
+    assert seen(SpecialTimestamp.LATEST, Isolation.READ_UNCOMMITTED) == 5
+    assert seen(5_000, Isolation.READ_COMMITTED) == -1
+    assert seen(5_000, Isolation.READ_UNCOMMITTED) == 4
+
+
+def test_consumers_see_committed_records_and_others_see_all(node: OneNode) -> None:
+    with_records(node)
+    node.log("orders").high_watermark = 2
+
+    assert ask(node, SpecialTimestamp.LATEST).offset == 2
+    assert ask(node, SpecialTimestamp.LATEST, replica_id=DEBUGGER).offset == 4
+    assert ask(node, 2_000, replica_id=DEBUGGER).offset == 1
+    assert ask(node, SpecialTimestamp.MAX_TIMESTAMP).offset == 1
+    node.log("orders").high_watermark = 1
+    assert ask(node, SpecialTimestamp.MAX_TIMESTAMP).offset == -1
+
+
+def test_another_leader_epoch_is_fenced(node: OneNode) -> None:
+    with_records(node)
+
+    unknown = ask(node, SpecialTimestamp.LATEST, epoch=1)
+    assert unknown.error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
+    assert ask(node, SpecialTimestamp.LATEST, epoch=0).error_code == ErrorCode.NONE
+
+
+def test_an_unknown_partition_and_one_named_twice_are_refused(node: OneNode) -> None:
+    node.create_topic("orders")
+    twice = [ListOffsetsPartition(partition_index=0, timestamp=-1)] * 2
+    request = ListOffsetsRequest(
+        replica_id=CONSUMER, topics=[ListOffsetsTopic(name="orders", partitions=twice)]
+    )
+
+    assert ask(node, -1, topic="users").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    answers = node.ask(request, LATEST_VERSION).topics[0].partitions
+    assert {each.error_code for each in answers} == {ErrorCode.INVALID_REQUEST}
+
+
+def test_a_failing_disk_is_told_and_takes_the_partition_offline(node: OneNode) -> None:
+    with_records(node)
+    node.disk.faults.fail("/data/orders-0", Operation.READ)
+
+    assert ask(node, 1_500).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    node.disk.faults.heal("/data/orders-0")
+    assert ask(node, SpecialTimestamp.LATEST).error_code == ErrorCode.KAFKA_STORAGE_ERROR
