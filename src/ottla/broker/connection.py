@@ -123,11 +123,12 @@ class ClientConnection:
         """Whether the connection goes on after a step. Whatever the step raises is its own end,
         and not that of whoever has just appended what it waited for."""
         try:
-            step()
-            self._send_unsent()
+            try:
+                step()
+            finally:
+                self._send_unsent()
         except (ProtocolError, ConnectionAbortedError) as error:
             _log.info("closing the connection of %s: %s", self._connection.peer_address, error)
-            self._send_unsent()
             self.close()
         except Exception:
             _log.exception("closing the connection of %s", self._connection.peer_address)

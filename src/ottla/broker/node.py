@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 
 from ottla.broker.broker import Broker
 from ottla.broker.connection import ClientConnection
@@ -207,6 +208,9 @@ class Node:
 
     def _housekeeping(self) -> Housekeeping:
         config = self.config
+        # Kafka closes none if this is negative.
+        idle_ms = config.connections_max_idle_ms
+        idle_seconds = idle_ms / 1_000 if idle_ms >= 0 else inf
         return Housekeeping(
             self.broker,
             self._world.background,
@@ -217,9 +221,9 @@ class Node:
                 checkpoints=config.log_flush_offset_checkpoint_interval_ms / 1_000,
                 producer_expiry=config.producer_id_expiration_check_interval_ms / 1_000,
                 compaction=config.log_cleaner_backoff_ms / 1_000,
-                idle_connections=_IDLE_CHECK_SECONDS,
+                idle_connections=min(_IDLE_CHECK_SECONDS, idle_seconds / 4),
             ),
-            connection_idle_seconds=config.connections_max_idle_ms / 1_000,
+            connection_idle_seconds=idle_seconds,
         )
 
     def _task_failed(self, name: str, error: BaseException) -> None:

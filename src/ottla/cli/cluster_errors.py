@@ -28,8 +28,8 @@ _SILENCE: Final = frozenset(
     }
 )
 _HINTS: Final = {
-    "INVALID_RECORD": "A compacted topic takes only records with a key, and a topic may limit their "
-    "timestamps: `ottla topics describe` shows its configs.",
+    "INVALID_RECORD": "A compacted topic takes only records with a key, and a topic may "
+    "limit their timestamps: `ottla topics describe` shows its configs.",
     "INVALID_REPLICATION_FACTOR": "A partition has at most one replica on each broker: ask for "
     "fewer with --replication-factor, or start more brokers.",
     "MSG_SIZE_TOO_LARGE": "Raise max.message.bytes of the topic: "

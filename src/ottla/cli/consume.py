@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ottla.cli.client_command import DEFAULT_BOOTSTRAP, Bootstrap, Json, Topic, client_command
-
-if TYPE_CHECKING:
-    from ottla.cli.consume_run import Output
-    from ottla.cli.terminal import Terminal
 
 _WHICH = "Which records"
 _HOW = "What a line shows before the value, separated by tabs"
@@ -92,7 +88,7 @@ def consume(
     """
     with client_command() as terminal:
         from ottla.cli.cluster_client import connect
-        from ottla.cli.consume_output import Shown
+        from ottla.cli.consume_output import Shown, open_output
         from ottla.cli.consume_run import ConsumeRequest, run_consume
         from ottla.cli.start_position import parse_start
         from ottla.runtime.system_clock import SystemClock
@@ -106,21 +102,6 @@ def consume(
             records_max=records_max,
         )
         shown = Shown(timestamp=timestamps, offset=offsets, headers=headers, key=keys)
-        output = _open_output(terminal, shown, as_json=as_json, as_hex=as_hex)
+        is_terminal = terminal.stdout.is_terminal
+        output = open_output(shown, is_terminal=is_terminal, as_json=as_json, as_hex=as_hex)
         run_consume(connect(bootstrap, terminal), terminal, clock, request, output)
-
-
-def _open_output(terminal: Terminal, shown: Shown, *, as_json: bool, as_hex: bool) -> Output:
-    import sys
-
-    from ottla.cli import consume_output
-
-    if as_json:
-        return consume_output.JsonOutput(sys.stdout.buffer)
-    if as_hex:
-        encode = consume_output.as_hexadecimal
-    elif terminal.stdout.is_terminal:
-        encode = consume_output.as_terminal_text
-    else:
-        encode = consume_output.as_bytes
-    return consume_output.LineOutput(sys.stdout.buffer, shown, encode)

@@ -5,8 +5,9 @@ A pipe or a file gets the bytes as they are; a terminal gets what it can show.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
 
 from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
@@ -24,6 +25,22 @@ class Shown(NamedTuple):
     offset: bool
     headers: bool
     key: bool
+
+
+class Output(Protocol):
+    """Gets records as they come. `flush` makes visible what was written."""
+
+    def write(self, message: Message) -> None: ...
+
+    def flush(self) -> None: ...
+
+
+def open_output(shown: Shown, *, is_terminal: bool, as_json: bool, as_hex: bool) -> Output:
+    """An output onto standard output."""
+    if as_json:
+        return JsonOutput(sys.stdout.buffer)
+    encode = as_hexadecimal if as_hex else as_terminal_text if is_terminal else as_bytes
+    return LineOutput(sys.stdout.buffer, shown, encode)
 
 
 class LineOutput:

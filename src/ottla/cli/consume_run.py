@@ -4,13 +4,14 @@ and on."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from ottla.cli import cluster_errors
 from ottla.cli.cluster_client import Cluster
 from ottla.cli.connection_watch import ConnectionWatch
+from ottla.cli.consume_output import Output
 from ottla.cli.deliveries import record_size
 from ottla.cli.record_progress import RecordProgress
 from ottla.cli.start_position import (
@@ -35,14 +36,6 @@ class ConsumeRequest(NamedTuple):
     start: StartPosition
     follow: bool
     records_max: int | None
-
-
-class Output(Protocol):
-    """Gets records as they come. `flush` makes visible what was written."""
-
-    def write(self, message: Message) -> None: ...
-
-    def flush(self) -> None: ...
 
 
 class Span(NamedTuple):

@@ -1,7 +1,6 @@
-"""`make demo`: a log is written, its process killed, its last write torn; then it is opened again.
+"""`make demo`: a node serves a Kafka client, is killed in the middle of it, and loses nothing.
 
-What it shows is what it checks: everything that was acknowledged is there, once and in order, and a
-retry of the last batch is recognised.
+What it shows is what it checks: everything that was acknowledged is there, once and in order.
 """
 
 from __future__ import annotations
@@ -9,33 +8,27 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
-from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs, TopicPartition, Uuid
+from ottla.runtime.clock import Clock
 from ottla.runtime.system_clock import SystemClock
-from ottla.runtime.system_disk import SystemDisk
-from ottla.storage.log import Log
-from ottla.storage.log_config import LogConfig
-from ottla.storage.log_store import LogStore
-from ottla.wire.records.batch import iterate_batches
-from ottla.wire.records.builder import build_batch
-from ottla.wire.records.record import Record, iterate_records
 
-PARTITION = TopicPartition("clicks", 0)
-TOPIC_ID = Uuid(b"ottla-demo-topic")
-CONFIG = LogConfig(segment_bytes=3 << 20)
-BATCHES_BEFORE_KILL = 1_500
-BATCHES_PER_FLUSH = 500
-RECORDS_PER_BATCH = 100
-READ_BYTES = 1 << 20
+TOPIC = "clicks"
+RECORDS = 200_000
+KILLED_AT = RECORDS // 2
+WAIT_SECONDS = 30
 PURPOSES = {
-    ".log": "record batches, as the producer sent them",
-    ".index": "offset to position, an entry every 4 KB",
+    ".log": "record batches, as the client sent them",
+    ".index": "offset to position",
     ".timeindex": "timestamp to offset",
-    ".snapshot": "the producers' sequence numbers at that offset",
+    ".snapshot": "the producers' sequence numbers",
     ".metadata": "the topic's id",
     "": "where each leader's time began",
 }
@@ -43,136 +36,140 @@ PURPOSES = {
 
 def main() -> int:
     console = Console(highlight=False)
-    console.print("[bold]Ottla[/]: a commit log in Kafka's own files. One partition, one crash.")
+    console.print("[bold]Ottla[/]: any Kafka client works against it. Here is librdkafka.\n")
+    clock = SystemClock()
     with tempfile.TemporaryDirectory(prefix="ottla-demo-") as directory:
-        acknowledged = _write_until_killed(directory)
+        with _node(directory, port=0) as (node, bootstrap, ready):
+            console.print(f"[bold]1.[/] A node starts: [dim]{ready}[/]")
+            producer = _Sender(bootstrap)
+            _send(console, producer, range(KILLED_AT), "2. 1 KB records, idempotent, acks=all")
+            node.kill()
+            node.wait()
         console.print(
-            f"\n[bold]1.[/] A process wrote records {0:,} to {acknowledged:,} of {PARTITION} "
-            "and was killed in the middle of it (SIGKILL)."
+            f"[bold]3.[/] The node is killed (SIGKILL): {producer.acknowledged:,} records are "
+            f"acknowledged, {producer.unanswered:,} on their way."
         )
-        console.print("\n[bold]2.[/] What it left:")
+        with _node(directory, port=int(bootstrap.rpartition(":")[2])) as (_, bootstrap, ready):
+            console.print(f"[bold]4.[/] Started again: [dim]{ready}[/]")
+            _send(console, producer, range(KILLED_AT, RECORDS), "5. The client goes on")
+            producer.finish()
+            started = clock.monotonic()
+            found = _read_all(bootstrap)
+            seconds = clock.monotonic() - started
+        assert found == list(range(RECORDS)), "records are missing, doubled or out of order"
+        console.print(
+            f"[bold]6.[/] {len(found):,} records read back in {seconds:.1f} s: each once and in "
+            "order.\n"
+        )
         console.print(_files(directory))
-        torn = _tear(directory)
-        console.print(f"\n[bold]3.[/] Its last write is torn, too: {torn} bytes of a batch.")
-        return _recover(console, directory, acknowledged)
-
-
-def write_forever(directory: str) -> None:
-    """Appends as an idempotent producer would, and says each offset that was acknowledged."""
-    clock = SystemClock()
-    store = LogStore(SystemDisk(), [directory])
-    store.load(lambda _: CONFIG, now_ms=clock.now_ms())
-    log = store.create_log(PARTITION, TOPIC_ID, CONFIG, now_ms=clock.now_ms())
-    number = 0
-    while True:
-        now_ms = clock.now_ms()
-        result = log.append_as_leader(_batch(number, now_ms), leader_epoch=0, now_ms=now_ms)
-        number += 1
-        if number % BATCHES_PER_FLUSH == 0:
-            log.flush()
-            store.directories[0].write_checkpoints()
-        print(result.last_offset, flush=True)
-
-
-def _write_until_killed(directory: str) -> int:
-    """Runs the writer in a process of its own, and returns the last offset it acknowledged."""
-    command = [sys.executable, "-m", "ottla.cli.demo", directory]
-    writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ourselves
-    assert writer.stdout is not None
-    acknowledged = -1
-    for _ in range(BATCHES_BEFORE_KILL):
-        acknowledged = int(writer.stdout.readline())
-    writer.kill()
-    # What it said before it died counts as acknowledged as well; a half-said number does not.
-    for line in writer.stdout:
-        acknowledged = int(line) if line.endswith("\n") else acknowledged
-    writer.stdout.close()
-    writer.wait()
-    return acknowledged
-
-
-def _tear(directory: str) -> int:
-    """Puts the beginning of a batch behind the last one, as a crash in a write would."""
-    last = max(Path(directory, str(PARTITION)).glob("*.log"))
-    half = _batch(10**6, 0)[:3_333]
-    with last.open("ab") as file:
-        file.write(half)
-    return len(half)
-
-
-def _recover(console: Console, directory: str, acknowledged: int) -> int:
-    clock = SystemClock()
-    started = clock.monotonic()
-    store = LogStore(SystemDisk(), [directory])
-    store.load(lambda _: CONFIG, now_ms=clock.now_ms())
-    took_ms = (clock.monotonic() - started) * 1_000
-    log = store.get(PARTITION)
-    assert log is not None, "the partition is gone"
     console.print(
-        f"\n[bold]4.[/] Opened again in {took_ms:.0f} ms: the tear is cut off, the log ends at "
-        f"{log.log_end_offset:,}."
+        "\nStart one yourself:  [bold].venv/bin/ottla start --data-dir ./data[/]\n"
+        "and look around:     [bold].venv/bin/ottla --help[/]"
     )
-    found = _read_all(log)
-    assert found == list(range(log.log_end_offset)), "records are missing, doubled or out of order"
-    console.print(
-        f"   {len(found):,} records read back, each once and in order; "
-        f"{acknowledged + 1:,} were acknowledged."
-    )
-    if len(found) <= acknowledged:
-        console.print("[bold red]   Acknowledged records are lost: this is a bug.[/]")
-        return 1
-    last = log.log_end_offset // RECORDS_PER_BATCH - 1
-    retry = log.append_as_leader(_batch(last, 0), leader_epoch=0, now_ms=clock.now_ms())
-    assert retry.is_duplicate, "the retry was written a second time"
-    console.print(
-        f"   The producer sends its last batch again: recognised, it is at {retry.first_offset:,}."
-    )
-    store.close(broker_epoch=1)
-    console.print("\nLook into such files, Kafka's own too: [bold].venv/bin/ottla dump PATH[/]")
     return 0
 
 
-def _read_all(log: Log) -> list[int]:
+class _Sender:
+    """An idempotent producer that counts what was acknowledged."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self.acknowledged = 0
+        self.sent = 0
+        self._producer = Producer(
+            {
+                "bootstrap.servers": bootstrap,
+                "enable.idempotence": True,
+                "linger.ms": 5,
+                "queue.buffering.max.messages": 20_000,
+                "log_level": 0,
+            }
+        )
+
+    @property
+    def unanswered(self) -> int:
+        return self.sent - self.acknowledged
+
+    def send(self, number: int) -> None:
+        while True:
+            try:
+                self._producer.produce(
+                    TOPIC, b"%01000d" % number, partition=0, on_delivery=self._delivered
+                )
+            except BufferError:
+                self._producer.poll(0.1)
+            else:
+                break
+        self.sent += 1
+        self._producer.poll(0)
+
+    def finish(self) -> None:
+        left = self._producer.flush(WAIT_SECONDS)
+        assert left == 0, f"{left} records were not acknowledged"
+        assert self.acknowledged == self.sent
+
+    def _delivered(self, error: KafkaError | None, _message: Message) -> None:
+        assert error is None, error
+        self.acknowledged += 1
+
+
+@contextmanager
+def _node(directory: str, *, port: int) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """A node in a process of its own, its address, and what it said when it was ready."""
+    command = [sys.executable, "-m", "ottla.cli.main", "start"]
+    options = ["--data-dir", directory, "--listen", f"127.0.0.1:{port}"]
+    process = subprocess.Popen(  # noqa: S603 - ourselves
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout is not None
+    try:
+        ready = process.stdout.readline().strip()
+        assert ready.startswith("Ready on "), f"the node did not start: {ready!r}"
+        yield process, ready.split()[2], ready
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
+
+
+def _send(console: Console, producer: _Sender, numbers: range, what: str) -> None:
+    clock: Clock = SystemClock()
+    started = clock.monotonic()
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task(what, total=len(numbers))
+        for number in numbers:
+            producer.send(number)
+            if number % 1_000 == 0:
+                progress.update(task, completed=number - numbers.start)
+    rate = len(numbers) / (clock.monotonic() - started)
+    step, _, rest = what.partition(" ")
+    console.print(f"[bold]{step}[/] {rest}: {len(numbers):,} sent, {rate:,.0f} a second.")
+
+
+def _read_all(bootstrap: str) -> list[int]:
     """The number that each record carries, in the order of the log."""
+    consumer = Consumer(
+        {"bootstrap.servers": bootstrap, "group.id": "demo", "enable.auto.commit": False}
+    )
+    consumer.assign([TopicPartition(TOPIC, 0, 0)])
+    _, end = consumer.get_watermark_offsets(TopicPartition(TOPIC, 0), timeout=WAIT_SECONDS)
     numbers: list[int] = []
-    offset = 0
-    while found := log.read(offset, bytes_max=READ_BYTES, upper_offset=log.log_end_offset):
-        data = found.read()
-        for position, header in iterate_batches(data):
-            numbers += (int(record.value or b"") for record in iterate_records(data, position))
-            offset = header.next_offset
+    while len(numbers) < end:
+        messages = consumer.consume(10_000, timeout=WAIT_SECONDS)
+        assert messages, f"only {len(numbers)} of {end} records came"
+        numbers += (int(message.value() or b"") for message in messages)
+    consumer.close()
     return numbers
 
 
-def _batch(number: int, now_ms: int) -> bytearray:
-    first = number * RECORDS_PER_BATCH
-    return build_batch(
-        [
-            Record(
-                Offset(delta),
-                TimestampMs(now_ms),
-                b"user-%d" % ((first + delta) % 97),
-                b"%032d" % (first + delta),
-            )
-            for delta in range(RECORDS_PER_BATCH)
-        ],
-        producer_id=ProducerId(1),
-        producer_epoch=ProducerEpoch(0),
-        base_sequence=first,
-    )
-
-
 def _files(directory: str) -> Table:
-    table = Table(box=None, padding=(0, 2))
+    table = Table(box=None, padding=(0, 2), title="Kafka's own files, to the byte")
     table.add_column("file", style="cyan")
     table.add_column("bytes", justify="right")
     table.add_column("holds")
-    for path in sorted(Path(directory, str(PARTITION)).iterdir()):
+    for path in sorted(Path(directory, f"{TOPIC}-0").iterdir()):
         table.add_row(path.name, f"{path.stat().st_size:,}", PURPOSES.get(path.suffix, ""))
     return table
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        write_forever(sys.argv[1])
     sys.exit(main())

@@ -61,3 +61,7 @@ app.command()(trace)
 def run() -> None:
     """The entry point of the program."""
     app()
+
+
+if __name__ == "__main__":
+    run()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
+from ottla.model import KafkaError, Offset, ProducerEpoch, ProducerId, TimestampMs
 from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_names import FileKind
@@ -27,7 +27,15 @@ from tests.compactions import (
     stored_records,
 )
 from tests.log_checks import all_batches, directory_content, stored_batches
-from tests.logs import DIRECTORY, NOW_MS, append, base_offsets, end_transaction, new_log
+from tests.logs import (
+    DIRECTORY,
+    NOW_MS,
+    append,
+    base_offsets,
+    end_transaction,
+    new_log,
+    opened,
+)
 
 DAY_MS = 24 * 3600 * 1000
 
@@ -363,3 +371,23 @@ def test_last_batch_of_a_producer_stays_without_records() -> None:
     ]
     assert append(log, batch_of(b"2", key=b"key", producer_id=7, sequence=1)).is_duplicate
     assert put(log, b"key", b"5", producer_id=7, sequence=2) == 4
+
+
+def test_epoch_that_a_marker_raised_is_known_after_the_marker_is_gone() -> None:
+    disk = SimulatedDisk()
+    log = new_log(disk, compact=True, min_cleanable_dirty_ratio=0.0)
+    put(log, b"key", b"1", producer_id=7, sequence=0, is_transactional=True)
+    end_transaction(log, producer_id=7, commit=True, producer_epoch=1)
+    for number in range(3):
+        put(log, b"key", b"2")
+        roll_and_commit(log)
+        compacted(log, now_ms=NOW_MS + number * DAY_MS)
+    assert [batch.header.record_count for batch in all_batches(log)] == [0, 1]
+    log.flush()
+    for name in disk.list_directory(DIRECTORY):
+        if name.endswith(".snapshot"):
+            disk.remove(f"{DIRECTORY}/{name}")
+    log = opened(disk, log.config)
+    assert log.producers.state.entries[7].producer_epoch == 1
+    with pytest.raises(KafkaError, match="INVALID_PRODUCER_EPOCH"):
+        put(log, b"key", b"3", producer_id=7, sequence=1)

@@ -58,7 +58,9 @@ STORY: tuple[Operation, ...] = (
     *(End(5, commits=False, raises_epoch=False), put(0, 4), put(0, 5, deletes=True)),
     *(put(3, 0, 1), End(3, commits=True, raises_epoch=False), Roll()),
     *(put(0, 1, 2, 0), put(0, 1), Roll(), put(0, 3), Flush(True), Compact(0, 100)),
-    *(put(0, 6), Roll(), Compact(0, 100), put(0, 1), Roll(), put(0, 2), Flush(False)),
+    *(put(4, 7), End(4, commits=False, raises_epoch=False), put(0, 7), Roll()),
+    *(put(4, 8), End(4, commits=True, raises_epoch=False), put(0, 6), Roll()),
+    *(Compact(0, 100), put(0, 1), Roll(), put(0, 2), Flush(False)),
 )
 
 
@@ -108,6 +110,18 @@ def files_of_segments(history: CompactionHistory, group: CleanedGroup) -> dict[s
     }
 
 
+def crash_and_finish(history: CompactionHistory, dice: SeededDice) -> None:
+    """Loses power, and then again, maybe, while the work is finished."""
+    history.disk.crash(dice)
+    if dice.chance(0.5):
+        history.disk.faults.power_off_after(dice.below(12))
+    try:
+        finish_interrupted_work(history.disk, DIRECTORY)
+    except PowerLost:
+        crash_and_finish(history, dice)
+    history.disk.faults.power_on()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_crash_while_swapping_in_leaves_each_group_old_or_new(seed: int) -> None:
     old, result = story()
@@ -115,8 +129,7 @@ def test_crash_while_swapping_in_leaves_each_group_old_or_new(seed: int) -> None
     assert swap_in(new.log, result, now_ms=new.now_ms)
     for changes in range(changes_of_swap() + 1):
         history, _ = swap_until(changes)
-        history.disk.crash(SeededDice(f"{seed}/{changes}"))
-        finish_interrupted_work(history.disk, DIRECTORY)
+        crash_and_finish(history, SeededDice(f"{seed}/{changes}"))
         states = []
         for group in result.groups:
             found = files_of_segments(history, group)

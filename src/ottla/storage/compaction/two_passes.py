@@ -53,7 +53,6 @@ def compact(
         cleaned = tuple(
             _clean(group, disk, plan, reader, batch_filter, throttle) for group in groups
         )
-        disk.sync_directory(plan.directory)
     except Exception as error:
         with suppress(OSError):
             remove_cleaned(disk, plan.directory)
@@ -92,6 +91,7 @@ def _sync(disk: Disk, plan: CompactionPlan) -> None:
             file.sync()
         finally:
             file.close()
+    disk.sync_directory(plan.directory)
 
 
 def build_offset_map(plan: CompactionPlan, reader: SegmentReader) -> OffsetMap:

@@ -1,7 +1,8 @@
 """Compiles a message's version into a function that reads it from a buffer.
 
 The text follows the layout as the encoder's does. Lengths and counts come from outside: each is
-held against the bytes that are left before anything is made of it.
+held against the bytes that are left before anything is made of it. A request comes from anybody,
+and an object takes fifty times the bytes of its smallest form, so it may hold only so many.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ from ottla.wire.schema.types import (
 )
 from ottla.wire.varint import read_uvarint
 
+# As many partitions as a whole cluster of Kafka's has at most, and some.
+REQUEST_ELEMENTS_MAX = 250_000
+
 
 def compile_decoder(cls: type[Message], version: int) -> Decoder:
     title = f"{cls.__name__} version {version}"
@@ -39,12 +43,21 @@ def compile_decoder(cls: type[Message], version: int) -> Decoder:
     with source.block("def decode(data, p):"):
         with source.block("try:"):
             source.line("end = len(data)")
-            _DecoderText(source, version, flexible=version in cls.flexible).struct(cls, "m")
+            text = _DecoderText(
+                source, version, flexible=version in cls.flexible, counted=_is_request(cls)
+            )
+            if _is_request(cls):
+                source.line(f"left = {REQUEST_ELEMENTS_MAX}")
+            text.struct(cls, "m")
             source.line("return m, p")
         with source.block("except ERRORS as error:"):
             source.line("raise refusal(title, error) from error")
     decoder: Decoder = source.make("decode", f"decoder of {title}")
     return decoder
+
+
+def _is_request(cls: type[Message]) -> bool:
+    return cls.__name__.endswith("Request")
 
 
 def refusal(title: str, error: Exception) -> ProtocolError:
@@ -60,6 +73,12 @@ class _MalformedError(Exception):
 def _overrun(field: str, length: int, left: int) -> _MalformedError:
     return _MalformedError(
         f"{field} claims {length} elements or bytes, more than fit in {left} bytes"
+    )
+
+
+def _crowded(field: str) -> _MalformedError:
+    return _MalformedError(
+        f"up to {field} it has more than {REQUEST_ELEMENTS_MAX} elements; ask for less at a time"
     )
 
 
@@ -89,10 +108,11 @@ def tag_size_error(field: str, end: int, stop: int) -> _MalformedError:
 class _DecoderText:
     """Writes the text for one version. `data` is the buffer, `p` the position, `end` its length."""
 
-    def __init__(self, source: Source, version: int, *, flexible: bool) -> None:
+    def __init__(self, source: Source, version: int, *, flexible: bool, counted: bool) -> None:
         self._source = source
         self._version = version
         self._flexible = flexible
+        self._counted = counted
 
     def struct(self, cls: type[Struct], m: str) -> None:
         self._source.line(f"{m} = new({self._source.constant('cls', cls)})")
@@ -197,6 +217,7 @@ class _DecoderText:
         smallest = max(1, size_min(element, self._version, flexible=self._flexible))
         with self._source.block(f"if n * {smallest} > end - p:"):
             line(f"raise overrun({name!r}, n, end - p)")
+        self._count("n", name)
         if isinstance(element, Fixed):
             unpackers = self._source.constant("unpack", short_unpackers(element.code))
             line(
@@ -218,6 +239,12 @@ class _DecoderText:
                 self._sized(element, item, name)
             line(f"{append}({item})")
 
+    def _count(self, count: str, name: str) -> None:
+        if self._counted:
+            self._source.line(f"left -= {count}")
+            with self._source.block("if left < 0:"):
+                self._source.line(f"raise crowded({name!r})")
+
     def _tags(self, cls: type[Struct], m: str) -> None:
         line = self._source.line
         known = tagged_fields(cls, self._version)
@@ -228,6 +255,7 @@ class _DecoderText:
         with self._source.block("else:"):
             count, tag, stop = (self._source.fresh(stem) for stem in ("count", "tag", "stop"))
             line(f"{count}, p = read_uvarint(data, p)")
+            self._count(count, "tags")
             line(f"{tag} = -1")
             with self._source.block(f"for _ in range({count}):"):
                 line(f"{tag}, p, {stop} = read_tag(data, p, end, {tag})")
@@ -251,6 +279,7 @@ class _DecoderText:
 
 _SCOPE = {
     "ERRORS": (struct.error, IndexError, UnicodeDecodeError, _MalformedError),
+    "crowded": _crowded,
     "new": object.__new__,
     "null": _null,
     "overlong": _overlong,
