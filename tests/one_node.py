@@ -12,22 +12,21 @@ from typing import Any, TypeVar, cast
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext
+from ottla.broker.identity import identify
 from ottla.broker.pending import Pending
 from ottla.configs import NodeConfig
 from ottla.controller.controller import Controller, Seams
-from ottla.controller.formatting import ControllerEndpoint, format_directory
+from ottla.controller.formatting import ControllerEndpoint
 from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.operations.register_broker import register_broker
 from ottla.metadata import SUPPORTED_FEATURES
-from ottla.model import NodeId, TopicPartition, Uuid
+from ottla.model import NodeId, Uuid
 from ottla.runtime.background import InlineBackground
 from ottla.runtime.tasks import Tasks
 from ottla.simulation import SeededDice, SimulatedClock, SimulatedDisk
 from ottla.storage.group_commit import GroupCommit
 from ottla.storage.log import Log
 from ottla.storage.log_store import LogStore
-from ottla.storage.meta_properties import MetaProperties, read_meta_properties
-from ottla.storage.meta_properties import write_meta_properties
 from ottla.wire.apis import response_class
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.wire.messages.broker_registration import (
@@ -44,7 +43,6 @@ from ottla.wire.messages.create_topics import (
 from ottla.wire.schema import Message
 
 NODE_ID = NodeId(1)
-CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 LISTENER = "PLAINTEXT"
 HOST, PORT = "broker.example", 9092
 
@@ -70,14 +68,22 @@ class OneNode:
         self._tasks = Tasks(lambda _name, error: self.errors.append(error))
         properties = {"log.dirs": ",".join(directories), **(configs or {})}
         config = NodeConfig.of(properties, listen=f"{HOST}:{PORT}")
-        self._format(directories)
+        logs = LogStore(self.disk, directories)
+        cluster_id = identify(
+            self.disk,
+            [directory.path for directory in logs.directories],
+            metadata_path=directories[0],
+            node_id=NODE_ID,
+            controller=ControllerEndpoint(HOST, 9093),
+            dice=self._dice,
+            now_ms=self.clock.now_ms(),
+        )
         self.controller = Controller.open(
             Seams(self.disk, self.clock, self._dice, InlineBackground(), self._tasks),
             directories[0],
-            cluster_id=CLUSTER_ID,
+            cluster_id=cluster_id,
             node=config,
         )
-        logs = LogStore(self.disk, directories)
         self.broker = Broker(
             node_id=NODE_ID,
             config=config,
@@ -96,31 +102,12 @@ class OneNode:
         self.controller.listen(self.broker.replicas.apply)
         self.run(self._register())
 
-    def _format(self, directories: tuple[str, ...]) -> None:
-        for number, directory in enumerate(directories):
-            if self.disk.exists(directory) and read_meta_properties(self.disk, directory):
-                continue
-            identity = MetaProperties(CLUSTER_ID, NODE_ID, _directory_id(number))
-            if number == 0:
-                format_directory(
-                    self.disk,
-                    directory,
-                    cluster_id=CLUSTER_ID,
-                    node_id=NODE_ID,
-                    directory_id=_directory_id(number),
-                    controller=ControllerEndpoint(HOST, 9093),
-                    now_ms=self.clock.now_ms(),
-                )
-            else:
-                self.disk.make_directories(directory)
-                write_meta_properties(self.disk, directory, identity)
-
     async def _register(self) -> None:
         registered = await self.controller.submit(
             register_broker,
             BrokerRegistrationRequest(
                 broker_id=NODE_ID,
-                cluster_id=CLUSTER_ID,
+                cluster_id=self.controller.cluster_id,
                 incarnation_id=self._dice.uuid(),
                 listeners=[Listener(name=LISTENER, host=HOST, port=PORT)],
                 features=[
@@ -208,11 +195,3 @@ class OneNode:
     def abandon(self) -> None:
         self.run(self._tasks.close())
         self._runner.close()
-
-
-def _directory_id(number: int) -> Uuid:
-    return Uuid(bytes([1] * 15 + [number + 1]))
-
-
-def partition(topic: str, index: int = 0) -> TopicPartition:
-    return TopicPartition(topic, index)

@@ -38,11 +38,10 @@ class Bound:
         return ", ".join(parts)
 
     def holds(self, value: float, against: float | None) -> bool:
-        """A ratio that could not be measured is not a broken one."""
         if self.value_max is not None and value >= self.value_max:
             return False
         if against is None:
-            return True
+            return self.ratio_min is None and self.ratio_max is None
         if self.ratio_min is not None and value < self.ratio_min * against:
             return False
         return self.ratio_max is None or value <= self.ratio_max * against
@@ -87,6 +86,8 @@ def compared(
     medians = {side: median(map(value, of_side)) for side, of_side in samples.items()}
     ours = medians.pop(OttlaServer.name)
     theirs = next(iter(medians.values()), None)
+    if theirs is None:
+        bound = Bound(value_max=bound.value_max)
     return Figure(
         name, ours, unit, against=theirs, bound=bound.text(unit), holds=bound.holds(ours, theirs)
     )

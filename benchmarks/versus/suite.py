@@ -83,17 +83,18 @@ def _other_clients(
     bench: Bench, filler: ProgramClient, note: Callable[[str], None]
 ) -> Iterator[Figure]:
     python, java = python_client(), JavaClient()
-    has_java = reason_unavailable() is None
-    yield from produce.figures_of_one_kilobyte(bench, python)
-    if has_java:
+    if filler != python:
+        yield from produce.figures_of_one_kilobyte(bench, python)
+        with consume.filled(bench, filler) as filled:
+            yield from filled.figures(python)
+        yield from latency.figures(bench, python)
+    if reason_unavailable() is None:
         yield from produce.figures_of_one_kilobyte(bench, java)
-    with consume.filled(bench, filler) as filled:
-        yield from filled.figures(python)
-        if has_java and _all_have_groups(bench.servers):
-            yield from filled.figures(java)
-        elif has_java:
+        if _all_have_groups(bench.servers):
+            with consume.filled(bench, filler) as filled:
+                yield from filled.figures(java)
+        else:
             note("Not consumed with Kafka's Java tool: it joins a group, and a side has none yet")
-    yield from latency.figures(bench, python)
 
 
 def _all_have_groups(servers: Sequence[Server]) -> bool:

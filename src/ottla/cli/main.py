@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ottla.cli import configs, topics
+from ottla.cli.bench import bench
 from ottla.cli.consume import consume
 from ottla.cli.dump import dump
 from ottla.cli.offsets import offsets
@@ -54,6 +55,7 @@ app.add_typer(configs.app, name="configs")
 app.command()(produce)
 app.command()(consume)
 app.command()(offsets)
+app.command()(bench)
 app.command()(dump)
 app.command()(trace)
 

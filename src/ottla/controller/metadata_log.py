@@ -48,6 +48,8 @@ METADATA_TOPIC_ID: Final = Uuid(bytes(15) + b"\x01")
 
 _SNAPSHOTS_KEPT: Final = 2
 _READ_BYTES: Final = 1 << 20
+_SNAPSHOT_WORTH_BYTES: Final = 1 << 20
+_SNAPSHOT_WORTH_TIMES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ class MetadataLog:
         self._kraft_version = 0
         self._last_timestamp = 0
         self._is_snapshot_under_way = False
+        latest = snapshots.ids[-1:]
+        self._snapshot_bytes = disk.file_size(snapshots.path(latest[0])) if latest else 0
 
     @property
     def log_end_offset(self) -> int:
@@ -226,7 +230,10 @@ class MetadataLog:
 
     @property
     def is_snapshot_due(self) -> bool:
-        limit = self._config.max_record_bytes_between_snapshots
+        """After as many bytes as are configured, or sooner where a snapshot is small beside them:
+        a start reads both, and should not take much longer than the image is worth."""
+        worth_it = max(_SNAPSHOT_WORTH_BYTES, _SNAPSHOT_WORTH_TIMES * self._snapshot_bytes)
+        limit = min(self._config.max_record_bytes_between_snapshots, worth_it)
         return self.bytes_since_snapshot >= limit and not self._is_snapshot_under_way
 
     def prepare_snapshot(self, committed: MetadataImage, *, now_ms: int) -> Snapshot | None:
@@ -254,6 +261,7 @@ class MetadataLog:
         self._is_snapshot_under_way = False
         self._recovery_point.write(self.committed_offset)
         self._snapshots.add(snapshot.id)
+        self._snapshot_bytes = self._disk.file_size(snapshot.path)
         earliest = self._snapshots.keep_latest(_SNAPSHOTS_KEPT)
         self._log.roll(now_ms=now_ms)
         self._log.delete_records_before(earliest.end_offset)

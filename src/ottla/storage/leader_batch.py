@@ -19,7 +19,11 @@ from ottla.wire.records.batch import crc_matches, read_body, stamp_log_append_ti
 from ottla.wire.records.builder import seal_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import CODEC_MASK, BatchHeader, TimestampType, read_header
-from ottla.wire.records.record import iterate_records
+from ottla.wire.records.record import walk_records
+
+# What a batch may hold when it is opened, as a multiple of max.message.bytes: far more than text
+# that repeats itself compresses to, and little enough to open while others wait.
+_EXPANSION_MAX = 64
 
 
 class Origin(Enum):
@@ -46,7 +50,7 @@ def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: i
     if config.message_timestamp_type is TimestampType.CREATE_TIME:
         _check_timestamps(header, config, now_ms)
     if config.compact and not header.is_control:
-        _check_keys(records)
+        _check_keys(records, header, config)
     return header
 
 
@@ -56,7 +60,7 @@ def settle_batch(
     """The batch as the topic wants it: its own codec, its own timestamps. Mostly as it came."""
     codec = config.compression_type
     if codec is not None and codec is not header.codec and not header.is_control:
-        records = _recompress(records, header, codec, config.compression_level)
+        records = _recompress(records, header, codec, config)
         _check_size(len(records), config)
         header = read_header(records)
     if config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
@@ -78,6 +82,12 @@ def _check_shape(records: Buffer, header: BatchHeader, config: LogConfig) -> Non
         raise KafkaError(
             ErrorCode.INVALID_RECORD,
             f"the batch has {header.record_count} records and ends at {header.last_offset_delta}",
+        )
+    if header.record_count > config.max_message_bytes:
+        # Less than a byte for each: whoever looks for a key or a timestamp would go through them.
+        raise KafkaError(
+            ErrorCode.INVALID_RECORD,
+            f"{header.record_count} records in one batch; send smaller batches",
         )
     if header.attributes & CODEC_MASK > Codec.ZSTD:
         raise KafkaError(
@@ -129,22 +139,33 @@ def _check_timestamps(header: BatchHeader, config: LogConfig, now_ms: int) -> No
         )
 
 
-def _check_keys(records: Buffer) -> None:
+def _check_keys(records: Buffer, header: BatchHeader, config: LogConfig) -> None:
+    last = header.last_offset_delta
     try:
-        missing = next((record for record in iterate_records(records) if record.key is None), None)
+        walked = walk_records(_open(records, header, config), header.record_count)
+        for _, _, _, offset, key, _, _ in walked:
+            if key is None or offset > last:
+                raise KafkaError(
+                    ErrorCode.INVALID_RECORD,
+                    f"record {offset} of the batch has no key, which a compacted topic needs"
+                    if key is None
+                    else f"record {offset} is in a batch that ends at {last}",
+                )
     except ProtocolError as error:
         raise KafkaError(ErrorCode.INVALID_RECORD, str(error)) from error
-    if missing is not None:
-        raise KafkaError(
-            ErrorCode.INVALID_RECORD,
-            f"record {missing.offset} of the batch has no key, which a compacted topic needs",
-        )
 
 
-def _recompress(records: Buffer, header: BatchHeader, codec: Codec, level: int | None) -> bytearray:
+def _recompress(records: Buffer, header: BatchHeader, codec: Codec, config: LogConfig) -> bytearray:
     try:
-        body = read_body(records, 0, header)
+        body = _open(records, header, config)
     except ProtocolError as error:
         raise KafkaError(ErrorCode.INVALID_RECORD, str(error)) from error
     attributes = header.attributes & ~CODEC_MASK | codec
-    return seal_batch(header._replace(attributes=attributes), body, compression_level=level)
+    return seal_batch(
+        header._replace(attributes=attributes), body, compression_level=config.compression_level
+    )
+
+
+def _open(records: Buffer, header: BatchHeader, config: LogConfig) -> bytes:
+    bytes_max = config.max_message_bytes * _EXPANSION_MAX
+    return read_body(records, 0, header, decompressed_bytes_max=bytes_max)

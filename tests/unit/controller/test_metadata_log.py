@@ -243,6 +243,21 @@ def test_snapshot_is_due_after_so_many_bytes() -> None:
     assert due == [False, True, False]
 
 
+def test_snapshot_is_due_sooner_where_it_is_small_beside_the_log() -> None:
+    disk = World().disk
+    log, replay = open_metadata_log(disk, DIRECTORY, MetadataLogConfig(), now_ms=0)
+    log.become_leader(1, now_ms=0)
+    # Twelve bytes each and more: past one mebibyte, and far from the twenty that are configured.
+    append(log, [NoOpRecord()] * 100_000)
+    log.flush()
+    due = [log.is_snapshot_due]
+    configs = [ConfigRecord(resource_type=2, name=str(n), value="x" * 20_000) for n in range(60)]
+    take_snapshot(log, applied(replay.image, list(configs)))
+    append(log, [NoOpRecord()] * 100_000)
+    due.append(log.is_snapshot_due)
+    assert due == [True, False]
+
+
 def test_rotten_snapshot_is_replaced_by_the_one_before_and_the_log() -> None:
     disk = World().disk
     log = leading(disk)

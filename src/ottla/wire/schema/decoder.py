@@ -57,7 +57,8 @@ def compile_decoder(cls: type[Message], version: int) -> Decoder:
 
 
 def _is_request(cls: type[Message]) -> bool:
-    return cls.__name__.endswith("Request")
+    """Or the header of one."""
+    return "Request" in cls.__name__
 
 
 def refusal(title: str, error: Exception) -> ProtocolError:

@@ -29,7 +29,7 @@ def delete(
 
 def with_records(node: OneNode, *, count: int = 5, policy: str = "delete") -> None:
     node.create_topic("orders", configs={"cleanup.policy": policy})
-    node.append("orders", *(batch_of(b"value") for _ in range(count)))
+    node.append("orders", *(batch_of(b"value", key=b"key") for _ in range(count)))
 
 
 @pytest.mark.parametrize("version", range(3))

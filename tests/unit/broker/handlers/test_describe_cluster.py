@@ -6,14 +6,17 @@ from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from ottla.broker.handlers.describe_cluster import EndpointType
 from ottla.model import ErrorCode
 from ottla.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from tests.one_node import CLUSTER_ID, HOST, NODE_ID, PORT, OneNode
+from tests.one_node import HOST, NODE_ID, PORT, OneNode
 
 
 def test_the_cluster_is_this_node(node: OneNode) -> None:
     for version in range(3):
         response: DescribeClusterResponse = node.ask(DescribeClusterRequest(), version)
 
-        assert (response.error_code, response.cluster_id) == (ErrorCode.NONE, CLUSTER_ID)
+        assert (response.error_code, response.cluster_id) == (
+            ErrorCode.NONE,
+            node.controller.cluster_id,
+        )
         assert response.controller_id == NODE_ID
         (broker,) = response.brokers
         assert (broker.broker_id, broker.host, broker.port) == (NODE_ID, HOST, PORT)

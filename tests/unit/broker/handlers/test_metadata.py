@@ -11,7 +11,7 @@ from ottla.wire.messages.metadata import (
     MetadataResponse,
     MetadataResponseTopic,
 )
-from tests.one_node import CLUSTER_ID, HOST, LISTENER, NODE_ID, PORT, OneNode
+from tests.one_node import HOST, LISTENER, NODE_ID, PORT, OneNode
 
 LATEST = 13
 OTHER_NODE = 7
@@ -79,7 +79,7 @@ def test_a_topic_is_shown_in_every_version(node: OneNode, version: int) -> None:
     if version >= 1:
         assert response.controller_id == NODE_ID
     if version >= 2:
-        assert response.cluster_id == CLUSTER_ID
+        assert response.cluster_id == node.controller.cluster_id
     if version >= 10:
         assert topic.topic_id == topic_id
 

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import pytest
+
+from ottla.configs import ConfigResourceType, ConfigSource, ConfigType
+from ottla.model import ErrorCode
+from ottla.wire.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResult,
+)
+from tests.one_node import NODE_ID, OneNode
+
+THIS_NODE = str(NODE_ID)
+
+
+def ask(
+    node: OneNode,
+    kind: int,
+    name: str,
+    *keys: str,
+    version: int = 4,
+    synonyms: bool = False,
+) -> DescribeConfigsResult:
+    resource = DescribeConfigsResource(
+        resource_type=kind, resource_name=name, configuration_keys=list(keys) or None
+    )
+    request = DescribeConfigsRequest(resources=[resource], include_synonyms=synonyms)
+    result: DescribeConfigsResult = node.ask(request, version).results[0]
+    assert (result.resource_type, result.resource_name) == (kind, name)
+    return result
+
+
+def only(result: DescribeConfigsResult) -> DescribeConfigsResourceResult:
+    assert result.error_code == ErrorCode.NONE, result.error_message
+    (config,) = result.configs
+    return config
+
+
+@pytest.mark.parametrize("version", range(1, 5))
+def test_a_topics_own_configs_are_told_from_defaults(node: OneNode, version: int) -> None:
+    node.create_topic("orders", configs={"retention.ms": "1234"})
+
+    result = ask(node, ConfigResourceType.TOPIC, "orders", version=version)
+
+    configs = {config.name: config for config in result.configs}
+    assert len(configs) > 30
+    own, default = configs["retention.ms"], configs["segment.bytes"]
+    assert (own.value, own.config_source) == ("1234", ConfigSource.DYNAMIC_TOPIC_CONFIG)
+    assert (default.value, default.config_source) == ("1073741824", ConfigSource.DEFAULT_CONFIG)
+    if version >= 3:
+        assert own.config_type == ConfigType.LONG
+
+
+def test_synonyms_show_where_a_value_would_come_from() -> None:
+    node = OneNode(configs={"log.segment.bytes": "20000000"})
+    node.create_topic("orders", configs={"segment.bytes": "10000000"})
+
+    config = only(ask(node, ConfigResourceType.TOPIC, "orders", "segment.bytes", synonyms=True))
+    node.abandon()
+
+    assert [(each.name, each.value, each.source) for each in config.synonyms] == [
+        ("segment.bytes", "10000000", ConfigSource.DYNAMIC_TOPIC_CONFIG),
+        ("log.segment.bytes", "20000000", ConfigSource.STATIC_BROKER_CONFIG),
+        ("log.segment.bytes", "1073741824", ConfigSource.DEFAULT_CONFIG),
+    ]
+
+
+def test_synonyms_are_left_out_unless_asked_for(node: OneNode) -> None:
+    node.create_topic("orders")
+
+    assert not only(ask(node, ConfigResourceType.TOPIC, "orders", "segment.bytes")).synonyms
+
+
+def test_the_broker_shows_what_it_was_started_with() -> None:
+    node = OneNode(configs={"num.partitions": "5"})
+
+    config = only(ask(node, ConfigResourceType.BROKER, THIS_NODE, "num.partitions"))
+    node.abandon()
+
+    assert (config.value, config.config_source) == ("5", ConfigSource.STATIC_BROKER_CONFIG)
+    assert config.read_only
+
+
+def test_the_brokers_default_shows_what_was_set_for_all(node: OneNode) -> None:
+    """Formatting a cluster sets the minimum that eligible leader replicas need."""
+    config = only(ask(node, ConfigResourceType.BROKER, ""))
+
+    assert (config.name, config.value) == ("min.insync.replicas", "1")
+    assert config.config_source == ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
+
+
+def test_loggers_show_their_levels(node: OneNode) -> None:
+    config = only(ask(node, ConfigResourceType.BROKER_LOGGER, THIS_NODE, "root"))
+
+    assert config.value in ("FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
+    assert config.config_source == ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "error"),
+    [
+        (ConfigResourceType.TOPIC, "unknown", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        (ConfigResourceType.TOPIC, "no/topic", ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (ConfigResourceType.BROKER, "7", ErrorCode.INVALID_REQUEST),
+        (ConfigResourceType.BROKER, "one", ErrorCode.INVALID_REQUEST),
+        (ConfigResourceType.BROKER_LOGGER, "7", ErrorCode.INVALID_REQUEST),
+        (ConfigResourceType.BROKER_LOGGER, "", ErrorCode.INVALID_REQUEST),
+        (ConfigResourceType.CLIENT_METRICS, "", ErrorCode.INVALID_REQUEST),
+        (99, "name", ErrorCode.INVALID_REQUEST),
+    ],
+)
+def test_what_there_is_not_is_refused(
+    node: OneNode, kind: int, name: str, error: ErrorCode
+) -> None:
+    result = ask(node, kind, name)
+
+    assert (result.error_code, result.configs) == (error, [])
+    assert result.error_message
+
+
+def test_client_metrics_without_configs_have_none(node: OneNode) -> None:
+    result = ask(node, ConfigResourceType.CLIENT_METRICS, "subscription")
+
+    assert (result.error_code, result.configs) == (ErrorCode.NONE, [])
