@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ottla.model import ProducerEpoch, ProducerId, TimestampMs, TopicPartition
+from ottla.model import LeaderEpoch, Offset, ProducerEpoch, ProducerId, TimestampMs, TopicPartition
 from ottla.runtime.disk import Disk
 from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.durable_file import make_directories
@@ -13,12 +13,13 @@ from ottla.storage.log import AppendResult, Log
 from ottla.storage.log_config import LogConfig
 from ottla.storage.log_loading import open_log
 from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
-from ottla.wire.records.batch import iterate_batches
+from ottla.wire.records.batch import assign_offset_and_epoch, iterate_batches
 from ottla.wire.records.control import (
     ControlRecordType,
     EndTransactionMarker,
     end_transaction_batch,
 )
+from tests.batches import batch_of
 
 PARTITION = TopicPartition("t", 0)
 DATA = "/data"
@@ -117,6 +118,23 @@ def marker(
         producer_epoch=ProducerEpoch(producer_epoch),
         timestamp=TimestampMs(timestamp),
     )
+
+
+def as_leader_has_it(batch: bytearray, *, base_offset: int, epoch: int = 0) -> bytearray:
+    """A batch with its place in a leader's log."""
+    assign_offset_and_epoch(
+        batch, 0, base_offset=Offset(base_offset), leader_epoch=LeaderEpoch(epoch)
+    )
+    return batch
+
+
+def fetched(*sizes: int, start: int = 0, epoch: int = 0) -> bytearray:
+    """Batches as a leader sends them."""
+    found = bytearray()
+    for size in sizes:
+        found += as_leader_has_it(batch_of(b"v" * size), base_offset=start, epoch=epoch)
+        start += 1
+    return found
 
 
 def read_all(log: Log, *, start: int | None = None, bytes_max: int = 1 << 20) -> bytes:

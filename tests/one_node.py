@@ -7,8 +7,8 @@ responses go through their bytes in the version asked for.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, TypeAlias, TypeVar, cast
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext
@@ -64,6 +64,7 @@ class OneNode:
         self.clock = SimulatedClock()
         self.errors: list[BaseException] = []
         self._dice = SeededDice(seed)
+        self._is_over = False
         self._runner = asyncio.Runner()
         self._tasks = Tasks(lambda _name, error: self.errors.append(error))
         properties = {"log.dirs": ",".join(directories), **(configs or {})}
@@ -193,5 +194,11 @@ class OneNode:
         return self.disk
 
     def abandon(self) -> None:
-        self.run(self._tasks.close())
-        self._runner.close()
+        """Lets go of the event loop, once."""
+        if not self._is_over:
+            self._is_over = True
+            self._runner.run(self._tasks.close())
+            self._runner.close()
+
+
+StartNode: TypeAlias = Callable[..., OneNode]

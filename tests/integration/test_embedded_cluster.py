@@ -101,4 +101,4 @@ def test_the_fixture_works_in_somebody_elses_tests(pytester: pytest.Pytester) ->
         """
     )
 
-    pytester.runpytest_subprocess("-q", "-p", "ottla.testing.plugin").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess("-q").assert_outcomes(passed=1)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ottla.broker.connection_limits import ConnectionLimits
 from ottla.broker.fetch_sessions import FetchSessions
 from ottla.broker.handling import HandledApi, handled_apis
 from ottla.broker.local_replicas import LocalReplicas
@@ -52,6 +53,7 @@ class Broker:
         request_bytes_max: int,
         fetch_bytes_max: int,
         fetch_sessions_max: int,
+        connections_max: int,
     ) -> None:
         self.node_id = node_id
         # With the dynamic configs of the image.
@@ -68,6 +70,7 @@ class Broker:
         self.request_bytes_max = request_bytes_max
         self.fetch_bytes_max = fetch_bytes_max
         self.connections: set[ClientConnection] = set()
+        self.connection_limits = ConnectionLimits(self, connections_max=connections_max)
         self.apis: dict[int, HandledApi] = handled_apis()
         self._background = background
         self._commit = commit

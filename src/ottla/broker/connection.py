@@ -69,10 +69,17 @@ class ClientConnection:
         self._is_closing = False
         self._is_reading = True
         self.last_active = broker.clock.monotonic()
+        broker.connection_limits.accepted()
 
     def connected(self, connection: Connection) -> None:
         self._connection = connection
         self._broker.connections.add(self)
+        if not self._broker.connection_limits.admits(connection.peer_address.host):
+            _log.info(
+                "refusing %s: its host has as many connections as max.connections.per.ip allows",
+                connection.peer_address,
+            )
+            self.close()
 
     def get_buffer(self, size_hint: int) -> memoryview:  # noqa: ARG002 - the seam's signature
         return self._frames.get_buffer()
@@ -94,6 +101,7 @@ class ClientConnection:
     def closed(self, error: Exception | None) -> None:
         self._is_closing = True
         self._broker.connections.discard(self)
+        self._broker.connection_limits.ended(self._connection.peer_address.host)
         for awaited in self._awaited:
             awaited.pending.abandon()
         self._awaited.clear()

@@ -136,7 +136,8 @@ class Housekeeping:
             try:
                 directory.write_checkpoints()
             except OSError as error:
-                self._broker.logs.take_offline(directory.path, error)
+                told = self._broker.directory_failed(directory.path, error)
+                _log.error("no checkpoints in %s: %s", directory.path, told.message)
 
     async def _expire_producers(self) -> None:
         async for log in self._logs():

@@ -279,3 +279,4 @@ class LocalReplicas:
         except InvalidConfigError as error:
             _log.warning("stored broker configs are left out: %s", error.message)
         self._log_configs = LogConfigs(broker.config, broker.dice)
+        broker.connection_limits.accept_or_not()

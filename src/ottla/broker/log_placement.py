@@ -7,6 +7,7 @@ from typing import Final
 from ottla.configs import NodeConfig
 from ottla.metadata import PartitionRegistration
 from ottla.metadata.partition import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
+from ottla.model import Uuid
 from ottla.storage.log_directory import LogDirectory
 from ottla.storage.log_store import LogStore
 
@@ -20,13 +21,21 @@ def is_cordoned(directory: LogDirectory, config: NodeConfig) -> bool:
     return directory.path in cordoned or EVERY_LOG_DIR in cordoned
 
 
+def _id_of(directory: LogDirectory) -> Uuid | None:
+    try:
+        return directory.id
+    except OSError:
+        # Whoever makes a log there will meet the same error, and knows what to do about it.
+        return None
+
+
 class LogPlacement:
     """Places the logs of one delta: where the metadata says, or where there are fewest."""
 
     def __init__(self, logs: LogStore, config: NodeConfig, node_id: int) -> None:
         self._node_id = node_id
         self._has_failed = bool(logs.failed)
-        self._by_id = {directory.id: directory for directory in logs.directories}
+        self._by_id = {_id_of(directory): directory for directory in logs.directories}
         open_to_all = [each for each in logs.directories if not is_cordoned(each, config)]
         self._counts = {each: len(each.logs) for each in open_to_all or logs.directories}
 

@@ -8,6 +8,7 @@ made ──start──▶ locked, identified ──▶ metadata loaded ──▶
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -16,14 +17,12 @@ from ottla.broker.broker import Broker
 from ottla.broker.connection import ClientConnection
 from ottla.broker.housekeeping import Housekeeping, Intervals
 from ottla.broker.identity import identify
+from ottla.broker.registration import Registration
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import Listener as ConfiguredListener
 from ottla.controller.controller import Controller, Seams
 from ottla.controller.formatting import ControllerEndpoint
-from ottla.controller.operations.heartbeat import heartbeat
-from ottla.controller.operations.register_broker import register_broker
-from ottla.metadata.features import SUPPORTED_FEATURES
-from ottla.model import NodeId
+from ottla.model import KafkaError, NodeId
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
@@ -34,16 +33,9 @@ from ottla.runtime.tasks import Tasks
 from ottla.storage.group_commit import GroupCommit
 from ottla.storage.log_directory import Progress
 from ottla.storage.log_store import LogStore
-from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
-from ottla.wire.messages.broker_registration import (
-    BrokerRegistrationRequest,
-    Feature,
-)
-from ottla.wire.messages.broker_registration import Listener as RegisteredListener
 
 _log = logging.getLogger(__name__)
 
-_SECURITY_PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 # Rolled segments are made durable soon, whether or not the topic asks for more.
 _FLUSH_SECONDS = 1.0
 _IDLE_CHECK_SECONDS = 10.0
@@ -60,6 +52,8 @@ class World:
     dice: Dice
     network: Network
     background: Background
+    # What the host has descriptors for.
+    connections_max: int = 1 << 31
 
 
 class Node:
@@ -71,7 +65,6 @@ class Node:
         self._world = world
         self._tasks = Tasks(self._task_failed)
         self._listeners: list[tuple[ConfiguredListener, Listener]] = []
-        self._broker_epoch = -1
 
     @property
     def addresses(self) -> dict[str, Address]:
@@ -116,11 +109,24 @@ class Node:
             request_bytes_max=config.socket_request_max_bytes,
             fetch_bytes_max=config.fetch_max_bytes,
             fetch_sessions_max=config.max_incremental_fetch_session_cache_slots,
+            connections_max=world.connections_max,
         )
+        self._registration = Registration(self._controller, node_id, world.dice.uuid())
         self.broker.replicas.load(progress=progress)
         try:
             await self._listen()
-            await self._register()
+            await self._registration.register(
+                self._advertised(),
+                rack=config.broker_rack,
+                directory_ids=[
+                    directory_id
+                    for directory in logs.directories
+                    if (directory_id := directory.id) is not None
+                ],
+                previous_broker_epoch=logs.previous_broker_epoch,
+            )
+            self._controller.listen(self.broker.replicas.apply)
+            await self._registration.begin_to_serve()
         except BaseException:
             await self.stop()
             raise
@@ -131,9 +137,11 @@ class Node:
         for _, listener in self._listeners:
             listener.close()
         await self._close_connections()
-        await self._tasks.close()
-        self.broker.logs.close(broker_epoch=self._broker_epoch)
+        with suppress(KafkaError):
+            await self._registration.take_leave()
         await self._controller.close()
+        await self._tasks.close()
+        self.broker.logs.close(broker_epoch=self._registration.broker_epoch)
         await self._world.background.close()
 
     async def _close_connections(self) -> None:
@@ -153,55 +161,15 @@ class Node:
             make_handler = partial(ClientConnection, self.broker, configured.name)
             listener = await self._world.network.listen(address, make_handler)
             self._listeners.append((configured, listener))
+            self.broker.connection_limits.add_listener(listener)
 
-    async def _register(self) -> None:
-        """Tells the controller, as any broker does, that this one is there and ready."""
-        broker_id = self.config.node_id
-        registered = await self._controller.submit(
-            register_broker,
-            BrokerRegistrationRequest(
-                broker_id=broker_id,
-                cluster_id=self._controller.cluster_id,
-                incarnation_id=self._world.dice.uuid(),
-                listeners=self._advertised(),
-                features=[
-                    Feature(
-                        name=name,
-                        min_supported_version=supported.min_supported_version,
-                        max_supported_version=supported.max_supported_version,
-                    )
-                    for name, supported in SUPPORTED_FEATURES.items()
-                ],
-                rack=self.config.broker_rack,
-                log_dirs=[
-                    directory_id
-                    for directory in self.broker.logs.directories
-                    if (directory_id := directory.id) is not None
-                ],
-            ),
-        )
-        assert registered.error_code == 0, "the controller knows its own node"
-        self._broker_epoch = registered.broker_epoch
-        self._controller.listen(self.broker.replicas.apply)
-        await self._controller.submit(
-            heartbeat,
-            BrokerHeartbeatRequest(
-                broker_id=broker_id,
-                broker_epoch=registered.broker_epoch,
-                current_metadata_offset=self._controller.committed_offset,
-                want_fence=False,
-            ),
-        )
-
-    def _advertised(self) -> list[RegisteredListener]:
+    def _advertised(self) -> list[ConfiguredListener]:
         """What clients are told to connect to; a port that was left open is the one found."""
         ports = {configured.name: found.address.port for configured, found in self._listeners}
         return [
-            RegisteredListener(
-                name=advertised.name,
+            advertised._replace(
                 host=advertised.host or self._world.network.host_name(),
                 port=advertised.port or ports[advertised.name],
-                security_protocol=_SECURITY_PROTOCOLS[advertised.security_protocol],
             )
             for advertised in self.config.listeners.advertised
         ]

@@ -26,9 +26,10 @@ from ottla.runtime.system_network import SystemNetwork
 from ottla.storage.errors import StorageError
 
 DEFAULT_LISTEN = "127.0.0.1:9092"
-# Kept for connections; the rest of the process's descriptors are for logs.
-_CONNECTION_DESCRIPTORS_SHARE = 0.5
-_DESCRIPTORS_MIN = 256
+# Of the process's descriptors, half are for logs while that is not more than they profit from.
+_LOG_DESCRIPTORS_MAX = 3_000
+# For directories being synced, files on their way to slow clients, and the process itself.
+_OTHER_DESCRIPTORS = 200
 
 _CANNOT_START = 1
 _WRONG_USAGE = 2
@@ -96,12 +97,15 @@ def _configure(
 async def _serve(config: NodeConfig) -> None:
     clock = SystemClock()
     started = clock.monotonic()
+    descriptors = _raise_descriptors()
+    log_descriptors = min(descriptors // 2, _LOG_DESCRIPTORS_MAX)
     world = World(
-        disk=BoundedDisk(SystemDisk(), descriptors=_raise_descriptors()),
+        disk=BoundedDisk(SystemDisk(), descriptors=log_descriptors),
         clock=clock,
         dice=SystemDice(),
         network=SystemNetwork(),
         background=SystemBackground(),
+        connections_max=max(descriptors - log_descriptors - _OTHER_DESCRIPTORS, 1),
     )
     node = Node(config, world)
     stopping = asyncio.Event()
@@ -122,12 +126,12 @@ async def _serve(config: NodeConfig) -> None:
 
 
 def _raise_descriptors() -> int:
-    """Takes all descriptors that the system gives, and returns how many are for logs."""
+    """Takes all descriptors that the system gives, and returns how many there are."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         soft = hard
-    return max(_DESCRIPTORS_MIN, min(int(soft * _CONNECTION_DESCRIPTORS_SHARE), 1 << 16))
+    return soft
 
 
 def _explained(error: StorageError | OSError, config: NodeConfig) -> str:

@@ -156,7 +156,8 @@ def _topic_view(cluster: Cluster, description: TopicDescription) -> TopicView:
     }
     return TopicView(
         name,
-        topic_id=str(description.topic_id),
+        # The client writes ids with other letters for the last two digits than Kafka does.
+        topic_id=str(description.topic_id).translate(str.maketrans("+/", "-_")),
         is_internal=description.is_internal,
         configs=configs,
         partitions=partitions,

@@ -79,11 +79,17 @@ class ConnectionHandler(Protocol):
 
 
 class Listener(Protocol):
-    """An open port. Its connections live on when it is closed."""
+    """An open port, accepting from the start. Its connections live on when it is closed."""
 
     @property
     def address(self) -> Address:
         """What it listens on, with the port that was found if any would do."""
+
+    def pause_accepting(self) -> None:
+        """Leaves new connections to wait with the operating system. Makes no handler after this,
+        and may be called while one is made."""
+
+    def resume_accepting(self) -> None: ...
 
     def close(self) -> None: ...
 

@@ -18,7 +18,7 @@ from typing import IO, NamedTuple, cast
 from ottla.model.buffers import Buffer
 from ottla.runtime.disk import File
 from ottla.runtime.network import Address, ConnectionHandler
-from ottla.runtime.system_disk import BUFFERS_PER_CALL
+from ottla.runtime.system_disk import BUFFERS_PER_CALL, OUT_OF_DESCRIPTORS
 
 
 class FilePiece(NamedTuple):
@@ -61,7 +61,12 @@ class SystemConnection(asyncio.BufferedProtocol):
     def send_file(self, file: File, *, position: int, length: int) -> None:
         if self._is_closing or not length:
             return
-        descriptor = file.duplicate_descriptor()
+        try:
+            descriptor = file.duplicate_descriptor()
+        except OSError as error:
+            if error.errno not in OUT_OF_DESCRIPTORS:
+                raise
+            descriptor = None
         if descriptor is None:
             self.write([file.read_at(position, length)])
             return
@@ -98,7 +103,8 @@ class SystemConnection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._descriptor: int = transport.get_extra_info("socket").fileno()
-        self._peer_address = Address(*transport.get_extra_info("peername")[:2])
+        # A peer that is gone already has no address.
+        self._peer_address = Address(*(transport.get_extra_info("peername") or ("", 0))[:2])
         self._local_address = Address(*transport.get_extra_info("sockname")[:2])
         try:
             self._handler.connected(self)

@@ -19,6 +19,9 @@ from ottla.runtime.fallocate import reserve
 BUFFERS_PER_CALL = os.sysconf("SC_IOV_MAX")
 
 _READ_CACHED_ONLY = getattr(os, "RWF_NOWAIT", 0)
+# Of the process, and of the whole host.
+OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
+
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 # No descriptor has this number, so the kernel refuses it; Python refuses -1 itself, as no OSError.
 _CLOSED = 2**31 - 1

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket  # noqa: TID251  this is the seam
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ottla.runtime.network import Address, ConnectionHandler
 from ottla.runtime.system_connection import SystemConnection
+from ottla.runtime.system_listener import SystemListener
+
+# What the system lets wait while nothing is accepted; it has a limit of its own.
+_BACKLOG = 1024
 
 
 class SystemNetwork:
@@ -29,22 +33,23 @@ class SystemNetwork:
             type=socket.SOCK_STREAM,
             flags=socket.AI_PASSIVE,
         )
-        servers: list[asyncio.Server] = []
+        sockets: list[socket.socket] = []
         port = address.port
         try:
             # One by one, so that a port which is chosen for the first interface is every one's.
-            for host in dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found):
-                server = await _serve(Address(host, port), make_handler)
-                if server is not None:
-                    servers.append(server)
-                    port = server.sockets[0].getsockname()[1]
+            for host, family in dict.fromkeys((str(each[4][0]), each[0]) for each in found):
+                listening = _listen(Address(host, port), family)
+                if listening is not None:
+                    sockets.append(listening)
+                    port = listening.getsockname()[1]
         except BaseException:
-            _close(servers)
+            for listening in sockets:
+                listening.close()
             raise
-        if not servers:
+        if not sockets:
             reason = f"this host has no address {address.host}; listen on one that it has"
             raise OSError(errno.EADDRNOTAVAIL, reason)
-        return SystemListener(Address(address.host, port), servers)
+        return SystemListener(Address(address.host, port), sockets, make_handler)
 
     async def connect(self, address: Address, handler: ConnectionHandler) -> SystemConnection:
         loop = asyncio.get_running_loop()
@@ -54,37 +59,14 @@ class SystemNetwork:
         return connection
 
 
-class SystemListener:
-    """One server for each address that the host's name stands for, all with one port."""
-
-    def __init__(self, address: Address, servers: Sequence[asyncio.Server]) -> None:
-        self._address = address
-        self._servers = servers
-
-    @property
-    def address(self) -> Address:
-        return self._address
-
-    def close(self) -> None:
-        _close(self._servers)
-
-
-async def _serve(
-    address: Address, make_handler: Callable[[], ConnectionHandler]
-) -> asyncio.Server | None:
+def _listen(address: Address, family: int) -> socket.socket | None:
     """None where the host lacks the address, as with names that also stand for an IPv6 one."""
-    loop = asyncio.get_running_loop()
     try:
-        server = await loop.create_server(
-            lambda: SystemConnection(make_handler()), address.host, address.port
-        )
+        listening = socket.create_server(address, family=family, backlog=_BACKLOG)
     except OSError as error:
         if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
             return None
-        raise
-    return server if server.sockets else None
-
-
-def _close(servers: Sequence[asyncio.Server]) -> None:
-    for server in servers:
-        server.close()
+        reason = (error.strerror or str(error)).lower()
+        raise OSError(error.errno, f"{address.host}:{address.port}: {reason}") from error
+    listening.setblocking(False)
+    return listening

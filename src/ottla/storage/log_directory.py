@@ -69,6 +69,7 @@ class LogDirectory:
         # Partitions whose files contradict what was known to be safe, and why they stay closed.
         self.offline: dict[TopicPartition, StorageError] = {}
         self._disk = disk
+        self._id: Uuid | None = None
         make_directories(disk, path)
         self._lock = disk.lock(f"{path}/{LOCK_NAME}")
         self._recovery_points = self._checkpoint(OffsetCheckpointName.RECOVERY_POINT)
@@ -160,8 +161,10 @@ class LogDirectory:
     @property
     def id(self) -> Uuid | None:
         """What the metadata calls this directory (KIP-858), if it was formatted with an id."""
-        identity = read_meta_properties(self._disk, self.path)
-        return None if identity is None else identity.directory_id
+        if self._id is None:
+            identity = read_meta_properties(self._disk, self.path)
+            self._id = None if identity is None else identity.directory_id
+        return self._id
 
     @property
     def total_bytes(self) -> int:

@@ -15,6 +15,7 @@ from ottla.storage.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.storage.log_directory import ConfigOf, LogDirectory, Progress
 
+NO_BROKER_EPOCH = -1
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -23,6 +24,8 @@ class LogStore:
 
     def __init__(self, disk: Disk, paths: Sequence[str]) -> None:
         self._directories: dict[str, LogDirectory] = {}
+        # Of the incarnation that closed all of these directories cleanly, if one did.
+        self.previous_broker_epoch = NO_BROKER_EPOCH
         # Directories that are out of use, and why.
         self.failed: dict[str, OSError] = {}
         for path in paths:
@@ -43,11 +46,16 @@ class LogStore:
     def load(
         self, config_of: ConfigOf, *, now_ms: int, progress: Progress = lambda _done, _all: None
     ) -> None:
+        epochs: set[int | None] = set()
         for directory in self.directories:
             try:
-                directory.load(config_of, now_ms=now_ms, progress=progress)
+                marker = directory.load(config_of, now_ms=now_ms, progress=progress)
             except OSError as error:
                 self.take_offline(directory.path, error)
+            else:
+                epochs.add(None if marker is None else marker.broker_epoch)
+        if len(epochs) == 1 and not self.failed:
+            self.previous_broker_epoch = epochs.pop() or NO_BROKER_EPOCH
 
     def get(self, partition: TopicPartition) -> Log | None:
         for directory in self._directories.values():

@@ -277,12 +277,6 @@ class Segment:
         self.first_timestamp = header.max_timestamp
         return self.first_timestamp
 
-    def truncate_to(self, offset: int) -> None:
-        """Drops every batch that ends at `offset` or after it, durably."""
-        located = self.locate(offset)
-        if located is not None:
-            self.truncate_at(located.position, offset)
-
     def truncate_at(self, position: int, offset: int) -> None:
         """Cuts the log at a position and its indexes at the offset that begins there, durably:
         bytes that came back after a crash would pass for the ones written over them."""

@@ -6,6 +6,18 @@ with Cluster() as cluster:
     producer = Producer({"bootstrap.servers": cluster.bootstrap})
 """
 
-from ottla.testing.cluster import Cluster
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ottla.testing.cluster import Cluster
 
 __all__ = ["Cluster"]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports the cluster when it is asked for, since pytest loads this package every time."""
+    if name == "Cluster":
+        from ottla.testing.cluster import Cluster
+
+        return Cluster
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

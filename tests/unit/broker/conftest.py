@@ -1,16 +1,29 @@
-"""A node for each test that asks for one."""
+"""Nodes for the tests that ask for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from tests.one_node import OneNode
+from tests.one_node import OneNode, StartNode
 
 
 @pytest.fixture
-def node() -> Iterator[OneNode]:
-    node = OneNode()
-    yield node
-    node.abandon()
+def start_node() -> Iterator[StartNode]:
+    """Starts nodes, with OneNode's arguments, and ends them with the test."""
+    started: list[OneNode] = []
+
+    def start(*arguments: Any, **options: Any) -> OneNode:
+        started.append(OneNode(*arguments, **options))
+        return started[-1]
+
+    yield start
+    for node in started:
+        node.abandon()
+
+
+@pytest.fixture
+def node(start_node: StartNode) -> OneNode:
+    return start_node()

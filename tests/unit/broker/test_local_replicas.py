@@ -4,13 +4,19 @@ import asyncio
 
 import pytest
 
+from ottla.configs import ConfigResourceType
 from ottla.metadata.partition import UNASSIGNED_DIRECTORY
 from ottla.model import TopicPartition, Uuid
 from ottla.simulation import Operation, SeededDice, SimulatedDisk
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest
+from ottla.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from tests.batches import batch_of
-from tests.one_node import OneNode
+from tests.one_node import OneNode, StartNode
 
 
 def delete_topic(node: OneNode, name: str) -> None:
@@ -22,89 +28,84 @@ def strays(disk: SimulatedDisk, directory: str = "/data") -> list[str]:
     return [name for name in disk.list_directory(directory) if name.endswith("-stray")]
 
 
-def restarted(node: OneNode, **options: tuple[str, ...]) -> OneNode:
-    return OneNode(node.crash(), **options)  # type: ignore[arg-type]
-
-
-def test_logs_and_partitions_are_back_after_a_restart() -> None:
-    node = OneNode()
+def test_logs_and_partitions_are_back_after_a_restart(start_node: StartNode) -> None:
+    node = start_node()
     topic_id = node.create_topic("orders", partitions=2, configs={"retention.ms": "99"})
     node.append("orders", batch_of(b"value"), index=1)
 
-    node = restarted(node)
+    node = start_node(node.crash())
     partition = node.broker.partitions.by_id(topic_id, 1)
     log = partition.require_log()
-    node.abandon()
 
     assert (log.log_end_offset, log.high_watermark) == (1, 1)
     assert log.config.retention_ms == 99
     assert partition.leader == node.broker.node_id
 
 
-def test_a_restart_after_a_clean_stop_finds_the_leader_epoch_of_the_metadata() -> None:
-    node = OneNode()
+def test_a_restart_after_a_clean_stop_finds_the_leader_epoch_of_the_metadata(
+    start_node: StartNode,
+) -> None:
+    node = start_node()
     node.create_topic("orders")
     node.stop()
 
-    node = OneNode(node.disk)
+    node = start_node(node.disk)
     registration = node.broker.image.topics.by_name["orders"].partitions[0]
     partition = node.broker.partitions.by_name("orders", 0)
-    node.abandon()
 
     assert partition.leader_epoch == registration.leader_epoch
     assert partition.leader == registration.leader == node.broker.node_id
 
 
-def test_a_log_that_a_crash_took_is_made_again() -> None:
-    node = OneNode()
+def test_a_log_that_a_crash_took_is_made_again(start_node: StartNode) -> None:
+    node = start_node()
     node.create_topic("orders", partitions=2)
     disk = node.crash()
     for name in disk.list_directory("/data/orders-1"):
         disk.remove(f"/data/orders-1/{name}")
     disk.remove_directory("/data/orders-1")
 
-    node = OneNode(disk)
+    node = start_node(disk)
     node.append("orders", batch_of(b"value"), index=1)
-    node.abandon()
 
 
-def test_a_topic_that_was_deleted_meanwhile_leaves_a_stray() -> None:
-    node = OneNode()
+def test_a_topic_that_was_deleted_meanwhile_leaves_a_stray(start_node: StartNode) -> None:
+    node = start_node()
     node.create_topic("orders")
     node.append("orders", batch_of(b"value"))
     disk = node.crash()
     # As if the node had been away when the topic went.
     disk.rename("/data/orders-0", "/data/payments-0")
 
-    node = OneNode(disk)
+    node = start_node(disk)
     names = node.names()
-    node.abandon()
 
     assert [name.partition(".")[0] for name in strays(disk)] == ["payments-0"]
     assert "orders-0" in names
 
 
-def test_a_log_of_a_topic_that_was_made_anew_is_a_stray() -> None:
-    node = OneNode()
+def test_a_log_of_a_topic_that_was_made_anew_is_a_stray(start_node: StartNode) -> None:
+    node = start_node()
     node.create_topic("orders")
     node.append("orders", batch_of(b"old"))
     disk = node.crash()
-    node = OneNode()
+    node = start_node(seed=1)
     node.create_topic("orders")
     foreign = node.crash().open_readonly("/data/orders-0/partition.metadata")
     own = disk.open("/data/orders-0/partition.metadata")
     own.write_at(0, [foreign.read_at(0, foreign.size())])
 
-    node = OneNode(disk)
+    node = start_node(disk)
     end = node.log("orders").log_end_offset
-    node.abandon()
 
     assert end == 0
     assert len(strays(disk)) == 1
 
 
-def test_a_directory_without_an_id_that_holds_records_is_set_aside_and_an_empty_one_goes() -> None:
-    node = OneNode()
+def test_a_directory_without_an_id_that_holds_records_is_set_aside_and_an_empty_one_goes(
+    start_node: StartNode,
+) -> None:
+    node = start_node()
     node.create_topic("empty")
     node.create_topic("full")
     node.append("full", batch_of(b"value"))
@@ -112,9 +113,8 @@ def test_a_directory_without_an_id_that_holds_records_is_set_aside_and_an_empty_
     for topic in ("empty", "full"):
         disk.remove(f"/data/{topic}-0/partition.metadata")
 
-    node = OneNode(disk)
+    node = start_node(disk)
     names = node.names()
-    node.abandon()
 
     assert [name.partition(".")[0] for name in strays(disk)] == ["full-0"]
     assert {"empty-0", "full-0"} <= set(names)
@@ -122,9 +122,9 @@ def test_a_directory_without_an_id_that_holds_records_is_set_aside_and_an_empty_
 
 @pytest.mark.parametrize("seed", range(30))
 def test_power_that_fails_while_topics_are_made_and_deleted_leaves_a_node_that_starts(
-    seed: int,
+    seed: int, start_node: StartNode
 ) -> None:
-    node = OneNode(seed=seed)
+    node = start_node(seed=seed)
     node.create_topic("kept", partitions=2)
     node.append("kept", batch_of(b"value"))
     node.log("kept").flush()
@@ -134,7 +134,7 @@ def test_power_that_fails_while_topics_are_made_and_deleted_leaves_a_node_that_s
     node.abandon()
     node.disk.crash(SeededDice(seed))
 
-    node = OneNode(node.disk, seed=seed)
+    node = start_node(node.disk, seed=seed)
     expected = {
         TopicPartition(topic.name, index)
         for topic in node.broker.image.topics
@@ -142,7 +142,6 @@ def test_power_that_fails_while_topics_are_made_and_deleted_leaves_a_node_that_s
     }
     found = {partition.name for partition in node.broker.partitions if partition.log is not None}
     end = node.log("kept").log_end_offset
-    node.abandon()
 
     assert len(expected) == 5
     assert found == expected
@@ -171,72 +170,94 @@ def test_operations_that_come_together_are_applied_in_their_order(node: OneNode)
 
 def test_changed_configs_reach_open_logs_and_their_segments(node: OneNode) -> None:
     node.create_topic("orders", configs={"index.interval.bytes": "100"})
-    node.append("orders", batch_of(b"value"))
-    node.log("orders").roll(now_ms=0)
-
-    node.controller.image.configs.clear()
-    node.broker.replicas.load  # noqa: B018 - named for the reader: nothing is loaded anew
-    delete_topic(node, "orders")
-    node.create_topic("orders", configs={"index.interval.bytes": "200"})
-
     log = node.log("orders")
+    for _ in range(2):
+        node.append("orders", batch_of(b"value"))
+        log.roll(now_ms=0)
+
+    change = AlterableConfig(name="index.interval.bytes", value="200")
+    resource = AlterConfigsResource(
+        resource_type=ConfigResourceType.TOPIC, resource_name="orders", configs=[change]
+    )
+    node.ask(IncrementalAlterConfigsRequest(resources=[resource]), 1)
+
     assert log.config.index_interval_bytes == 200
+    assert len(log.segments) == 3
     assert {segment.config for segment in log.segments} == {log.config}
 
 
-def test_logs_go_where_there_are_fewest() -> None:
-    node = OneNode(directories=("/a", "/b"))
+def test_a_brokers_producer_expiration_reaches_open_logs(node: OneNode) -> None:
+    node.create_topic("orders")
+    node.append("orders", batch_of(b"value", timestamp=1_000, producer_id=7, sequence=0))
+
+    change = AlterableConfig(name="producer.id.expiration.ms", value="5000")
+    resource = AlterConfigsResource(
+        resource_type=ConfigResourceType.BROKER, resource_name="", configs=[change]
+    )
+    node.ask(IncrementalAlterConfigsRequest(resources=[resource]), 1)
+
+    producers = node.log("orders").producers.state
+    producers.remove_expired(5_999)
+    assert list(producers.entries) == [7]
+    producers.remove_expired(6_000)
+    assert list(producers.entries) == []
+
+
+def test_logs_go_where_there_are_fewest(start_node: StartNode) -> None:
+    node = start_node(directories=("/a", "/b"))
     node.create_topic("orders", partitions=4)
 
     counts = [len(directory.logs) for directory in node.broker.logs.directories]
     registration = node.broker.image.topics.by_name["orders"].partitions[0]
-    node.abandon()
 
     assert counts == [2, 2]
     assert registration.directories == (UNASSIGNED_DIRECTORY,)
 
 
-def test_cordoned_directories_get_no_new_logs() -> None:
-    node = OneNode(directories=("/a", "/b"), configs={"cordoned.log.dirs": "/a"})
+def test_cordoned_directories_get_no_new_logs(start_node: StartNode) -> None:
+    node = start_node(directories=("/a", "/b"), configs={"cordoned.log.dirs": "/a"})
     node.create_topic("orders", partitions=4)
 
     counts = {each.path: len(each.logs) for each in node.broker.logs.directories}
-    node.abandon()
 
     assert counts == {"/a": 0, "/b": 4}
 
 
-def test_a_log_that_may_be_in_a_failed_directory_is_offline_and_does_not_begin_anew() -> None:
-    node = OneNode(directories=("/a", "/b"))
+def test_a_log_that_may_be_in_a_failed_directory_is_offline_and_does_not_begin_anew(
+    start_node: StartNode,
+) -> None:
+    node = start_node(directories=("/a", "/b"))
     node.create_topic("orders", partitions=2)
     disk = node.crash()
     disk.faults.fail("/b")
 
-    node = OneNode(disk, directories=("/a", "/b"))
+    node = start_node(disk, directories=("/a", "/b"))
     logs = [node.broker.partitions.by_name("orders", index).log for index in range(2)]
     node.create_topic("payments", partitions=2)
     placed = {node.log("payments", index).directory for index in range(2)}
-    node.abandon()
 
     assert sorted(log is None for log in logs) == [False, True]
     assert placed == {"/a/payments-0", "/a/payments-1"}
 
 
-def test_a_directory_that_fails_while_logs_are_made_leaves_partitions_without_a_log() -> None:
-    node = OneNode(directories=("/a", "/b"))
+def test_a_directory_that_fails_while_logs_are_made_leaves_partitions_without_a_log(
+    start_node: StartNode,
+) -> None:
+    node = start_node(directories=("/a", "/b"))
     node.disk.faults.fail("/b")
     topic = CreatableTopic(name="orders", num_partitions=2, replication_factor=1)
 
     node.ask(CreateTopicsRequest(topics=[topic]), 7)
     logs = [node.broker.partitions.by_name("orders", index).log for index in range(2)]
-    node.abandon()
 
     assert sorted(log is None for log in logs) == [False, True]
     assert list(node.broker.logs.failed) == ["/b"]
 
 
-def test_a_partition_whose_files_rotted_is_offline_and_the_others_are_not() -> None:
-    node = OneNode()
+def test_a_partition_whose_files_rotted_is_offline_and_the_others_are_not(
+    start_node: StartNode,
+) -> None:
+    node = start_node()
     node.create_topic("orders")
     node.create_topic("payments")
     for topic in ("orders", "payments"):
@@ -246,23 +267,23 @@ def test_a_partition_whose_files_rotted_is_offline_and_the_others_are_not() -> N
     disk = node.crash()
     disk.flip_bit("/data/orders-0/00000000000000000000.log", position=70, bit=3)
 
-    node = OneNode(disk)
+    node = start_node(disk)
     logs = {each.name.topic: each.log is None for each in node.broker.partitions}
-    node.abandon()
 
     assert logs == {"orders": True, "payments": False}
 
 
-def test_files_of_a_deleted_topic_that_cannot_be_removed_are_left_for_the_next_start() -> None:
-    node = OneNode()
+def test_files_of_a_deleted_topic_that_cannot_be_removed_are_left_for_the_next_start(
+    start_node: StartNode,
+) -> None:
+    node = start_node()
     node.create_topic("orders")
     node.disk.faults.fail("/data/orders-0", Operation.READ)
     delete_topic(node, "orders")
     disk = node.crash()
 
-    node = OneNode(disk)
+    node = start_node(disk)
     names = node.names()
-    node.abandon()
 
     assert names == []
 

@@ -8,12 +8,12 @@ from ottla.wire.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
-from tests.one_node import OneNode
+from tests.one_node import OneNode, StartNode
 
 
 @pytest.fixture
-def two_directories() -> OneNode:
-    return OneNode(directories=("/a", "/b"))
+def two_directories(start_node: StartNode) -> OneNode:
+    return start_node(directories=("/a", "/b"))
 
 
 def move(node: OneNode, path: str, topic: str = "orders") -> int:
@@ -35,7 +35,6 @@ def test_a_log_that_is_where_it_is_wanted_stays(two_directories: OneNode) -> Non
 
     assert move(node, here) == ErrorCode.NONE
     assert move(node, there) == ErrorCode.OPERATION_NOT_ATTEMPTED
-    node.abandon()
 
 
 def test_what_there_is_not_cannot_be_moved(two_directories: OneNode) -> None:
@@ -46,4 +45,3 @@ def test_what_there_is_not_cannot_be_moved(two_directories: OneNode) -> None:
     assert move(node, "/a", "users") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     node.broker.directory_failed("/b", OSError(5, "broken"))
     assert move(node, "/b") == ErrorCode.KAFKA_STORAGE_ERROR
-    node.abandon()

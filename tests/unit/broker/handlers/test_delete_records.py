@@ -13,7 +13,7 @@ from ottla.wire.messages.delete_records import (
     DeleteRecordsTopic,
 )
 from tests.batches import batch_of
-from tests.one_node import OneNode
+from tests.one_node import OneNode, StartNode
 
 HIGH_WATERMARK = -1
 
@@ -87,16 +87,17 @@ def test_internal_and_unknown_topics_are_refused(node: OneNode) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_what_was_deleted_stays_deleted_when_the_power_fails(seed: int) -> None:
-    node = OneNode()
+def test_what_was_deleted_stays_deleted_when_the_power_fails(
+    seed: int, start_node: StartNode
+) -> None:
+    node = start_node()
     with_records(node)
     delete(node, 4)
     node.abandon()
     node.disk.crash(SeededDice(seed))
 
-    node = OneNode(node.disk)
+    node = start_node(node.disk)
     start = node.log("orders").log_start_offset
-    node.abandon()
 
     assert start == 4
 

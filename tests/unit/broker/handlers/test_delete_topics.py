@@ -10,7 +10,7 @@ from ottla.wire.messages.delete_topics import (
     DeleteTopicState,
 )
 from tests.batches import batch_of
-from tests.one_node import OneNode
+from tests.one_node import OneNode, StartNode
 
 
 def delete(
@@ -68,13 +68,14 @@ def test_a_topic_made_again_begins_anew(node: OneNode) -> None:
 @pytest.mark.parametrize(
     ("version", "error"), [(2, ErrorCode.INVALID_REQUEST), (3, ErrorCode.TOPIC_DELETION_DISABLED)]
 )
-def test_deletion_can_be_switched_off(version: int, error: ErrorCode) -> None:
-    node = OneNode(configs={"delete.topic.enable": "false"})
+def test_deletion_can_be_switched_off(
+    version: int, error: ErrorCode, start_node: StartNode
+) -> None:
+    node = start_node(configs={"delete.topic.enable": "false"})
     node.create_topic("orders")
 
     (result,) = delete(node, "orders", version=version)
     names = node.names()
-    node.abandon()
 
     assert result.error_code == error
     assert names == ["orders-0"]

@@ -10,7 +10,7 @@ from ottla.wire.messages.describe_configs import (
     DescribeConfigsResourceResult,
     DescribeConfigsResult,
 )
-from tests.one_node import NODE_ID, OneNode
+from tests.one_node import NODE_ID, OneNode, StartNode
 
 THIS_NODE = str(NODE_ID)
 
@@ -53,12 +53,11 @@ def test_a_topics_own_configs_are_told_from_defaults(node: OneNode, version: int
         assert own.config_type == ConfigType.LONG
 
 
-def test_synonyms_show_where_a_value_would_come_from() -> None:
-    node = OneNode(configs={"log.segment.bytes": "20000000"})
+def test_synonyms_show_where_a_value_would_come_from(start_node: StartNode) -> None:
+    node = start_node(configs={"log.segment.bytes": "20000000"})
     node.create_topic("orders", configs={"segment.bytes": "10000000"})
 
     config = only(ask(node, ConfigResourceType.TOPIC, "orders", "segment.bytes", synonyms=True))
-    node.abandon()
 
     assert [(each.name, each.value, each.source) for each in config.synonyms] == [
         ("segment.bytes", "10000000", ConfigSource.DYNAMIC_TOPIC_CONFIG),
@@ -73,11 +72,10 @@ def test_synonyms_are_left_out_unless_asked_for(node: OneNode) -> None:
     assert not only(ask(node, ConfigResourceType.TOPIC, "orders", "segment.bytes")).synonyms
 
 
-def test_the_broker_shows_what_it_was_started_with() -> None:
-    node = OneNode(configs={"num.partitions": "5"})
+def test_the_broker_shows_what_it_was_started_with(start_node: StartNode) -> None:
+    node = start_node(configs={"num.partitions": "5"})
 
     config = only(ask(node, ConfigResourceType.BROKER, THIS_NODE, "num.partitions"))
-    node.abandon()
 
     assert (config.value, config.config_source) == ("5", ConfigSource.STATIC_BROKER_CONFIG)
     assert config.read_only

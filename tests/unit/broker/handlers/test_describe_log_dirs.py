@@ -10,7 +10,7 @@ from ottla.wire.messages.describe_log_dirs import (
     DescribeLogDirsResult,
 )
 from tests.batches import batch_of
-from tests.one_node import OneNode
+from tests.one_node import OneNode, StartNode
 
 ALL = DescribeLogDirsRequest(topics=None)
 
@@ -66,13 +66,12 @@ def test_the_room_of_the_disk_is_told(node: OneNode) -> None:
     assert result.total_bytes > result.usable_bytes
 
 
-def test_a_failed_directory_has_an_error_and_the_others_do_not() -> None:
-    node = OneNode(directories=("/a", "/b"))
+def test_a_failed_directory_has_an_error_and_the_others_do_not(start_node: StartNode) -> None:
+    node = start_node(directories=("/a", "/b"))
     node.disk.faults.fail("/b")
     node.broker.directory_failed("/b", OSError(5, "broken"))
 
     results = {result.log_dir: result.error_code for result in described(node)}
-    node.abandon()
 
     assert results == {"/a": ErrorCode.NONE, "/b": ErrorCode.KAFKA_STORAGE_ERROR}
 
@@ -85,10 +84,9 @@ def test_a_directory_that_fails_now_is_shown_as_failed(node: OneNode) -> None:
     assert (result.log_dir, result.error_code) == ("/data", ErrorCode.KAFKA_STORAGE_ERROR)
 
 
-def test_cordoned_directories_are_marked() -> None:
-    node = OneNode(directories=("/a", "/b"), configs={"cordoned.log.dirs": "/b"})
+def test_cordoned_directories_are_marked(start_node: StartNode) -> None:
+    node = start_node(directories=("/a", "/b"), configs={"cordoned.log.dirs": "/b"})
 
     cordoned = {result.log_dir: result.is_cordoned for result in described(node)}
-    node.abandon()
 
     assert cordoned == {"/a": False, "/b": True}

@@ -8,7 +8,7 @@ from ottla.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponse,
     TopicRequest,
 )
-from tests.one_node import NODE_ID, OneNode
+from tests.one_node import NODE_ID, OneNode, StartNode
 
 
 def ask(
@@ -75,12 +75,11 @@ def test_a_page_that_ends_with_a_topic_points_at_the_next_one(node: OneNode) -> 
     assert cursor == Cursor(topic_name="payments", partition_index=0)
 
 
-def test_the_broker_limits_pages_too() -> None:
-    node = OneNode(configs={"max.request.partition.size.limit": "2"})
+def test_the_broker_limits_pages_too(start_node: StartNode) -> None:
+    node = start_node(configs={"max.request.partition.size.limit": "2"})
     node.create_topic("orders", partitions=3)
 
     response = ask(node, "orders")
-    node.abandon()
 
     assert shown(response) == {"orders": [0, 1]}
 

@@ -8,7 +8,7 @@ from ottla.model import ErrorCode
 from ottla.simulation import Operation
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ottla.wire.schema import Message
-from tests.one_node import OneNode
+from tests.one_node import OneNode, StartNode
 
 IDEMPOTENT = InitProducerIdRequest(transactional_id=None)
 
@@ -44,13 +44,12 @@ async def _give_way() -> None:
         await future
 
 
-def test_ids_are_not_given_out_again_after_a_restart() -> None:
-    node = OneNode()
+def test_ids_are_not_given_out_again_after_a_restart(start_node: StartNode) -> None:
+    node = start_node()
     before = node.ask(IDEMPOTENT, 5).producer_id
-    node = OneNode(node.crash())
+    node = start_node(node.crash())
 
     after = node.ask(IDEMPOTENT, 5).producer_id
-    node.abandon()
 
     assert (before, after) == (0, 1_000)
 

@@ -11,7 +11,7 @@ from ottla.wire.messages.metadata import (
     MetadataResponse,
     MetadataResponseTopic,
 )
-from tests.one_node import HOST, LISTENER, NODE_ID, PORT, OneNode
+from tests.one_node import HOST, LISTENER, NODE_ID, PORT, OneNode, StartNode
 
 LATEST = 13
 OTHER_NODE = 7
@@ -157,20 +157,18 @@ def test_asking_by_id_or_for_everything_makes_nothing(node: OneNode) -> None:
     assert not len(node.broker.image.topics)
 
 
-def test_a_broker_that_makes_no_topics_says_that_there_is_none() -> None:
-    node = OneNode(configs={"auto.create.topics.enable": "false"})
+def test_a_broker_that_makes_no_topics_says_that_there_is_none(start_node: StartNode) -> None:
+    node = start_node(configs={"auto.create.topics.enable": "false"})
 
     (topic,) = ask(node, "orders", create=True).topics
-    node.abandon()
 
     assert topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_a_creation_that_fails_tells_why() -> None:
-    node = OneNode(configs={"default.replication.factor": "3"})
+def test_a_creation_that_fails_tells_why(start_node: StartNode) -> None:
+    node = start_node(configs={"default.replication.factor": "3"})
 
     (topic,) = ask(node, "orders", create=True).topics
-    node.abandon()
 
     assert topic.error_code == ErrorCode.INVALID_REPLICATION_FACTOR
 
