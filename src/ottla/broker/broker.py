@@ -53,7 +53,7 @@ class Broker:
         request_bytes_max: int,
         fetch_bytes_max: int,
         fetch_sessions_max: int,
-        connections_max: int,
+        connections_max: int = 1 << 31,
     ) -> None:
         self.node_id = node_id
         # With the dynamic configs of the image.

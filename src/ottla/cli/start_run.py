@@ -28,6 +28,7 @@ from ottla.storage.errors import StorageError
 DEFAULT_LISTEN = "127.0.0.1:9092"
 # Of the process's descriptors, half are for logs while that is not more than they profit from.
 _LOG_DESCRIPTORS_MAX = 3_000
+_DESCRIPTORS_MAX = 1 << 20
 # For directories being synced, files on their way to slow clients, and the process itself.
 _OTHER_DESCRIPTORS = 200
 
@@ -127,11 +128,9 @@ async def _serve(config: NodeConfig) -> None:
 
 def _raise_descriptors() -> int:
     """Takes all descriptors that the system gives, and returns how many there are."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        soft = hard
-    return soft
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return _DESCRIPTORS_MAX if hard == resource.RLIM_INFINITY else hard
 
 
 def _explained(error: StorageError | OSError, config: NodeConfig) -> str:

@@ -16,6 +16,7 @@ from posixpath import normpath
 
 from ottla.model.buffers import Buffer
 from ottla.runtime.disk import Disk, File
+from ottla.runtime.system_disk import OUT_OF_DESCRIPTORS
 
 
 class BoundedFile:
@@ -171,12 +172,21 @@ class OpenFiles:
 
     def _open_file(self, slot: FileSlot, name: str, *, create: bool = False) -> File:
         self._make_room(self.limit - 1)
-        if slot.writable:
-            slot.file = self._disk.open(name, create=create)
-        else:
-            slot.file = self._disk.open_readonly(name)
+        try:
+            slot.file = self._open_now(slot, name, create=create)
+        except OSError as error:
+            if error.errno not in OUT_OF_DESCRIPTORS:
+                raise
+            # Others of this process took them; what is open here is the only thing to spare.
+            self._make_room(len(self._open) // 2)
+            slot.file = self._open_now(slot, name, create=create)
         self._open[slot] = None
         return slot.file
+
+    def _open_now(self, slot: FileSlot, name: str, *, create: bool) -> File:
+        if slot.writable:
+            return self._disk.open(name, create=create)
+        return self._disk.open_readonly(name)
 
     def _make_room(self, limit: int) -> None:
         while len(self._open) > limit:

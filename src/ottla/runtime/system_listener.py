@@ -80,6 +80,8 @@ class SystemListener:
 
     def _hand_over(self, accepted: socket.socket) -> None:
         accepted.setblocking(False)
+        # asyncio sets this itself only on sockets that it made.
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # A peer that vanished without a word is noticed some day, as with Kafka.
         accepted.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         connection = SystemConnection(self._make_handler())

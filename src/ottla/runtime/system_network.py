@@ -1,4 +1,4 @@
-"""TCP behind the network seam, over asyncio's transports (which set TCP_NODELAY themselves)."""
+"""TCP behind the network seam, over asyncio's transports."""
 
 from __future__ import annotations
 

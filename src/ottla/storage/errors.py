@@ -6,6 +6,9 @@ directory decides whether to take it offline.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 
 class StorageError(Exception):
     """A file that does not hold what it should. The message names the file and what to do."""
@@ -28,4 +31,10 @@ class CorruptLogError(StorageError):
 
     def __init__(self, path: str, *, position: int, reason: str) -> None:
         super().__init__(f"{path} is corrupt at byte {position}: {reason}")
+        self.path = path
         self.position = position
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[Callable[[str], CorruptLogError], tuple[str]]:
+        """Pickled by its own arguments: a worker process may have met the bytes."""
+        return partial(CorruptLogError, position=self.position, reason=self.reason), (self.path,)

@@ -63,8 +63,8 @@ def open_log(
         )
     producers.forget_strays(segments)
     log_start_offset = max(log_start_offset, segments.first.base_offset)
-    epochs.truncate_from_start(log_start_offset)
     epochs.truncate_from_end(log_end_offset)
+    epochs.truncate_from_start(log_start_offset)
     log = Log(
         disk,
         directory,
@@ -164,8 +164,8 @@ def _recover(
 
 
 def _drop(disk: Disk, directory: str, segments: Segments, dropped: list[Segment]) -> None:
-    """From the end, durably and before anything is cut: a crash in between leaves no hole."""
-    for segment in reversed(dropped):
+    """Durably: what came back later might fit the end that the log has then."""
+    for segment in dropped:
         segments.remove(segment)
         segment.remove()
-        disk.sync_directory(directory)
+    disk.sync_directory(directory)

@@ -233,6 +233,10 @@ def test_space_left_is_what_the_device_has(disk: SystemDisk, tmp_path: Path) -> 
     assert 0 < disk.space_left(str(tmp_path)) < 1 << 60
 
 
+def test_a_device_has_more_room_than_is_left(disk: SystemDisk, tmp_path: Path) -> None:
+    assert disk.space_left(str(tmp_path)) <= disk.space_total(str(tmp_path)) < 1 << 60
+
+
 def test_syncing_a_directory_needs_a_directory(disk: SystemDisk, file: SystemFile) -> None:
     disk.sync_directory(os.path.dirname(file.path))
     with pytest.raises(NotADirectoryError):

@@ -122,7 +122,8 @@ def crash_and_finish(history: CompactionHistory, dice: SeededDice) -> None:
     history.disk.faults.power_on()
 
 
-@pytest.mark.parametrize("seed", range(3))
+# Each of these finds one of the ways in which a sync or an order could be missing.
+@pytest.mark.parametrize("seed", [0, 2, 43])
 def test_crash_while_swapping_in_leaves_each_group_old_or_new(seed: int) -> None:
     old, result = story()
     new = copy.deepcopy(old)

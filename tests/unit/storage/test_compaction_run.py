@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import pickle
 import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,6 +22,7 @@ from ottla.storage.compaction import (
 )
 from ottla.storage.compaction.offset_map import KEY_BYTES_MAX, OffsetMap
 from ottla.storage.compaction.two_passes import remove_cleaned
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_names import FileKind
 from ottla.storage.log import Log
 from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
@@ -109,6 +111,23 @@ def test_compaction_of_a_log_that_loses_its_segments_is_cancelled() -> None:
     log.delete_expired_segments(now_ms=NOW_MS)
     with pytest.raises(CompactionCancelledError, match="lost segments"):
         compact(log.disk, plan)
+
+
+def test_compaction_of_a_deleted_log_ends_quietly() -> None:
+    log = dirty_log()
+    plan = planned(log)
+    result = compact(log.disk, plan)
+    log.disk.rename(DIRECTORY, f"{DIRECTORY}-delete")
+    assert not swap_in(log, result, now_ms=NOW_MS)
+    with pytest.raises(CompactionCancelledError):
+        compact(log.disk, plan)
+
+
+def test_worker_can_tell_what_is_corrupt() -> None:
+    error = CorruptLogError("a.log", position=7, reason="bad")
+    copy = pickle.loads(pickle.dumps(error))
+    assert isinstance(copy, CorruptLogError)
+    assert (str(copy), copy.position) == (str(error), 7)
 
 
 @pytest.fixture(params=["truncated", "deleted from", "rolled back to the same size", "compacted"])

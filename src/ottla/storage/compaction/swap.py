@@ -15,6 +15,7 @@ undoes or finishes what a crash leaves.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from ottla.storage.compaction.result import CleanedGroup, CompactionResult
 from ottla.storage.compaction.two_passes import remove_cleaned
@@ -39,7 +40,9 @@ def swap_groups(log: Log, result: CompactionResult, *, now_ms: int) -> Iterator[
     for group in result.groups:
         replaced = _find_replaced(log, result, group)
         if replaced is None:
-            remove_cleaned(log.disk, log.directory)
+            # The whole directory may be gone, with its topic.
+            with suppress(FileNotFoundError):
+                remove_cleaned(log.disk, log.directory)
             return
         _replace(log, group, replaced, now_ms)
         yield group
