@@ -19,7 +19,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ottla.broker.broker import Broker
 from ottla.broker.handlers.api_versions import unsupported_version_response
@@ -31,6 +31,7 @@ from ottla.storage.file_slice import FileSlice
 from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
 from ottla.wire.frames import FrameReader
+from ottla.wire.messages.fetch import FetchResponse
 from ottla.wire.requests import decode_request_header, encode_response
 from ottla.wire.schema import Message
 
@@ -250,6 +251,9 @@ class ClientConnection:
     def _send(self, response: Message, version: int, correlation_id: int) -> None:
         """Puts an answer behind those that wait to be sent: they go out together."""
         parts = encode_response(response, version, correlation_id=correlation_id)
+        if not isinstance(response, FetchResponse):
+            # Only fetches carry stretches of files; the rest is small and goes as one piece.
+            parts = [b"".join(cast(list[Buffer], parts))]
         self._unsent += parts
         self._unsent_bytes += sum(map(len, parts))
 
@@ -269,8 +273,7 @@ class ClientConnection:
                 buffers = []
                 self._connection.send_file(part.file, position=part.position, length=part.size)
             else:
-                assert isinstance(part, bytes | bytearray | memoryview)
-                buffers.append(part)
+                buffers.append(cast(Buffer, part))
         self._write(buffers)
 
     def _write(self, buffers: list[Buffer]) -> None:

@@ -16,7 +16,7 @@ from ottla.storage.interrupted_work import finish_interrupted_work, segment_file
 from ottla.storage.log import Log, RecoveryPointKeeper
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_history import ProducerHistory
-from ottla.storage.recovery import cut_segment, recover_segment
+from ottla.storage.recovery import recover_segment
 from ottla.storage.segment import Segment
 from ottla.storage.segments import Segments
 
@@ -142,24 +142,17 @@ def _recover(
     end = suspects[0].base_offset
     epochs.truncate_from_end(end)
     producers.load_up_to(end, segments, now_ms=now_ms)
-    while suspects:
-        segment = suspects.pop(0)
+    for number, segment in enumerate(suspects):
         if segment.base_offset != end and segment.base_offset > recovery_point:
-            # A segment before it, or the end of one, did not reach the device.
-            _drop(disk, directory, segments, [segment, *suspects])
+            # Something before it did not reach the device. It is after a hole and was not safe.
+            _drop(disk, directory, segments, suspects[number:])
             break
         if segment.base_offset < end:
             raise StorageError(f"segment {segment.path(FileKind.LOG)} begins before offset {end}")
-        sound = recover_segment(
+        end = recover_segment(
             segment, producers=producers, epochs=epochs, recovery_point=recovery_point
         )
-        end = sound.next_offset
         producers.take_snapshot(end)
-        if sound.size < segment.size:
-            # What follows a cut would leave a hole, and was not durable either.
-            _drop(disk, directory, segments, suspects)
-            suspects = []
-        cut_segment(segment, sound)
     return end
 
 

@@ -8,8 +8,6 @@ instead.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ottla.storage.batch_scan import scan_batches
 from ottla.storage.epoch_cache import LeaderEpochCache
 from ottla.storage.errors import CorruptLogError
@@ -19,21 +17,14 @@ from ottla.wire.records.batch import crc_matches
 from ottla.wire.records.header import BatchHeader
 
 
-class SoundPart(NamedTuple):
-    """The bytes of a segment up to the first that are not sound, and the offset that ends them."""
-
-    size: int
-    next_offset: int
-
-
 def recover_segment(
     segment: Segment,
     *,
     producers: ProducerHistory,
     epochs: LeaderEpochCache,
     recovery_point: int,
-) -> SoundPart:
-    """Finds the sound part of a segment and everything that follows from it; cuts nothing yet."""
+) -> int:
+    """Makes a segment whole and durable, and returns the offset after its last batch."""
     segment.reset_indexes()
     end_position, next_offset = 0, segment.base_offset
     try:
@@ -57,15 +48,11 @@ def recover_segment(
                 "cannot be read any more. Move the file away to go on without them, or replace "
                 "the directory by a copy of another replica's",
             ) from error
-    return SoundPart(end_position, next_offset)
-
-
-def cut_segment(segment: Segment, sound: SoundPart) -> None:
-    """Leaves of a segment what is sound, durably."""
-    if sound.size < segment.size:
-        segment.truncate_at(sound.size, sound.next_offset)
+    if end_position < segment.size:
+        segment.truncate_at(end_position, next_offset)
     segment.become_inactive()
     segment.sync()
+    return next_offset
 
 
 def _require_sound(

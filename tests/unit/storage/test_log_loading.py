@@ -11,7 +11,7 @@ from ottla.storage.file_names import FileKind
 from ottla.storage.log import Log
 from ottla.storage.log_config import LogConfig
 from tests.batches import batch_of
-from tests.log_checks import all_batches, assert_only_files_of_segments, assert_sound
+from tests.log_checks import assert_only_files_of_segments, assert_sound
 from tests.logs import (
     DIRECTORY,
     NOW_MS,

@@ -14,7 +14,7 @@ recovery knows that none is missing. Batches of which everything stays are passe
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
+from typing import Final, NamedTuple
 
 from ottla.model import NO_TIMESTAMP, Buffer, TimestampMs
 from ottla.storage.compaction.offset_map import KEY_BYTES_MAX, OffsetMap, key_identity
@@ -24,8 +24,9 @@ from ottla.storage.transaction_index import AbortedTransaction
 from ottla.wire.records.batch import read_body
 from ottla.wire.records.builder import empty_batch, seal_batch, shift_timestamp
 from ottla.wire.records.header import DELETE_HORIZON_FLAG, BatchHeader, TimestampType
-from ottla.wire.records.record import WalkedRecord, walk_records
+from ottla.wire.records.record import walk_records
 
+_TIMESTAMP_MIN: Final = -(2**63)
 _TIMESTAMP_MAX: Final = 2**63 - 1
 
 
@@ -70,58 +71,64 @@ class BatchFilter:
         self.records_kept += header.record_count
         if not marker.is_orphan or header.has_delete_horizon:
             return batch
-        body = read_body(batch, 0, header)
-        return self._marked(header, body, list(walk_records(body, header.record_count))) or batch
+        return self._marked(header, read_body(batch, 0, header)) or batch
 
     def _filter_records(self, batch: Buffer, header: BatchHeader) -> Buffer | None:
-        body = read_body(batch, 0, header)
-        kept, has_tombstones = self._choose(body, header)
-        self.records_kept += len(kept)
-        if not kept:
+        kept = self._choose(read_body(batch, 0, header), header)
+        self.records_kept += kept.record_count
+        if not kept.record_count:
             return None
-        if has_tombstones and not header.has_delete_horizon:
-            marked = self._marked(header, body, kept)
+        smaller = _header_of(header, kept)
+        if kept.has_tombstones and not header.has_delete_horizon:
+            marked = self._marked(smaller, kept.body)
             if marked is not None:
                 return marked
-        if len(kept) == header.record_count:
-            return batch
-        return seal_batch(
-            _header_of(header, kept), b"".join([body[record[0] : record[1]] for record in kept])
-        )
+        return batch if kept.record_count == header.record_count else seal_batch(smaller, kept.body)
 
-    def _choose(self, body: bytes, header: BatchHeader) -> tuple[list[WalkedRecord], bool]:
-        """The records that stay, and whether a tombstone is among them."""
+    def _choose(self, body: bytes, header: BatchHeader) -> _KeptRecords:
         newest_offset = self._map.offsets.get
         base_offset = header.base_offset
         # Of what the map does not cover, everything stays.
         covered_delta = self._map.latest_offset - base_offset
         drops_tombstones = self._is_past_horizon(header)
         has_tombstones = False
-        kept = []
-        for record in walk_records(body, header.record_count):
-            _, _, _, offset_delta, key, is_tombstone, _ = record
+        timestamp_delta_max = _TIMESTAMP_MIN
+        # Between records that go, those that stay are taken together.
+        runs, run_start, count = [], 0, header.record_count
+        for start, end, timestamp_delta, offset_delta, key, is_tombstone, _ in walk_records(
+            body, count
+        ):
             if offset_delta <= covered_delta:
-                if key is None or (is_tombstone and drops_tombstones):
-                    continue
-                if len(key) > KEY_BYTES_MAX:
+                if key is not None and len(key) > KEY_BYTES_MAX:
                     key = key_identity(key)
-                if newest_offset(key, -1) > base_offset + offset_delta:
+                if (
+                    key is None
+                    or newest_offset(key, -1) > base_offset + offset_delta
+                    or (is_tombstone and drops_tombstones)
+                ):
+                    runs.append(body[run_start:start])
+                    run_start = end
+                    count -= 1
                     continue
             if is_tombstone:
                 has_tombstones = True
-            kept.append(record)
-        return kept, has_tombstones
+            if timestamp_delta > timestamp_delta_max:
+                timestamp_delta_max = timestamp_delta
+        if run_start:
+            body = b"".join([*runs, body[run_start:]])
+        return _KeptRecords(body, count, timestamp_delta_max, has_tombstones)
 
-    def _marked(self, header: BatchHeader, body: bytes, kept: list[WalkedRecord]) -> Buffer | None:
-        """A batch of these records with a delete horizon; None where a timestamp is so far from it
-        that the difference cannot be written."""
+    def _marked(self, header: BatchHeader, body: bytes) -> Buffer | None:
+        """The batch with a delete horizon; None where a timestamp is so far from it that the
+        difference cannot be written."""
         horizon_ms = self._delete_horizon_ms
         by_ms = header.base_timestamp - horizon_ms
+        records = walk_records(body, header.record_count)
         try:
-            shifted = [shift_timestamp(body[record[0] : record[1]], by_ms=by_ms) for record in kept]
+            shifted = [shift_timestamp(body[each[0] : each[1]], by_ms=by_ms) for each in records]
         except ValueError:
             return None
-        marked = _header_of(header, kept)._replace(
+        marked = header._replace(
             attributes=header.attributes | DELETE_HORIZON_FLAG, base_timestamp=horizon_ms
         )
         return seal_batch(marked, b"".join(shifted))
@@ -142,10 +149,19 @@ class BatchFilter:
         return header.is_control and header.producer_epoch == last.producer_epoch
 
 
-def _header_of(header: BatchHeader, kept: list[WalkedRecord]) -> BatchHeader:
-    """The header for some of a batch's records. Offsets and sequence numbers stay those of all."""
+class _KeptRecords(NamedTuple):
+    """What stays of a batch's records."""
+
+    body: bytes
+    record_count: int
+    timestamp_delta_max: int
+    has_tombstones: bool
+
+
+def _header_of(header: BatchHeader, kept: _KeptRecords) -> BatchHeader:
+    """The header for these of its records. Offsets and sequence numbers stay those of all."""
     max_timestamp = header.max_timestamp
     if header.timestamp_type is TimestampType.CREATE_TIME:
-        latest = header.base_timestamp + max(record[2] for record in kept)
+        latest = header.base_timestamp + kept.timestamp_delta_max
         max_timestamp = min(max_timestamp, TimestampMs(max(latest, NO_TIMESTAMP)))
-    return header._replace(max_timestamp=max_timestamp, record_count=len(kept))
+    return header._replace(max_timestamp=max_timestamp, record_count=kept.record_count)
