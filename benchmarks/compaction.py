@@ -22,8 +22,8 @@ from ottla.wire.records.record import Record
 
 PARTITION = TopicPartition("bench", 0)
 NOW_MS = 1_000_000
-RECORDS = 150_000
-REPETITIONS = 3
+RECORDS = 100_000
+REPETITIONS = 5
 RECORDS_PER_SECOND_MIN = 300_000
 
 

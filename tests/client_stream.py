@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections.abc import Iterator, Sequence
+from math import inf
 
 from ottla.broker.connection import ClientConnection
 from ottla.model import Buffer
 from ottla.runtime.disk import File
-from ottla.runtime.network import Address
+from ottla.runtime.network import Address, ConnectionHandler
 from tests.one_node import LISTENER, OneNode
 
 _SIZE = struct.Struct(">i")
@@ -18,19 +19,25 @@ _PATIENCE = 50
 
 
 class FakeConnection:
-    """The node's end. A client that does not read is one whose answers pile up in `sent`."""
+    """The node's end. Answers pile up in `sent`; from `room_bytes` on the client is a slow one."""
 
-    peer_address = Address("192.0.2.1", 50_000)
     local_address = Address("192.0.2.2", 9092)
 
-    def __init__(self) -> None:
+    def __init__(self, handler: ConnectionHandler, *, host: str, room_bytes: float) -> None:
+        self.peer_address = Address(host, 50_000)
         self.sent = bytearray()
+        self._handler = handler
+        self._room_bytes = room_bytes
         self.is_reading = True
         self.is_closed = False
 
     def write(self, buffers: Sequence[Buffer]) -> None:
-        if not self.is_closed:
-            self.sent += b"".join(buffers)
+        if self.is_closed:
+            return
+        was_full = len(self.sent) > self._room_bytes
+        self.sent += b"".join(buffers)
+        if not was_full and len(self.sent) > self._room_bytes:
+            self._handler.pause_writing()
 
     def send_file(self, file: File, *, position: int, length: int) -> None:
         data = file.read_at(position, length)
@@ -52,15 +59,19 @@ class FakeConnection:
 class ClientStream:
     """Connected when made; `end` tells the node that the client is gone."""
 
-    def __init__(self, node: OneNode) -> None:
+    def __init__(self, node: OneNode, *, host: str = "192.0.2.1", room_bytes: float = inf) -> None:
         self._node = node
         self._handler = ClientConnection(node.broker, LISTENER)
-        self._connection = FakeConnection()
+        self._connection = FakeConnection(self._handler, host=host, room_bytes=room_bytes)
         self._handler.connected(self._connection)
 
     @property
     def is_closed(self) -> bool:
         return self._connection.is_closed
+
+    @property
+    def is_read_from(self) -> bool:
+        return self._connection.is_reading
 
     @property
     def sent_bytes(self) -> int:
@@ -70,22 +81,36 @@ class ClientStream:
         """Lets bytes arrive, and time pass until they are answered or will never be."""
         self._node.run(self._feed(memoryview(data), piece_bytes))
 
+    def receive(self, data: bytes) -> None:
+        """Lets bytes arrive, all at once, and no time pass."""
+
+        async def receive() -> None:
+            buffer = self._handler.get_buffer(-1)
+            buffer[: len(data)] = data
+            self._handler.buffer_filled(len(data))
+
+        self._node.run(receive())
+
     def answers(self) -> list[bytes]:
         """The frames that were sent until now, without their sizes; nothing may be left over."""
         frames = list(split_frames(bytes(self._connection.sent)))
         self._connection.sent.clear()
         return frames
 
-    def read_slowly(self) -> None:
-        """From now on the client takes nothing."""
-        self._handler.pause_writing()
+    def read_on(self) -> list[bytes]:
+        """The answers that a slow client now takes, of which there will be more."""
 
-    def read_again(self) -> None:
         async def resume() -> None:
             self._handler.resume_writing()
             await self._settle()
 
+        answers = self.answers()
         self._node.run(resume())
+        return answers
+
+    def break_off(self) -> None:
+        """From now on whatever is written to the client fails."""
+        self._connection.write = _fail  # type: ignore[method-assign]
 
     def end(self) -> None:
         self._handler.closed(None)
@@ -111,6 +136,10 @@ class ClientStream:
             deadline = clock.next_deadline()
             if deadline is not None:
                 clock.advance(deadline - clock.monotonic())
+
+
+def _fail(buffers: Sequence[Buffer]) -> None:
+    raise OSError("broken on purpose")
 
 
 def split_frames(data: bytes) -> Iterator[bytes]:

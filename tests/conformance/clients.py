@@ -16,6 +16,8 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 EARLIEST = -2
 LATEST = -1
 TIMEOUT_S = 30.0
+# How long a fetch may wait for records where a test wants to see that it does not.
+LONG_WAIT_MS = 3_000
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
@@ -64,6 +66,10 @@ class Client(Protocol):
     name: str
     # Whether messages can be given a timestamp.
     sets_timestamps: bool
+
+    def can_send(self, message: Message) -> bool:
+        """Whether its API has a way to say this."""
+        ...
 
     def produce(
         self,

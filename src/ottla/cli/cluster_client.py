@@ -147,6 +147,8 @@ class Cluster:
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
                 "auto.offset.reset": "error",
+                # When it has enough in store the client would not ask again for a whole second.
+                "fetch.queue.backoff.ms": 10,
             }
             | configs
         )

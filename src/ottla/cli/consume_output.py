@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
@@ -27,45 +27,48 @@ class Shown(NamedTuple):
     key: bool
 
 
-class Output(Protocol):
-    """Gets records as they come. `flush` makes visible what was written."""
+class Output:
+    """Gets records as they come, and writes them when told to `flush`, in one piece."""
 
-    def write(self, message: Message) -> None: ...
+    def __init__(self, stream: BinaryIO, to_line: Callable[[Message], bytes]) -> None:
+        self._stream = stream
+        self._to_line = to_line
+        self._lines: list[bytes] = []
 
-    def flush(self) -> None: ...
+    def append(self, message: Message) -> None:
+        self._lines.append(self._to_line(message))
+
+    def flush(self) -> None:
+        self._stream.write(b"".join(self._lines))
+        self._stream.flush()
+        self._lines.clear()
 
 
 def open_output(shown: Shown, *, is_terminal: bool, as_json: bool, as_hex: bool) -> Output:
     """An output onto standard output."""
-    if as_json:
-        return JsonOutput(sys.stdout.buffer)
     encode = as_hexadecimal if as_hex else as_terminal_text if is_terminal else as_bytes
-    return LineOutput(sys.stdout.buffer, shown, encode)
+    return Output(sys.stdout.buffer, json_of if as_json else TextLine(shown, encode))
 
 
-class LineOutput:
-    """A line for each record, its parts separated by tabs, the value last."""
+class TextLine:
+    """Makes a line of a record: the parts that are shown, separated by tabs, the value last."""
 
-    def __init__(self, stream: BinaryIO, shown: Shown, encode: Encode) -> None:
-        self._stream = stream
+    def __init__(self, shown: Shown, encode: Encode) -> None:
         self._shown = shown
         self._encode = encode
 
-    def write(self, message: Message) -> None:
+    def __call__(self, message: Message) -> bytes:
         parts = []
         if self._shown.timestamp:
             parts.append(moment(timestamp_of(message)).encode())
         if self._shown.offset:
-            parts += (b"%d" % (message.partition() or 0), b"%d" % (message.offset() or 0))
+            parts.append(b"%d\t%d" % (message.partition() or 0, message.offset() or 0))
         if self._shown.headers:
             parts.append(self._headers(message))
         if self._shown.key:
             parts.append(self._encode(message.key()))
         parts.append(self._encode(message.value()))
-        self._stream.write(b"\t".join(parts) + b"\n")
-
-    def flush(self) -> None:
-        self._stream.flush()
+        return b"\t".join(parts) + b"\n"
 
     def _headers(self, message: Message) -> bytes:
         return b",".join(
@@ -73,17 +76,8 @@ class LineOutput:
         )
 
 
-class JsonOutput:
-    """A JSON object for each record, with everything that is known of it."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def write(self, message: Message) -> None:
-        self._stream.write(json_line(record_json(message)).encode())
-
-    def flush(self) -> None:
-        self._stream.flush()
+def json_of(message: Message) -> bytes:
+    return json_line(record_json(message)).encode()
 
 
 def as_bytes(data: bytes | None) -> bytes:

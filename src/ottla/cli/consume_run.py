@@ -12,7 +12,6 @@ from ottla.cli import cluster_errors
 from ottla.cli.cluster_client import Cluster
 from ottla.cli.connection_watch import ConnectionWatch
 from ottla.cli.consume_output import Output
-from ottla.cli.deliveries import record_size
 from ottla.cli.record_progress import RecordProgress
 from ottla.cli.start_position import (
     Anchor,
@@ -90,9 +89,9 @@ class Consumption:
             if error is not None:
                 self._take_event(message, error)
             elif self._is_wanted(message):
-                output.write(message)
+                output.append(message)
                 self.records += 1
-                self.size_in_bytes += record_size(message)
+                self.size_in_bytes += len(message)
 
     def receive(self) -> list[Message]:
         """Waits for one record, then takes those that have come with it."""

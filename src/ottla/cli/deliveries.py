@@ -17,7 +17,10 @@ class PartitionTally:
 
 
 class Deliveries:
-    """Counts while the client calls `on_delivery`, from within its poll and flush."""
+    """Counts while the client calls `on_delivery`, from within its poll and flush.
+
+    Bytes are those of the values: to ask a message for its key would copy it.
+    """
 
     def __init__(self) -> None:
         self.partitions: dict[int, PartitionTally] = {}
@@ -30,7 +33,7 @@ class Deliveries:
             self.fail(error)
             return
         self.records += 1
-        self.size_in_bytes += record_size(message)
+        self.size_in_bytes += len(message)
         self._count_partition(message)
 
     def fail(self, error: KafkaError) -> None:
@@ -47,9 +50,3 @@ class Deliveries:
             tally.last_offset = offset
             if tally.first_offset is None:
                 tally.first_offset = offset
-
-
-def record_size(message: Message) -> int:
-    """The bytes of a record's key and value."""
-    key = message.key()
-    return len(message) + (0 if key is None else len(key))

@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from posixpath import normpath
+from posixpath import dirname, normpath
 
 from ottla.model.buffers import Buffer
 from ottla.runtime.disk import Disk, File
@@ -118,6 +118,8 @@ class OpenFiles:
         # Those that are open and could be opened again, the most recently used at the end.
         self._open: OrderedDict[FileSlot, None] = OrderedDict()
         self._by_name: dict[str, list[FileSlot]] = {}
+        # By directory, because there are far fewer of them when one is renamed.
+        self._names_in: dict[str, set[str]] = {}
 
     def open(self, path: str, *, writable: bool, create: bool = False) -> FileSlot:
         slot = FileSlot(self, writable=writable)
@@ -199,9 +201,11 @@ class OpenFiles:
     def _at_or_under(self, name: str) -> list[FileSlot]:
         found = list(self._by_name.get(name, ()))
         if self._disk.is_directory(name):
-            for other, slots in self._by_name.items():
-                if other.startswith(f"{name}/"):
-                    found.extend(slots)
+            below = f"{name}/"
+            directories = [each for each in self._names_in if each.startswith(below)]
+            for directory in (name, *directories):
+                for other in self._names_in.get(directory, ()):
+                    found.extend(self._by_name[other])
         return found
 
     @contextmanager
@@ -225,12 +229,20 @@ class OpenFiles:
         if slot.name is not None:
             self._by_name[slot.name].remove(slot)
             if not self._by_name[slot.name]:
-                del self._by_name[slot.name]
+                self._forget(slot.name)
         slot.name = name
         if name is None:
             self._open.pop(slot, None)
         else:
             self._by_name.setdefault(name, []).append(slot)
+            self._names_in.setdefault(dirname(name), set()).add(name)
+
+    def _forget(self, name: str) -> None:
+        del self._by_name[name]
+        names = self._names_in[dirname(name)]
+        names.remove(name)
+        if not names:
+            del self._names_in[dirname(name)]
 
 
 def _give_up(slot: FileSlot) -> None:

@@ -238,7 +238,7 @@ class Log:
     ) -> FileSlice | None:
         """The bytes of the batches from the one that holds `offset` on: at most `bytes_max`, only
         batches that end below `upper_offset`, never past the end of a segment. The last batch may
-        be cut off. None where there is nothing to read yet.
+        be cut off. None where there is nothing to read yet, or no room for it.
         """
         self._require_in_range(offset)
         for segment in self.segments.starting_with(offset):
@@ -251,11 +251,9 @@ class Log:
             if upper_offset < self.segments.end_offset(segment, self.log_end_offset):
                 bound = segment.locate(upper_offset)
                 limit = limit if bound is None else bound.position
-            size = limit - located.position
-            if size <= 0:
-                return None
             wanted = max(bytes_max, located.header.size_in_bytes if min_one_batch else 0)
-            return FileSlice(segment.log_file, located.position, min(size, wanted))
+            size = min(limit - located.position, wanted)
+            return FileSlice(segment.log_file, located.position, size) if size > 0 else None
         return None
 
     def _require_in_range(self, offset: int) -> None:

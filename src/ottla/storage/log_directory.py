@@ -101,6 +101,7 @@ class LogDirectory:
                     now_ms=now_ms,
                     log_start_offset=found.log_start_offset,
                     recovery_point=found.recovery_point,
+                    compacted_up_to=self.cleaner_offsets.known(partition),
                     had_clean_shutdown=marker is not None,
                 )
             except StorageError as error:

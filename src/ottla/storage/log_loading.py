@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from ottla.model import TopicPartition
 from ottla.runtime.disk import Disk
-from ottla.storage.epoch_cache import LeaderEpochCache
 from ottla.storage.epoch_loading import load_epochs
-from ottla.storage.errors import CorruptIndexError, StorageError
+from ottla.storage.errors import CorruptIndexError
 from ottla.storage.file_names import FileKind
 from ottla.storage.interrupted_work import finish_interrupted_work, segment_files
 from ottla.storage.log import Log, RecoveryPointKeeper
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_history import ProducerHistory
-from ottla.storage.recovery import recover_segment
+from ottla.storage.recovery import Recovery
 from ottla.storage.segment import Segment
 from ottla.storage.segments import Segments
 
@@ -33,12 +32,13 @@ def open_log(
     now_ms: int,
     log_start_offset: int = 0,
     recovery_point: int = 0,
+    compacted_up_to: int = 0,
     had_clean_shutdown: bool = False,
 ) -> Log:
     """Opens the log in `directory`, making it where there is none.
 
-    `log_start_offset` and `recovery_point` come from the directory's checkpoints. Raises
-    `StorageError` where files contradict what was known to be safe, `OSError` where the disk fails.
+    The offsets come from the directory's checkpoints. Raises `StorageError` where files contradict
+    what was known to be safe, `OSError` where the disk fails.
     """
     finish_interrupted_work(disk, directory)
     segments, unindexed = _find_segments(disk, directory, config, now_ms)
@@ -58,9 +58,10 @@ def open_log(
         # A process that died may have left names that its host has not written yet.
         disk.sync_directory(directory)
         start = min([recovery_point, *(segment.base_offset for segment in unindexed)])
-        log_end_offset = _recover(
-            disk, directory, segments, start, recovery_point, producers, epochs, now_ms
+        recovery = Recovery(
+            disk, directory, segments, producers, epochs, recovery_point, compacted_up_to
         )
+        log_end_offset = recovery.run(start, now_ms=now_ms)
     producers.forget_strays(segments)
     log_start_offset = max(log_start_offset, segments.first.base_offset)
     epochs.truncate_from_end(log_end_offset)
@@ -119,46 +120,3 @@ def _is_sane(segment: Segment) -> bool:
     except CorruptIndexError:
         return False
     return True
-
-
-def _recover(
-    disk: Disk,
-    directory: str,
-    segments: Segments,
-    start: int,
-    recovery_point: int,
-    producers: ProducerHistory,
-    epochs: LeaderEpochCache,
-    now_ms: int,
-) -> int:
-    """Recovers the segment that holds `start` and all after it; returns the end of the log."""
-    suspects = segments.starting_with(start)
-    # If it was rolled after the last flush, the end of its time index is not safe yet, if there.
-    previous = segments.containing(suspects[0].base_offset - 1)
-    if previous is not None and previous.has_complete_indexes():
-        previous.sync()
-    elif previous is not None:
-        suspects.insert(0, previous)
-    end = suspects[0].base_offset
-    epochs.truncate_from_end(end)
-    producers.load_up_to(end, segments, now_ms=now_ms)
-    for number, segment in enumerate(suspects):
-        if segment.base_offset != end and segment.base_offset > recovery_point:
-            # Something before it did not reach the device. It is after a hole and was not safe.
-            _drop(disk, directory, segments, suspects[number:])
-            break
-        if segment.base_offset < end:
-            raise StorageError(f"segment {segment.path(FileKind.LOG)} begins before offset {end}")
-        end = recover_segment(
-            segment, producers=producers, epochs=epochs, recovery_point=recovery_point
-        )
-        producers.take_snapshot(end)
-    return end
-
-
-def _drop(disk: Disk, directory: str, segments: Segments, dropped: list[Segment]) -> None:
-    """Durably: what came back later might fit the end that the log has then."""
-    for segment in dropped:
-        segments.remove(segment)
-        segment.remove()
-    disk.sync_directory(directory)

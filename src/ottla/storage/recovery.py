@@ -1,4 +1,8 @@
-"""A segment after a crash: walked batch by batch, cut at the first that is not whole.
+"""A log after a crash: each segment walked batch by batch, and cut at the first that is not whole.
+
+A segment that does not begin where the one before it ends is cut off, too: power loss may keep what
+was written later. Gaps that compaction left are another matter, and the segments around them were
+safe before it began. Below `compacted_up_to` gaps are Kafka's, whose recovery point may lag behind.
 
 Everything that can be derived from the log is derived again: indexes, leader epochs, the state of
 producers. What is below the recovery point was on the device before the crash, so damage there is
@@ -8,13 +12,76 @@ instead.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from ottla.runtime.disk import Disk
 from ottla.storage.batch_scan import scan_batches
 from ottla.storage.epoch_cache import LeaderEpochCache
-from ottla.storage.errors import CorruptLogError
+from ottla.storage.errors import CorruptLogError, StorageError
+from ottla.storage.file_names import FileKind
 from ottla.storage.producer_history import ProducerHistory
 from ottla.storage.segment import BatchExtent, Segment
+from ottla.storage.segments import Segments
 from ottla.wire.records.batch import crc_matches
 from ottla.wire.records.header import BatchHeader
+
+
+class Recovery(NamedTuple):
+    """What it takes to recover a log; made for one `run`."""
+
+    disk: Disk
+    directory: str
+    segments: Segments
+    producers: ProducerHistory
+    epochs: LeaderEpochCache
+    recovery_point: int
+    compacted_up_to: int
+
+    def run(self, start: int, *, now_ms: int) -> int:
+        """Recovers the segment that holds `start` and all after it; returns the end of the log."""
+        suspects = self._suspects(start)
+        end = suspects[0].base_offset
+        self.epochs.truncate_from_end(end)
+        self.producers.load_up_to(end, self.segments, now_ms=now_ms)
+        for number, segment in enumerate(suspects):
+            if segment.base_offset != end and not self._was_safe(segment):
+                self._drop(suspects[number:])
+                break
+            if segment.base_offset < end:
+                raise StorageError(f"{segment.path(FileKind.LOG)} begins before offset {end}")
+            size = segment.size
+            end = recover_segment(
+                segment,
+                producers=self.producers,
+                epochs=self.epochs,
+                recovery_point=self.recovery_point,
+            )
+            self.producers.take_snapshot(end)
+            if segment.size < size:
+                self._drop(suspects[number + 1 :])
+                break
+        return end
+
+    def _suspects(self, start: int) -> list[Segment]:
+        suspects = self.segments.starting_with(start)
+        # If it was rolled after the last flush, the end of its time index is not safe, or missing.
+        previous = self.segments.containing(suspects[0].base_offset - 1)
+        if previous is None:
+            return suspects
+        if previous.has_complete_indexes():
+            previous.sync()
+            return suspects
+        return [previous, *suspects]
+
+    def _was_safe(self, segment: Segment) -> bool:
+        return segment.base_offset <= max(self.recovery_point, self.compacted_up_to)
+
+    def _drop(self, dropped: list[Segment]) -> None:
+        """Durably: what came back later might fit the end that the log has then."""
+        for segment in dropped:
+            self.segments.remove(segment)
+            segment.remove()
+        self.disk.sync_directory(self.directory)
 
 
 def recover_segment(

@@ -19,6 +19,7 @@ from aiokafka.errors import BrokerResponseError  # type: ignore[import-untyped]
 from tests.conformance.clients import (
     EARLIEST,
     LATEST,
+    LONG_WAIT_MS,
     TIMEOUT_S,
     Message,
     Position,
@@ -28,7 +29,6 @@ from tests.conformance.clients import (
 )
 
 TIMESTAMP_TYPES = {0: "CreateTime", 1: "LogAppendTime"}
-LONG_WAIT_MS = 20_000
 
 
 class AiokafkaClient:

@@ -19,6 +19,7 @@ from confluent_kafka import Message as ConfluentMessage
 from tests.conformance.clients import (
     EARLIEST,
     LATEST,
+    LONG_WAIT_MS,
     TIMEOUT_S,
     Headers,
     Message,
@@ -32,7 +33,6 @@ TIMESTAMP_TYPES = {
     TIMESTAMP_CREATE_TIME: "CreateTime",
     TIMESTAMP_LOG_APPEND_TIME: "LogAppendTime",
 }
-LONG_WAIT_MS = 20_000
 
 
 class ConfluentClient:
@@ -41,6 +41,9 @@ class ConfluentClient:
 
     def __init__(self, bootstrap: str) -> None:
         self.bootstrap = bootstrap
+
+    def can_send(self, message: Message) -> bool:
+        return True
 
     def producer(self, **configs: Any) -> Producer:
         return Producer({"bootstrap.servers": self.bootstrap, **_dotted(configs)})
@@ -95,6 +98,8 @@ class ConfluentClient:
         consumer = self.consumer(
             isolation_level="read_committed" if read_committed else "read_uncommitted",
             max_partition_fetch_bytes=fetch_bytes_max,
+            # Partitions that are found one after the other wait for each other's fetches.
+            fetch_wait_max_ms=20,
             **configs,
         )
         consumer.assign([TopicPartition(*name, offset) for name, offset in starts.items()])

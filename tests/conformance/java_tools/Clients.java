@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
@@ -141,8 +142,8 @@ class Clients {
     static JsonNode latencies(JsonNode request) throws Exception {
         ArrayNode latencies = Driver.JSON.arrayNode();
         String topic = request.get("partitions").get(0).get(0).asText();
-        try (KafkaProducer<byte[], byte[]> producer = producer(request);
-             KafkaConsumer<byte[], byte[]> consumer = assigned(request)) {
+        KafkaConsumer<byte[], byte[]> consumer = assigned(request);
+        try (KafkaProducer<byte[], byte[]> producer = producer(request)) {
             for (int sent = 0; sent < request.get("count").asInt(); sent++) {
                 // Sends the consumer's next fetch, which then waits on the node.
                 consumer.poll(POLL);
@@ -151,6 +152,9 @@ class Clients {
                 while (consumer.poll(Duration.ofSeconds(30)).isEmpty()) { }
                 latencies.add((System.nanoTime() - started) / 1e6);
             }
+        } finally {
+            // Its last fetch is still waiting; do not wait with it.
+            consumer.close(CloseOptions.timeout(Duration.ZERO));
         }
         return latencies;
     }

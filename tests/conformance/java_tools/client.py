@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.conformance.clients import (
+    LONG_WAIT_MS,
     TIMEOUT_S,
     Message,
     Position,
@@ -18,7 +19,6 @@ from tests.conformance.clients import (
 from tests.conformance.kafka.process import JudgeProcess
 
 HERE = Path(__file__).resolve().parent
-LONG_WAIT_MS = 20_000
 
 
 class Ran(NamedTuple):

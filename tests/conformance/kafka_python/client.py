@@ -11,6 +11,7 @@ from warnings import catch_warnings, simplefilter
 from tests.conformance.clients import (
     EARLIEST,
     LATEST,
+    LONG_WAIT_MS,
     TIMEOUT_S,
     Message,
     Position,
@@ -31,9 +32,6 @@ with catch_warnings():
     from kafka.errors import BrokerResponseError  # type: ignore[import-untyped]
 
 TIMESTAMP_TYPES = {0: "CreateTime", 1: "LogAppendTime"}
-# Longer than any fetch may wait for records.
-REQUEST_TIMEOUT_MS = 40_000
-LONG_WAIT_MS = 20_000
 
 
 class KafkaPythonClient:
@@ -136,9 +134,7 @@ class KafkaPythonClient:
     def latencies_ms(self, topic: str, count: int) -> list[float]:
         latencies = []
         with (
-            self.consumer(
-                fetch_max_wait_ms=LONG_WAIT_MS, request_timeout_ms=REQUEST_TIMEOUT_MS
-            ) as consumer,
+            self.consumer(fetch_max_wait_ms=LONG_WAIT_MS) as consumer,
             self.producer() as producer,
         ):
             assign(consumer, {(topic, 0): 0})

@@ -9,6 +9,7 @@ from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_names import FileKind
 from ottla.storage.log import Log
 from ottla.storage.log_config import LogConfig
+from ottla.storage.log_loading import open_log
 from tests.batches import batch_of
 from tests.log_checks import (
     aborted_in,
@@ -121,6 +122,65 @@ def test_segments_after_one_that_lost_its_last_batch_go(disk: SimulatedDisk, log
 
     assert base_offsets(log) == [0, 8]
     assert log.log_end_offset == 14
+
+
+def recovered_after_compaction(disk: SimulatedDisk, log: Log, *, compacted_up_to: int) -> Log:
+    disk.kill()
+    return open_log(
+        disk,
+        DIRECTORY,
+        log.partition,
+        CONFIG,
+        recovery_points=Checkpoints(disk),
+        now_ms=0,
+        compacted_up_to=compacted_up_to,
+    )
+
+
+@pytest.mark.parametrize(("compacted_up_to", "end"), [(8, 14), (15, 14), (16, 20)])
+def test_a_gap_that_kafkas_compaction_left_is_none(
+    disk: SimulatedDisk, log: Log, compacted_up_to: int, end: int
+) -> None:
+    file = disk.open(f"{DIRECTORY}/{8:020}{FileKind.LOG}")
+    file.truncate(3 * SIZE)
+    file.close()
+
+    log = recovered_after_compaction(disk, log, compacted_up_to=compacted_up_to)
+
+    assert log.log_end_offset == end
+    assert_sound(log, gaps=True)
+
+
+def test_a_cut_among_compacted_segments_is_no_gap(disk: SimulatedDisk, log: Log) -> None:
+    damage(disk, 8, position=2 * SIZE + 70, data=b"\xff")
+
+    log = recovered_after_compaction(disk, log, compacted_up_to=20)
+
+    assert log.log_end_offset == 12
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_segments_that_were_dropped_do_not_fit_a_later_end(disk: SimulatedDisk, seed: int) -> None:
+    log = opened(disk, CONFIG, clean=True)
+    append(log, batch_of(b"a"))
+    log.close()
+    Checkpoints(disk).write(log)
+    log = opened(disk, CONFIG, clean=True)
+    for values in ([b"old", b"old"], [b"stale"]):
+        log.roll(now_ms=0)
+        append(log, batch_of(*values))
+    assert base_offsets(log) == [0, 1, 3]
+    log.flush()
+    damage(disk, 1, position=70, data=b"\xff")
+    log = recovered(disk)
+    assert log.log_end_offset == 1
+
+    append(log, batch_of(b"new", b"new"))
+    log.flush()
+    Checkpoints(disk).write(log)
+    disk.crash(SeededDice(seed))
+
+    assert opened(disk, CONFIG).log_end_offset == 3
 
 
 @pytest.mark.parametrize("changes", range(25))

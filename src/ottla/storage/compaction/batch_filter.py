@@ -78,12 +78,13 @@ class BatchFilter:
         self.records_kept += kept.record_count
         if not kept.record_count:
             return None
-        smaller = _header_of(header, kept)
         if kept.has_tombstones and not header.has_delete_horizon:
-            marked = self._marked(smaller, kept.body)
+            marked = self._marked(_header_of(header, kept), kept.body)
             if marked is not None:
                 return marked
-        return batch if kept.record_count == header.record_count else seal_batch(smaller, kept.body)
+        if kept.record_count == header.record_count:
+            return batch
+        return seal_batch(_header_of(header, kept), kept.body)
 
     def _choose(self, body: bytes, header: BatchHeader) -> _KeptRecords:
         newest_offset = self._map.offsets.get

@@ -28,6 +28,10 @@ class CleanerOffsets:
             # Then everything is dirty.
             self._offsets = {}
 
+    def known(self, partition: TopicPartition) -> int:
+        """How far a log was clean when it was last compacted, whatever became of it since."""
+        return self._offsets.get(partition, 0)
+
     def first_dirty_offset(self, log: Log) -> int:
         """Where the next compaction begins: where the last one ended, or at the log's start if that
         has moved past it, or if the log does not reach so far any more."""

@@ -24,6 +24,8 @@ MEMORY_BYTES: Final = 128 << 20
 
 
 class PlannedSegment(NamedTuple):
+    """A segment as it was found; if it is another when the work is done, the work is void."""
+
     base_offset: int
     # The next segment's base offset.
     end_offset: int

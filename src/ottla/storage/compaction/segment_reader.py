@@ -20,6 +20,8 @@ Visit = Callable[[BatchHeader, memoryview], bool]
 
 
 class SegmentReader:
+    """For the passes of one compaction. Holds nothing open between two segments."""
+
     def __init__(
         self,
         disk: Disk,
