@@ -28,9 +28,9 @@ from ottla.storage.errors import StorageError
 DEFAULT_LISTEN = "127.0.0.1:9092"
 # Of the process's descriptors, half are for logs while that is not more than they profit from.
 _LOG_DESCRIPTORS_MAX = 3_000
+# Of the rest; what is left then is for directories being synced and files on their way to clients.
+_CONNECTIONS_SHARE = 0.75
 _DESCRIPTORS_MAX = 1 << 20
-# For directories being synced, files on their way to slow clients, and the process itself.
-_OTHER_DESCRIPTORS = 200
 
 _CANNOT_START = 1
 _WRONG_USAGE = 2
@@ -106,7 +106,7 @@ async def _serve(config: NodeConfig) -> None:
         dice=SystemDice(),
         network=SystemNetwork(),
         background=SystemBackground(),
-        connections_max=max(descriptors - log_descriptors - _OTHER_DESCRIPTORS, 1),
+        connections_max=int((descriptors - log_descriptors) * _CONNECTIONS_SHARE),
     )
     node = Node(config, world)
     stopping = asyncio.Event()

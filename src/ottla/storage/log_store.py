@@ -16,6 +16,7 @@ from ottla.storage.log_config import LogConfig
 from ottla.storage.log_directory import ConfigOf, LogDirectory, Progress
 
 NO_BROKER_EPOCH = -1
+_OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -91,11 +92,16 @@ class LogStore:
 
     def storage_error(self, path: str, error: OSError) -> KafkaError:
         """What to tell a client whose request met an `OSError` in a directory. Unless the disk is
-        merely full, the directory goes offline."""
+        merely full, or the process has no descriptors left, the directory goes offline."""
         if error.errno in _FULL:
             return KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR,
                 f"the disk of {path} is full; free space, shorten retention or add a directory",
+            )
+        if error.errno in _OUT_OF_DESCRIPTORS:
+            return KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                "the node has too many open files; raise its limit with ulimit -n",
             )
         self.take_offline(path, error)
         return KafkaError(

@@ -172,11 +172,10 @@ def test_a_client_that_does_not_read_is_not_served_on(node: OneNode) -> None:
     client = ClientStream(node, room_bytes=100_000)
     asked = [
         framed(MetadataRequest(topics=None), METADATA_VERSION, correlation_id=number)
-        for number in range(500)
+        for number in range(100)
     ]
     client.feed(b"".join(asked))
-    one = len(asked) and client.sent_bytes
-    assert 100_000 < one < 200_000
+    assert 100_000 < client.sent_bytes < 200_000
     assert not client.is_read_from
 
     answered: list[int] = []
@@ -184,8 +183,7 @@ def test_a_client_that_does_not_read_is_not_served_on(node: OneNode) -> None:
         answers = client.read_on()
         assert answers
         answered += correlation_ids(answers)
-    assert answered == list(range(500))
-    assert client.is_read_from
+    assert answered == list(range(100))
     client.end()
 
 
