@@ -127,6 +127,7 @@ class Node:
             )
             self._controller.listen(self.broker.replicas.apply)
             await self._registration.begin_to_serve()
+            await self.broker.replicas.wait_applied()
         except BaseException:
             await self.stop()
             raise

@@ -429,7 +429,8 @@ class Log:
         # Completing a time index, here or in a roll, is no append and moves no recovery point.
         for segment in self.segments.starting_with(self.recovery_point - 1):
             segment.sync()
-        self.producers.take_snapshot(self.log_end_offset)
+        if self.log_end_offset > self.segments.first.base_offset:
+            self.producers.take_snapshot(self.log_end_offset)
         self.flush()
         self.retired.purge()
         self.abandon()

@@ -64,8 +64,9 @@ def open_log(
         log_end_offset = recovery.run(start, now_ms=now_ms)
     producers.forget_strays(segments)
     log_start_offset = max(log_start_offset, segments.first.base_offset)
-    epochs.truncate_from_end(log_end_offset)
+    # In this order, or an epoch without records would stay once and go the next time.
     epochs.truncate_from_start(log_start_offset)
+    epochs.truncate_from_end(log_end_offset)
     log = Log(
         disk,
         directory,

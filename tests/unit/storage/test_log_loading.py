@@ -11,7 +11,7 @@ from ottla.storage.file_names import FileKind
 from ottla.storage.log import Log
 from ottla.storage.log_config import LogConfig
 from tests.batches import batch_of
-from tests.log_checks import assert_only_files_of_segments, assert_sound
+from tests.log_checks import assert_only_files_of_segments, assert_sound, directory_content
 from tests.logs import (
     DIRECTORY,
     NOW_MS,
@@ -233,6 +233,23 @@ def test_what_recovery_derived_is_durable_before_its_recovery_point(disk: Simula
     assert list(log.epochs.entries) == [(0, 0), (1, 10), (2, 20)]
     assert log.producers.state.entries[2].last_sequence == 9
     assert_sound(log)
+
+
+def test_the_second_recovery_of_a_log_without_records_changes_nothing(disk: SimulatedDisk) -> None:
+    log = written(disk)
+    log.roll(now_ms=NOW_MS)
+    log.flush()
+    log.advance_high_watermark(30)
+    log.delete_records_before(30)
+    Checkpoints(disk).write(log)
+    disk.kill()
+    opened(disk, CONFIG)
+    content = directory_content(disk, DIRECTORY)
+    disk.kill()
+
+    opened(disk, CONFIG)
+
+    assert directory_content(disk, DIRECTORY) == content
 
 
 def test_segments_that_overlap_below_the_recovery_point_are_refused(disk: SimulatedDisk) -> None:
