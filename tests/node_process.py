@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -23,11 +24,18 @@ class NodeProcess:
     """Starts with its `with` and is stopped with it. In between it can be killed and started again
     on the same port. What it says on stderr is collected over all its lives."""
 
-    def __init__(self, scratch: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        scratch: Path,
+        settings: Mapping[str, str] | None = None,
+        *,
+        open_files_max: int | None = None,
+    ) -> None:
         self.data = scratch / "data"
         self.port = 0
         self._stderr = scratch / "stderr.txt"
         self._settings = [f"--set={name}={value}" for name, value in (settings or {}).items()]
+        self._open_files_max = open_files_max
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -68,6 +76,7 @@ class NodeProcess:
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 text=True,
+                preexec_fn=self._limit_open_files,
             )
         assert self._process.stdout is not None
         # A node that hangs is killed, and then says nothing more.
@@ -131,6 +140,12 @@ class NodeProcess:
     @property
     def open_files(self) -> int:
         return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def _limit_open_files(self) -> None:
+        """As `ulimit -n` would; all that there are unless the test says how many."""
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        limit = self._open_files_max or hard
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
 
     def _kibibytes(self, name: str) -> int:
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():

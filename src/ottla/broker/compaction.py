@@ -6,13 +6,24 @@ import logging
 
 from ottla.broker.broker import Broker
 from ottla.runtime.background import Background, WorkerCrashedError
+from ottla.runtime.disk import Disk
 from ottla.runtime.metrics import Metrics
-from ottla.storage.compaction import CompactionPlan, compact, plan_compaction, swap_groups
+from ottla.runtime.system_clock import sleep_blocking
+from ottla.storage.compaction import (
+    CompactionPlan,
+    CompactionResult,
+    compact,
+    plan_compaction,
+    swap_groups,
+)
 from ottla.storage.errors import StorageError
 from ottla.storage.log import Log
 from ottla.storage.log_directory import LogDirectory
 
 _log = logging.getLogger(__name__)
+
+# Kafka's default rate is the greatest double.
+_NO_THROTTLE = 1e15
 
 
 class Compaction:
@@ -28,7 +39,7 @@ class Compaction:
 
     async def compact_filthiest(self) -> None:
         """Compacts whatever is due, the dirtiest log first."""
-        while True:
+        while self._broker.config.log_cleaner_enable:
             due = [
                 (_dirty_ratio(plan), directory, log, plan)
                 for directory in self._broker.logs.directories
@@ -43,6 +54,8 @@ class Compaction:
     async def _plan(self, directory: LogDirectory, log: Log) -> CompactionPlan | None:
         if self._failed.get(log) == log.log_end_offset:
             return None
+        config = self._broker.config
+        rate = config.log_cleaner_io_max_bytes_per_second
         try:
             # Only what is durable is compacted: then a truncation of it is one that the recovery
             # point knows of, and takes the cleaner's offset back with it.
@@ -53,7 +66,13 @@ class Compaction:
                     log.complete_flush(flush)
             first_dirty_offset = directory.cleaner_offsets.first_dirty_offset(log)
             now_ms = self._broker.clock.now_ms()
-            return plan_compaction(log, first_dirty_offset=first_dirty_offset, now_ms=now_ms)
+            return plan_compaction(
+                log,
+                first_dirty_offset=first_dirty_offset,
+                now_ms=now_ms,
+                memory_bytes=config.log_cleaner_dedupe_buffer_size,
+                bytes_per_second=None if rate > _NO_THROTTLE else rate,
+            )
         except OSError as error:
             self._broker.log_failed(log, error)
             return None
@@ -62,7 +81,7 @@ class Compaction:
         clock = self._broker.clock
         started = clock.monotonic()
         try:
-            result = await self._background.compute(compact, log.disk, plan)
+            result = await self._background.compute(_compact_throttled, log.disk, plan)
             swapped = 0
             for _ in swap_groups(log, result, now_ms=clock.now_ms()):
                 swapped += 1
@@ -88,6 +107,10 @@ class Compaction:
             result.records_kept,
             clock.monotonic() - started,
         )
+
+
+def _compact_throttled(disk: Disk, plan: CompactionPlan) -> CompactionResult:
+    return compact(disk, plan, sleep=sleep_blocking)
 
 
 def _dirty_ratio(plan: CompactionPlan) -> float:

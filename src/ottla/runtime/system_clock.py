@@ -26,3 +26,8 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)  # noqa: TID251  this is the seam
+
+
+def sleep_blocking(seconds: float) -> None:
+    """For work that runs in a thread or process of its own and has to go slower."""
+    time.sleep(seconds)

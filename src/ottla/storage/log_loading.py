@@ -58,6 +58,9 @@ def open_log(
         # A process that died may have left names that its host has not written yet.
         disk.sync_directory(directory)
         start = min([recovery_point, *(segment.base_offset for segment in unindexed)])
+        if start < recovery_point:
+            # A crash while indexes are built again must not leave half of one to be trusted.
+            recovery_points.lower(partition, start)
         recovery = Recovery(
             disk, directory, segments, producers, epochs, recovery_point, compacted_up_to
         )
