@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket  # noqa: TID251 - tests stand outside of the node
 import struct
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,7 +23,11 @@ class WireConnection:
         self.socket.settimeout(TIMEOUT_SECONDS)
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.connect(address)
+        try:
+            self.socket.connect(address)
+        except OSError:
+            self.socket.close()
+            raise
         self._correlation_id = 0
 
     def __enter__(self) -> Self:
@@ -38,6 +43,16 @@ class WireConnection:
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
+
+    def send_what_it_takes(self, data: bytes) -> None:
+        """Sends until all is sent or the node has closed the connection."""
+        with suppress(ConnectionError):
+            self.socket.sendall(data)
+
+    def finish(self) -> None:
+        """Tells the node that nothing more is sent."""
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_WR)
 
     def ask(self, request: Message, version: int) -> Any:
         """The response to a request."""
@@ -55,12 +70,10 @@ class WireConnection:
     def receive_end(self) -> bytes:
         """Whatever still comes before the node closes the connection."""
         received = bytearray()
-        try:
+        # A node that closes while bytes of ours are unread resets; that is closed as well.
+        with suppress(ConnectionResetError):
             while chunk := self.socket.recv(1 << 16):
                 received += chunk
-        except ConnectionResetError:
-            # A node that closes while bytes of ours are unread resets; that is closed as well.
-            pass
         return bytes(received)
 
     def _receive(self, size: int) -> bytes:

@@ -7,6 +7,7 @@ traced code has to know of it.
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -40,10 +41,14 @@ class Call:
 
 
 class FunctionTracer:
-    """Collects calls while it is installed. One for each thread; `calls` are in their order."""
+    """Collects calls while it is installed. One for each thread; `calls` are in their order.
+
+    One that is installed for new threads sees those of a worker; it collects while `is_active`.
+    """
 
     def __init__(self, thread: str, steps: Mapping[CodeType, Step]) -> None:
         self.calls: list[Call] = []
+        self.is_active = True
         self._thread = thread
         self._steps = steps
         self._open: list[tuple[FrameType, Call]] = []
@@ -52,12 +57,21 @@ class FunctionTracer:
         """Begins, on the calling thread."""
         sys.setprofile(self._event)
 
+    def install_for_new_threads(self) -> None:
+        """Begins on every thread that is started from now on, but does not collect yet."""
+        self.is_active = False
+        threading.setprofile(self._event)
+
+    @staticmethod
+    def uninstall_for_new_threads() -> None:
+        threading.setprofile(None)  # type: ignore[arg-type]
+
     @staticmethod
     def uninstall() -> None:
         sys.setprofile(None)
 
     def _event(self, frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call":
+        if event == "call" and self.is_active:
             step = self._steps.get(frame.f_code)
             if step is not None:
                 detail = step.detail(frame.f_locals)

@@ -7,6 +7,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from rich.console import Console
@@ -126,12 +127,17 @@ class _Exchange:
 
 def run_trace(*, size: int, sync: bool, as_json: bool) -> None:
     configs = {"flush.messages": "1"} if sync else {}
+    steps = {function.__code__: step for function, step in _STEPS.items()}
+    # Before any thread of the node's is started.
+    worker = FunctionTracer("worker", steps)
+    worker.install_for_new_threads()
     with (
         tempfile.TemporaryDirectory(prefix="ottla-trace-") as directory,
         Cluster(data_dir=directory) as cluster,
     ):
         cluster.create_topic(TOPIC, configs=configs)
-        calls = asyncio.run(_follow(cluster, size))
+        calls = asyncio.run(_follow(cluster, size, steps, worker))
+    worker.uninstall_for_new_threads()
     if as_json:
         for call in calls:
             print(json.dumps(_as_json(call, calls[0].started_ns)))
@@ -139,22 +145,26 @@ def run_trace(*, size: int, sync: bool, as_json: bool) -> None:
         Console(highlight=False).print(_table(calls))
 
 
-async def _follow(cluster: Cluster, size: int) -> list[Call]:
+async def _follow(
+    cluster: Cluster, size: int, steps: Mapping[CodeType, Step], worker: FunctionTracer
+) -> list[Call]:
     """Sends and fetches messages until everything is warm, then one more under the tracer."""
     host, _, port = cluster.bootstrap.rpartition(":")
     exchange = _Exchange(FrameReader(frame_bytes_max=100 << 20), _future())
+    client, node = FunctionTracer("client", steps), FunctionTracer("node", steps)
     connection = await SystemNetwork().connect(Address(host, int(port)), exchange)
     for _ in range(_WARM_UP):
         await _send_and_fetch(connection, exchange, size, offset=0)
-    steps = {function.__code__: step for function, step in _STEPS.items()}
-    client, node = FunctionTracer("client", steps), FunctionTracer("node", steps)
     cluster.call_in_loop(node.install)
+    worker.is_active = True
     client.install()
     await _send_and_fetch(connection, exchange, size, offset=_WARM_UP)
     client.uninstall()
+    worker.is_active = False
     cluster.call_in_loop(node.uninstall)
     connection.close()
-    return sorted(client.calls + node.calls, key=lambda call: call.started_ns)
+    calls = client.calls + node.calls + worker.calls
+    return sorted(calls, key=lambda call: call.started_ns)
 
 
 async def _send_and_fetch(

@@ -1,7 +1,8 @@
 """A process that calculates for another one: one job at a time, over a pipe.
 
-The process is spawned, not forked: a fork would copy the locks of threads that it does not have.
-`multiprocessing` is imported where it is needed, because most processes never compute.
+The process is a new interpreter, not a fork, which would copy the locks of threads that it does not
+have; and not one of `multiprocessing`'s, which would run the program's main module once more.
+`multiprocessing` lends its pipe, and is imported where it is needed: most processes never compute.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -18,9 +21,9 @@ from ottla.runtime.background import WorkerCrashedError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
 
 _STOP_SECONDS_MAX = 5.0
+_PROGRAM = f"import sys; from {__name__} import work; work(int(sys.argv[1]), int(sys.argv[2]))"
 
 
 class WorkerProcess:
@@ -31,7 +34,7 @@ class WorkerProcess:
     """
 
     def __init__(self) -> None:
-        self._process: SpawnProcess | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection[Any, Any] | None = None
         self._lock = threading.Lock()
         self._job: object = None
@@ -72,14 +75,16 @@ class WorkerProcess:
             self._pipe.close()
         if process is None:
             return None
-        process.join(_STOP_SECONDS_MAX)
-        if process.is_alive():
+        try:
+            code = process.wait(_STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
             process.kill()
-            process.join()
-        return process.exitcode
+            code = process.wait()
+        os.close(self._life)
+        return code
 
     def _ask(self, question: bytes) -> bytes:
-        if self._process is not None and not self._process.is_alive():
+        if self._process is not None and self._process.poll() is not None:
             self.stop()
         if self._process is None:
             self._start()
@@ -88,13 +93,20 @@ class WorkerProcess:
         return self._pipe.recv_bytes()
 
     def _start(self) -> None:
-        import multiprocessing
+        from multiprocessing import Pipe
 
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs,), name="ottla-worker", daemon=True)
-        process.start()
+        ours, theirs = Pipe()
+        # Nothing is ever written to it: its end is ours.
+        watched, self._life = os.pipe()
+        inherited = (theirs.fileno(), watched)
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter and text
+            [sys.executable, "-c", _PROGRAM, *map(str, inherited)],
+            stdin=subprocess.DEVNULL,
+            pass_fds=inherited,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
         theirs.close()
+        os.close(watched)
         self._pipe = ours
         with self._lock:
             self._process = process
@@ -111,11 +123,14 @@ class WorkerProcess:
         return WorkerCrashedError(reason)
 
 
-def _work(pipe: Connection[Any, Any]) -> None:
-    """The worker's own life: jobs until the pipe closes."""
+def work(pipe_descriptor: int, life_descriptor: int) -> None:
+    """The worker's own life: jobs until the pipe closes, and never longer than its parent's."""
+    from multiprocessing.connection import Connection
+
     # An interrupt from the terminal reaches every process; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(life_descriptor,), daemon=True).start()
+    pipe: Connection[Any, Any] = Connection(pipe_descriptor)
     while True:
         try:
             question = pipe.recv_bytes()
@@ -132,13 +147,9 @@ def _answer(question: bytes) -> bytes:
         return pickle.dumps((False, _portable(error)))
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(life_descriptor: int) -> None:
     """Without this, a job would go on writing files after its node was killed and restarted."""
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-    assert parent is not None
-    parent.join()
+    os.read(life_descriptor, 1)
     os._exit(1)
 
 

@@ -129,12 +129,13 @@ class AiokafkaClient:
 
     async def _offset_for(self, asked: Any, timestamp_ms: int) -> int | None:
         async with self.consumer() as consumer:
-            if timestamp_ms == EARLIEST:
-                found: int = (await consumer.beginning_offsets([asked]))[asked]
-                return found
-            if timestamp_ms == LATEST:
-                found = (await consumer.end_offsets([asked]))[asked]
-                return found
+            if timestamp_ms in (EARLIEST, LATEST):
+                ends = (
+                    await consumer.beginning_offsets([asked])
+                    if timestamp_ms == EARLIEST
+                    else await consumer.end_offsets([asked])
+                )
+                return int(ends[asked])
             at_time = (await consumer.offsets_for_times({asked: timestamp_ms}))[asked]
             return None if at_time is None else at_time.offset
 

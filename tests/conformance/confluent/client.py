@@ -35,6 +35,22 @@ TIMESTAMP_TYPES = {
 }
 
 
+class Delivery:
+    """What became of a message; librdkafka calls it when it knows."""
+
+    def __call__(self, error: KafkaError | None, message: ConfluentMessage) -> None:
+        self._error = error
+        self._message = message
+
+    def position(self) -> Position:
+        if self._error is not None:
+            raise RefusedError(self._error.code(), self._error.str())
+        partition, offset = self._message.partition(), self._message.offset()
+        assert partition is not None
+        # With acks=0 there is none.
+        return Position(partition, -1 if offset is None else offset)
+
+
 class ConfluentClient:
     name = "confluent"
     sets_timestamps = True
@@ -64,7 +80,6 @@ class ConfluentClient:
         request_bytes_max: int = 1_000_000,
         **configs: Any,
     ) -> list[Position]:
-        delivered: dict[int, tuple[KafkaError | None, ConfluentMessage]] = {}
         producer = self.producer(
             compression_codec=codec,
             acks=acks,
@@ -72,19 +87,14 @@ class ConfluentClient:
             message_max_bytes=request_bytes_max,
             **configs,
         )
-        for number, message in enumerate(messages):
+        deliveries = [Delivery() for _ in messages]
+        for message, delivery in zip(messages, deliveries, strict=True):
             producer.produce(
-                topic,
-                message.value,
-                message.key,
-                **_options(message),
-                on_delivery=lambda error, sent, number=number: delivered.update(
-                    {number: (error, sent)}
-                ),
+                topic, message.value, message.key, on_delivery=delivery, **_options(message)
             )
         left = producer.flush(TIMEOUT_S)
         assert not left, f"{left} of {len(messages)} records were not delivered"
-        return [_position(*delivered[number]) for number in range(len(messages))]
+        return [delivery.position() for delivery in deliveries]
 
     def consume(
         self,
@@ -102,6 +112,8 @@ class ConfluentClient:
             fetch_wait_max_ms=20,
             **configs,
         )
+        # It asks for the offsets of partitions that it does not know half a second later.
+        consumer.list_topics(timeout=TIMEOUT_S)
         consumer.assign([TopicPartition(*name, offset) for name, offset in starts.items()])
         received = [_received(message) for message in consumer.consume(count, TIMEOUT_S)]
         consumer.close()
@@ -145,15 +157,6 @@ def _options(message: Message) -> dict[str, Any]:
     if message.timestamp_ms is not None:
         options["timestamp"] = message.timestamp_ms
     return options
-
-
-def _position(error: KafkaError | None, message: ConfluentMessage) -> Position:
-    if error is not None:
-        raise RefusedError(error.code(), error.str())
-    partition, offset = message.partition(), message.offset()
-    assert partition is not None
-    assert offset is not None
-    return Position(partition, offset)
 
 
 def _received(message: ConfluentMessage) -> Received:

@@ -92,6 +92,8 @@ class JavaClient:
             configs=self._configs(
                 isolation_level="read_committed" if read_committed else "read_uncommitted",
                 max_partition_fetch_bytes=fetch_bytes_max,
+                # To close, it waits for the fetch that it has sent.
+                fetch_max_wait_ms=20,
             ),
         )
         assert_complete(records, count)

@@ -122,12 +122,13 @@ class KafkaPythonClient:
     def offset_for(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
         asked = TopicPartition(topic, partition)
         with self.consumer() as consumer:
-            if timestamp_ms == EARLIEST:
-                found: int = consumer.beginning_offsets([asked])[asked]
-                return found
-            if timestamp_ms == LATEST:
-                found = consumer.end_offsets([asked])[asked]
-                return found
+            if timestamp_ms in (EARLIEST, LATEST):
+                ends = (
+                    consumer.beginning_offsets([asked])
+                    if timestamp_ms == EARLIEST
+                    else consumer.end_offsets([asked])
+                )
+                return int(ends[asked])
             at_time = consumer.offsets_for_times({asked: timestamp_ms})[asked]
             return None if at_time is None else at_time.offset
 

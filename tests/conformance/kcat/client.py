@@ -6,8 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 
 from ottla.model import ErrorCode
@@ -34,7 +33,7 @@ ERRORS = {
     "Broker: Message size too large": ErrorCode.MESSAGE_TOO_LARGE,
     "Broker: Unknown topic or partition": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
 }
-# Longer ones come from a file.
+# A longer value than this comes from a file.
 INPUT_BYTES_MAX = 10_000
 
 
@@ -44,9 +43,7 @@ def reason_unavailable() -> str | None:
     return None
 
 
-def kcat(
-    bootstrap: str, *arguments: str, stdin: bytes = b""
-) -> subprocess.CompletedProcess[bytes]:
+def kcat(bootstrap: str, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         ["kcat", "-b", bootstrap, *arguments], input=stdin, capture_output=True, timeout=TIMEOUT_S
     )
@@ -92,18 +89,18 @@ class KcatClient:
             options += ["-p", str(message.partition)]
         for name, value in message.headers:
             options += ["-H", name if value is None else f"{name}={value.decode()}"]
-        if len(message.value or b"") > INPUT_BYTES_MAX:
+        value = message.value or b""
+        if len(value) > INPUT_BYTES_MAX or DELIMITER in value:
             assert message.key is not None
-            assert message.value is not None
             with tempfile.NamedTemporaryFile() as file:
-                file.write(message.value)
+                file.write(value)
                 file.flush()
                 ran = kcat(self.bootstrap, *options, "-k", message.key.decode(), file.name)
         else:
             if None in (message.key, message.value):
                 options.append("-Z")
             options += ["-K", KEY_DELIMITER.decode(), "-D", DELIMITER.decode()]
-            text = (message.key or b"") + KEY_DELIMITER + (message.value or b"") + DELIMITER
+            text = (message.key or b"") + KEY_DELIMITER + value + DELIMITER
             ran = kcat(self.bootstrap, *options, stdin=text)
         return _position(ran.stderr.decode())
 
@@ -144,25 +141,18 @@ class KcatClient:
         waiting = ["-C", "-q", "-u", "-t", topic, "-p", "0", "-o", "0"]
         waiting += ["-X", f"fetch.wait.max.ms={LONG_WAIT_MS}"]
         latencies = []
-        with self._process(*waiting) as consumer, self._process("-P", "-t", topic) as producer:
+        command = ["kcat", "-b", self.bootstrap, *waiting]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as consumer:
             assert consumer.stdout is not None
-            assert producer.stdin is not None
-            for _ in range(count):
-                started = perf_counter()
-                producer.stdin.write(b"x\n")
-                producer.stdin.flush()
-                assert consumer.stdout.readline() == b"x\n"
-                latencies.append((perf_counter() - started) * 1_000)
-        return latencies
-
-    @contextmanager
-    def _process(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-        command = ["kcat", "-b", self.bootstrap, *arguments]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             try:
-                yield process
+                for _ in range(count):
+                    started = perf_counter()
+                    self.produce(topic, [Message(b"x", b"")])
+                    assert consumer.stdout.readline() == b"x\n"
+                    latencies.append((perf_counter() - started) * 1_000)
             finally:
-                process.kill()
+                consumer.kill()
+        return latencies
 
 
 def _position(told: str) -> Position:
