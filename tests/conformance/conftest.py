@@ -67,6 +67,12 @@ def client(request: pytest.FixtureRequest, node: RunningNode) -> Client:
 
 
 @pytest.fixture
+def writer(node: RunningNode) -> Client:
+    """Who writes where it does not matter who did."""
+    return ConfluentClient(node.bootstrap)
+
+
+@pytest.fixture
 def kcat(node: RunningNode) -> KcatClient:
     if reason := reason_no_kcat():
         pytest.skip(reason)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -29,7 +27,6 @@ from ottla.storage.group_commit import GroupCommit
 from ottla.storage.log import Log
 from ottla.storage.log_store import LogStore
 from ottla.wire.messages.fetch import FetchResponse
-from ottla.wire.messages.produce import ProduceResponse
 
 if TYPE_CHECKING:
     from ottla.broker.connection import ClientConnection
@@ -73,7 +70,7 @@ class Broker:
         self.connection_limits = ConnectionLimits(self, connections_max=connections_max)
         self.apis: dict[int, HandledApi] = handled_apis()
         self._background = background
-        self._commit = commit
+        self.commit = commit
 
     @property
     def cluster_id(self) -> str:
@@ -113,16 +110,6 @@ class Broker:
                     each.log = None
         return told
 
-    def when_synced(self, partitions: Iterable[Partition], response: ProduceResponse) -> Pending:
-        """The response, once what was appended to these partitions is durable."""
-        pending = Pending()
-        waits = [
-            self._commit.when_durable(log, log.log_end_offset)
-            for log in (partition.require_log() for partition in partitions)
-        ]
-        self.tasks.start("acknowledge", self._acknowledge(waits, pending, response))
-        return pending
-
     def when_warm(self, cold: list[FileSlice], response: FetchResponse) -> Pending:
         """The response, once its records can be sent without waiting for a device."""
         pending = Pending()
@@ -134,10 +121,4 @@ class Broker:
             # A read that fails is met again, and answered for, when the records are sent.
             with suppress(OSError):
                 await self._background.run(each.warm)
-        pending.resolve(response)
-
-    async def _acknowledge(
-        self, waits: list[asyncio.Future[None]], pending: Pending, response: ProduceResponse
-    ) -> None:
-        await asyncio.gather(*waits)
         pending.resolve(response)

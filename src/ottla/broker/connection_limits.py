@@ -27,10 +27,11 @@ class ConnectionLimits:
         self._listeners: list[Listener] = []
         self._is_accepting = True
 
-    def add_listener(self, listener: Listener) -> None:
+    def open(self, listener: Listener) -> None:
+        """Lets a paused listener accept, now or as soon as there is room."""
         self._listeners.append(listener)
-        if not self._is_accepting:
-            listener.pause_accepting()
+        if self._is_accepting:
+            listener.resume_accepting()
 
     def accepted(self) -> None:
         """A connection is there, whoever it is from."""

@@ -128,6 +128,8 @@ class Node:
             self._controller.listen(self.broker.replicas.apply)
             await self._registration.begin_to_serve()
             await self.broker.replicas.wait_applied()
+            for _, listener in self._listeners:
+                self.broker.connection_limits.open(listener)
         except BaseException:
             await self.stop()
             raise
@@ -161,8 +163,9 @@ class Node:
             address = Address(configured.host, configured.port)
             make_handler = partial(ClientConnection, self.broker, configured.name)
             listener = await self._world.network.listen(address, make_handler)
+            # The port has to be known to register, and nobody is to meet an unregistered node.
+            listener.pause_accepting()
             self._listeners.append((configured, listener))
-            self.broker.connection_limits.add_listener(listener)
 
     def _advertised(self) -> list[ConfiguredListener]:
         """What clients are told to connect to; a port that was left open is the one found."""

@@ -23,7 +23,7 @@ class FakeListener:
     address = Address("192.0.2.2", 9092)
 
     def __init__(self) -> None:
-        self.is_accepting = True
+        self.is_accepting = False
 
     def pause_accepting(self) -> None:
         self.is_accepting = False
@@ -36,7 +36,7 @@ class FakeListener:
 
 def listening(node: OneNode) -> FakeListener:
     listener = FakeListener()
-    node.broker.connection_limits.add_listener(listener)
+    node.broker.connection_limits.open(listener)
     return listener
 
 

@@ -7,11 +7,15 @@ KAFKA_STORAGE_ERROR, and those of leader_batch.py and producer_state.py.
 
 from __future__ import annotations
 
+import asyncio
+from typing import NamedTuple
+
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.pending import Pending
 from ottla.model import ErrorCode, KafkaError
 from ottla.replication.partition import Partition
+from ottla.storage.log import Log
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.produce import (
     PartitionProduceData,
@@ -30,7 +34,7 @@ def produce(
 ) -> ProduceResponse | Pending | None:
     now_ms = broker.clock.now_ms()
     by_id = context.api_version >= 13
-    unsynced: list[Partition] = []
+    unsynced: list[_Unsynced] = []
     failed = False
     topics = []
     for topic in request.topic_data:
@@ -44,19 +48,16 @@ def produce(
                     if by_id
                     else broker.partitions.by_name(topic.name, data.index)
                 )
-                answers.append(_append(broker, partition, data, now_ms))
-                if partition.require_log().config.syncs_before_acknowledging:
-                    unsynced.append(partition)
+                answer = _append(broker, partition, data, now_ms)
+                log = partition.require_log()
+                if log.config.syncs_before_acknowledging:
+                    durable = broker.commit.when_durable(log, log.log_end_offset)
+                    unsynced.append(_Unsynced(log, answer, durable))
             except KafkaError as error:
                 failed = True
-                answers.append(
-                    PartitionProduceResponse(
-                        index=data.index,
-                        error_code=error.code,
-                        base_offset=-1,
-                        error_message=error.message,
-                    )
-                )
+                answer = PartitionProduceResponse(index=data.index)
+                _refuse(answer, error)
+            answers.append(answer)
         topics.append(
             TopicProduceResponse(
                 name=topic.name, topic_id=topic.topic_id, partition_responses=answers
@@ -68,8 +69,38 @@ def produce(
             raise ConnectionAbortedError("an append with acks=0 was refused")
         return None
     if unsynced:
-        return broker.when_synced(unsynced, response)
+        pending = Pending()
+        broker.tasks.start("acknowledge", _acknowledge(broker, unsynced, response, pending))
+        return pending
     return response
+
+
+class _Unsynced(NamedTuple):
+    """An append that is answered when it is on the device, or when it failed to get there."""
+
+    log: Log
+    answer: PartitionProduceResponse
+    durable: asyncio.Future[None]
+
+
+async def _acknowledge(
+    broker: Broker, unsynced: list[_Unsynced], response: ProduceResponse, pending: Pending
+) -> None:
+    for log, answer, durable in unsynced:
+        try:
+            await durable
+        except KafkaError as error:
+            _refuse(answer, error)
+        except OSError as error:
+            # Nobody knows what of it is there: the directory is out of use from now on.
+            _refuse(answer, broker.log_failed(log, error))
+    pending.resolve(response)
+
+
+def _refuse(answer: PartitionProduceResponse, error: KafkaError) -> None:
+    answer.error_code = error.code
+    answer.error_message = error.message
+    answer.base_offset = -1
 
 
 def _append(
