@@ -10,7 +10,8 @@ from typing import Any, Self
 from confluent_kafka import KafkaError, Message, Producer
 
 _FLUSH_SECONDS_MAX = 60.0
-_IN_FLIGHT_MAX = 5_000
+_IN_FLIGHT_MAX = 1_000
+_PAUSE_SECONDS = 0.001
 _CONFIGS: dict[str, Any] = {
     "enable.idempotence": True,
     "acks": "all",
@@ -65,7 +66,7 @@ class NumberedProducer:
 
     def _run(self) -> None:
         for number in itertools.count():
-            if self._stopping.is_set():
+            if self._stopping.wait(_PAUSE_SECONDS):
                 return
             for partition in range(self.partitions):
                 self._producer.produce(

@@ -144,8 +144,10 @@ class OneNode:
         context = RequestContext(version, "test", "127.0.0.1", listener)
         answer = self.broker.apis[key].handler(self.broker, context, sent)
         assert answer is not None
-        assert not isinstance(answer, Pending)
-        response = answer if isinstance(answer, Message) else await answer
+        if isinstance(answer, Pending):
+            response = await _resolved(answer)
+        else:
+            response = answer if isinstance(answer, Message) else await answer
         return response_class(key).decode(response.encode(version), version)
 
     def create_topic(
@@ -199,6 +201,15 @@ class OneNode:
             self._is_over = True
             self._runner.run(self._tasks.close())
             self._runner.close()
+
+
+async def _resolved(pending: Pending) -> Message:
+    resolved = asyncio.Event()
+    pending.when_resolved(resolved.set)
+    if pending.response is None:
+        await resolved.wait()
+    assert pending.response is not None
+    return pending.response
 
 
 StartNode: TypeAlias = Callable[..., OneNode]

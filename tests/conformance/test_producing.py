@@ -106,4 +106,7 @@ def test_a_compacted_topic_takes_no_record_without_a_key(client: Client, topics:
     topic = topics.create(cleanup_policy="compact")
     with pytest.raises(RefusedError) as refused:
         client.produce(topic, [Message(b"no key")])
-    assert refused.value.code is ErrorCode.INVALID_RECORD
+    # aiokafka does not know this error.
+    is_known = client.name != "aiokafka"
+    expected = ErrorCode.INVALID_RECORD if is_known else ErrorCode.UNKNOWN_SERVER_ERROR
+    assert refused.value.code is expected

@@ -175,6 +175,9 @@ def _position(result: Any) -> Position:
         raise RefusedError(result.errno, str(result))
     if isinstance(result, BaseException):
         raise result
+    if result is None:
+        # Nobody knows with acks=0.
+        return Position(-1, -1)
     return Position(result.partition, result.offset)
 
 

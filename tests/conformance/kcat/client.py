@@ -31,6 +31,7 @@ DELIVERED = re.compile(r"% Message delivered to partition (\d+) \(offset (-?\d+)
 REFUSED = re.compile(r"% (?:Delivery failed for message|ERROR: .*): (Broker: .*)")
 ERRORS = {
     "Broker: Message size too large": ErrorCode.MESSAGE_TOO_LARGE,
+    "Broker: Broker failed to validate record": ErrorCode.INVALID_RECORD,
     "Broker: Unknown topic or partition": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
 }
 # A longer value than this comes from a file.
