@@ -25,22 +25,14 @@ LONG_S: Final = 1.0
 class Production:
     """Sends records to one topic, and stops at the first that fails."""
 
-    def __init__(
-        self,
-        producer: Producer,
-        topic: str,
-        *,
-        source: InputSource | None,
-        progress: RecordProgress,
-    ) -> None:
+    def __init__(self, producer: Producer, topic: str, source: InputSource | None) -> None:
         self.deliveries = Deliveries()
         self.sent = 0
         self._producer = producer
         self._topic = topic
         self._source = source
-        self._progress = progress
 
-    def run(self, records: Iterable[NewRecord]) -> None:
+    def run(self, records: Iterable[NewRecord], progress: RecordProgress) -> None:
         """Whatever ends the records, be it an error, those before it are sent."""
         is_live = self._source is not None and self._source.is_live
         try:
@@ -48,13 +40,13 @@ class Production:
                 self._send(record)
                 if is_live or self.sent % RECORDS_PER_POLL == 0:
                     self._producer.poll(0)
-                    self._show()
+                    self._show(progress)
                 if self.deliveries.first_error is not None:
                     self._producer.purge()
                     break
         finally:
             while self._producer.flush(WAIT_S):
-                self._show()
+                self._show(progress)
 
     def _send(self, record: NewRecord) -> None:
         while True:
@@ -71,7 +63,6 @@ class Production:
             except BufferError:
                 # The client holds as much as it may: some of it has to be acknowledged first.
                 self._producer.poll(WAIT_S)
-                self._show()
             except KafkaException as error:
                 self.deliveries.fail(error.args[0])
                 return
@@ -79,8 +70,8 @@ class Production:
                 self.sent += 1
                 return
 
-    def _show(self) -> None:
-        self._progress.update(
+    def _show(self, progress: RecordProgress) -> None:
+        progress.update(
             records=self.deliveries.records,
             size_in_bytes=self.deliveries.size_in_bytes,
             done=0 if self._source is None else self._source.position,
@@ -99,16 +90,17 @@ def run_produce(
     as_json: bool,
 ) -> None:
     started_at = clock.monotonic()
-    with RecordProgress(terminal.stderr, clock, title=topic) as progress:
-        production = Production(producer, topic, source=source, progress=progress)
-        try:
-            production.run(records)
-        finally:
-            deliveries, seconds = production.deliveries, clock.monotonic() - started_at
-            if as_json:
-                terminal.print_json(summary_json(topic, deliveries, seconds))
-            elif deliveries.records:
-                print_summary(terminal, topic, deliveries, seconds)
+    production = Production(producer, topic, source)
+    deliveries = production.deliveries
+    try:
+        with RecordProgress(terminal.stderr, clock, title=topic) as progress:
+            production.run(records, progress)
+    finally:
+        seconds = clock.monotonic() - started_at
+        if as_json:
+            terminal.print_json(summary_json(topic, deliveries, seconds))
+        elif deliveries.records:
+            print_summary(terminal, topic, deliveries, seconds)
     if deliveries.first_error is not None:
         raise cluster_errors.refused(f"produce to {topic}", deliveries.first_error)
     if not production.sent:

@@ -23,18 +23,17 @@ from ottla.model import (
 )
 from ottla.runtime.disk import Disk
 from ottla.storage.epoch_cache import LeaderEpochCache
-from ottla.storage.file_slice import FileSlice
 from ottla.storage.flush import Flush
 from ottla.storage.follower_batches import check_batches
 from ottla.storage.leader_batch import Origin, check_batch, settle_batch
 from ottla.storage.log_config import LogConfig
 from ottla.storage.offset_index import RELATIVE_OFFSET_MAX
 from ottla.storage.producer_history import ProducerHistory
+from ottla.storage.readable_log import ReadableLog
 from ottla.storage.retention import expired_segments
 from ottla.storage.retired_segments import RetiredSegments
 from ottla.storage.segment import BatchExtent, Segment
 from ottla.storage.segments import Segments
-from ottla.storage.transaction_index import AbortedTransaction
 from ottla.wire.records.header import LENGTH_PREFIX_BYTES, BatchHeader, TimestampType
 
 _PLACE = struct.Struct(">qii")
@@ -56,7 +55,7 @@ class RecoveryPointKeeper(Protocol):
         """Returns when no later recovery point of this partition can be found after a crash."""
 
 
-class Log:
+class Log(ReadableLog):
     """Made by `log_loading.open_log`, ended by `close`."""
 
     def __init__(
@@ -74,16 +73,17 @@ class Log:
         log_end_offset: int,
         recovery_point: int,
     ) -> None:
+        super().__init__(
+            partition,
+            segments,
+            producers,
+            log_start_offset=log_start_offset,
+            log_end_offset=log_end_offset,
+        )
         self.directory = directory
-        self.partition = partition
         self.config = config
-        self.segments = segments
-        self.producers = producers
         self.epochs = epochs
-        self.log_start_offset = log_start_offset
-        self.log_end_offset = log_end_offset
         self.recovery_point = recovery_point
-        self.high_watermark = log_start_offset
         self.retired = RetiredSegments(disk, directory)
         self._disk = disk
         self._recovery_points = recovery_points
@@ -230,67 +230,6 @@ class Log:
             active.remove()
         self.segments.add(segment)
         return segment
-
-    # ---- reading
-
-    def read(
-        self, offset: int, *, bytes_max: int, upper_offset: int, min_one_batch: bool = True
-    ) -> FileSlice | None:
-        """The bytes of the batches from the one that holds `offset` on: at most `bytes_max`, only
-        batches that end below `upper_offset`, never past the end of a segment. The last batch may
-        be cut off. None where there is nothing to read yet, or no room for it.
-        """
-        self._require_in_range(offset)
-        for segment in self.segments.starting_with(offset):
-            if segment.base_offset >= upper_offset:
-                return None
-            located = segment.locate(offset)
-            if located is None:
-                continue
-            limit = segment.size
-            if upper_offset < self.segments.end_offset(segment, self.log_end_offset):
-                bound = segment.locate(upper_offset)
-                limit = limit if bound is None else bound.position
-            wanted = max(bytes_max, located.header.size_in_bytes if min_one_batch else 0)
-            size = min(limit - located.position, wanted)
-            return FileSlice(segment.log_file, located.position, size) if size > 0 else None
-        return None
-
-    def _require_in_range(self, offset: int) -> None:
-        if not self.log_start_offset <= offset <= self.log_end_offset:
-            raise KafkaError(
-                ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"offset {offset} is not in {self.partition}, which has "
-                f"{self.log_start_offset} to {self.log_end_offset}",
-            )
-
-    def aborted_transactions(
-        self, *, fetch_offset: int, upper_bound_offset: int
-    ) -> list[AbortedTransaction]:
-        """The aborted transactions that a reader of these offsets has to skip."""
-        found: list[AbortedTransaction] = []
-        for segment in self.segments.starting_with(fetch_offset):
-            collected = segment.transaction_index.collect(
-                fetch_offset=fetch_offset, upper_bound_offset=upper_bound_offset
-            )
-            found += collected.transactions
-            if collected.is_complete:
-                break
-        return found
-
-    @property
-    def last_stable_offset(self) -> int:
-        """What read_committed consumers may see: no transaction is open below it."""
-        unstable = self.producers.state.first_unstable_offset
-        if unstable is None:
-            return self.high_watermark
-        return min(max(unstable, self.log_start_offset), self.high_watermark)
-
-    def advance_high_watermark(self, offset: int) -> None:
-        """Moves the high watermark, never past the end of the log and never back."""
-        if offset > self.high_watermark:
-            self.high_watermark = min(offset, self.log_end_offset)
-            self.producers.state.on_high_watermark_updated(self.high_watermark)
 
     # ---- cutting
 
