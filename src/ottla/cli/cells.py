@@ -5,15 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from rich.text import Text
-
-from ottla.dump.plain import printable_text
-
 NOTHING: Final = "-"
-# Longer keys and values are cut here; `--json` has all of them.
-SHOWN_CHARACTERS_MAX: Final = 300
-
-_ESCAPES: Final = str.maketrans({"\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 def number(value: int | None) -> str:
@@ -49,14 +41,3 @@ def moment(timestamp_ms: int | None) -> str:
     except (ValueError, OverflowError, OSError):
         return str(timestamp_ms)
     return f"{at:%Y-%m-%d %H:%M:%S}.{timestamp_ms % 1000:03d}"
-
-
-def raw(data: bytes | None) -> Text:
-    """A key or value as text if it is any, else in hexadecimal."""
-    if not data:
-        return Text("null" if data is None else '""', style="dim")
-    text = printable_text(data[: SHOWN_CHARACTERS_MAX * 4])
-    shown = f"0x{data[:SHOWN_CHARACTERS_MAX].hex()}" if text is None else text.translate(_ESCAPES)
-    if len(shown) > SHOWN_CHARACTERS_MAX or len(data) > SHOWN_CHARACTERS_MAX * 4:
-        return Text(f"{shown[:SHOWN_CHARACTERS_MAX]}… ({len(data):,} bytes)")
-    return Text(shown)

@@ -52,7 +52,7 @@ def describe(
 
 @app.command("set")
 def set_(
-    configs: Annotated[list[str], typer.Argument(metavar="NAME=VALUE...", show_default=False)],
+    configs: Annotated[list[str], typer.Argument(metavar="NAME=VALUE", show_default=False)],
     topic: TopicOption = None,
     broker: BrokerOption = None,
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
@@ -73,7 +73,7 @@ def set_(
 
 @app.command()
 def delete(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", show_default=False)],
+    names: Annotated[list[str], typer.Argument(metavar="NAME", show_default=False)],
     topic: TopicOption = None,
     broker: BrokerOption = None,
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,

@@ -21,7 +21,7 @@ def consume(
             metavar="WHERE",
             help="[cyan]beginning[/]; [cyan]end[/]; an offset such as [cyan]42[/]; [cyan]-10[/], "
             "ten before the end; or a time: [cyan]2026-11-16T08:30[/] (UTC), [cyan]15m[/] (ago), "
-            "[cyan]@1763281800000[/] (ms).",
+            "[cyan]@1794817800000[/] (ms).",
             rich_help_panel=_WHICH,
         ),
     ] = "beginning",

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
-from ottla.cli.cells import moment, raw
+from ottla.cli.cells import moment
 from ottla.cli.terminal import json_line
 from ottla.dump.plain import put_bytes
 
@@ -85,7 +85,19 @@ def as_bytes(data: bytes | None) -> bytes:
 
 
 def as_terminal_text(data: bytes | None) -> bytes:
-    return str(raw(data)).encode() if data else as_bytes(data)
+    """What is no text is escaped: nothing in a record may steer the terminal."""
+    if data is None:
+        return as_bytes(data)
+    text = data.decode(errors="backslashreplace")
+    if not text.isprintable():
+        text = "".join(map(_visible, text))
+    return text.encode()
+
+
+def _visible(character: str) -> str:
+    if character.isprintable() or character in "\n\t":
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def as_hexadecimal(data: bytes | None) -> bytes:

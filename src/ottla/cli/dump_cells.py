@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from typing import Final
 
 from rich.text import Text
 
-from ottla.cli.cells import NOTHING, raw
-from ottla.dump.plain import Plain
+from ottla.cli.cells import NOTHING
+from ottla.dump.plain import Plain, printable_text
 from ottla.dump.rows import BatchRow, RecordRow, StoredRecord
+
+# Longer keys and values are cut here; `--json` has all of them.
+SHOWN_CHARACTERS_MAX: Final = 300
+
+_ESCAPES: Final = str.maketrans({"\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 def is_nothing(cell: str | Text) -> bool:
@@ -34,6 +40,17 @@ def flags(row: BatchRow) -> str:
         "append-time": row.timestamp_type == "log_append_time",
     }
     return " ".join(name for name, is_set in named.items() if is_set)
+
+
+def raw(data: bytes | None) -> Text:
+    """A key or value as text if it is any, else in hexadecimal."""
+    if not data:
+        return Text("null" if data is None else '""', style="dim")
+    text = printable_text(data[: SHOWN_CHARACTERS_MAX * 4])
+    shown = f"0x{data[:SHOWN_CHARACTERS_MAX].hex()}" if text is None else text.translate(_ESCAPES)
+    if len(shown) > SHOWN_CHARACTERS_MAX or len(data) > SHOWN_CHARACTERS_MAX * 4:
+        return Text(f"{shown[:SHOWN_CHARACTERS_MAX]}… ({len(data):,} bytes)")
+    return Text(shown)
 
 
 def stored(record: StoredRecord) -> Text:

@@ -28,7 +28,7 @@ def offsets(
             "--at",
             metavar="TIME",
             help="Also the first record of that time or later: [cyan]2026-11-16T08:30[/] (UTC), "
-            "[cyan]15m[/] (ago), [cyan]@1763281800000[/] (ms).",
+            "[cyan]15m[/] (ago), [cyan]@1794817800000[/] (ms).",
             show_default=False,
         ),
     ] = None,

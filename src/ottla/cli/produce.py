@@ -92,7 +92,7 @@ def produce(
             "--separator",
             "-s",
             metavar="TEXT",
-            help="Between key and value; [cyan]\\\\t[/] is a tab.",
+            help="Between key and value; [cyan]\\t[/] is a tab.",
             rich_help_panel=_WHAT,
         ),
     ] = ":",
@@ -128,7 +128,7 @@ def produce(
         typer.Option(
             "--timestamp",
             metavar="TIME",
-            help="Such as 2026-11-16T08:30 (UTC), 15m (ago), @1763281800000 (ms); without it now.",
+            help="Such as 2026-11-16T08:30 (UTC), 15m (ago), @1794817800000 (ms); without it now.",
             show_default=False,
             rich_help_panel=_RECORDS,
         ),
@@ -144,7 +144,7 @@ def produce(
 
       echo hello | ottla produce greetings
       ottla produce orders --key 42 --value paid --header source=shop
-      ottla produce orders --format key-value --separator '\\\\t' --file orders.tsv
+      ottla produce orders --format key-value --separator '\\t' --file orders.tsv
       ottla consume orders --json | ottla produce copy --format json
       ottla produce images --format raw --key cat --file cat.jpg
 

@@ -22,7 +22,7 @@ app = typer.Typer(
     epilog=EXIT_CODES,
 )
 
-Topics = Annotated[list[str], typer.Argument(metavar="TOPIC...", show_default=False)]
+Topics = Annotated[list[str], typer.Argument(metavar="TOPIC", show_default=False)]
 
 
 @app.command()

@@ -1,0 +1,52 @@
+"""librdkafka's producer beyond what every client has."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance.clients import EARLIEST, Message
+from tests.conformance.confluent.client import ConfluentClient
+from tests.conformance.test_producing import MURMUR2, PARTITIONS, PARTITIONS_OF_KAFKA
+from tests.conformance.topics import Topics
+from tests.nodes import RunningNode
+
+
+@pytest.fixture
+def client(node: RunningNode) -> ConfluentClient:
+    return ConfluentClient(node.bootstrap)
+
+
+def test_its_murmur2_partitioner_agrees_with_kafkas(
+    client: ConfluentClient, topics: Topics
+) -> None:
+    topic = topics.create(PARTITIONS)
+    positions = client.produce(
+        topic, [Message(b"", key) for key in MURMUR2], partitioner="murmur2_random"
+    )
+    found = {key: position.partition for key, position in zip(MURMUR2, positions, strict=True)}
+    assert found == PARTITIONS_OF_KAFKA
+
+
+def test_many_requests_in_flight_keep_their_order(client: ConfluentClient, topics: Topics) -> None:
+    topic = topics.create()
+    messages = [Message(b"%d" % number) for number in range(2_000)]
+    client.produce(
+        topic, messages, is_idempotent=True, batch_num_messages=10, max_in_flight=5, linger_ms=0
+    )
+    assert len(topics.stored(topic)) >= len(messages) // 10
+
+    received = client.consume({(topic, 0): EARLIEST}, len(messages))
+
+    assert [record.value for record in received] == [message.value for message in messages]
+
+
+def test_several_topics_share_a_request(client: ConfluentClient, topics: Topics) -> None:
+    names = [topics.create(partitions=2) for _ in range(3)]
+    producer = client.producer(linger_ms=50)
+    for name in names:
+        for partition in (0, 1):
+            producer.produce(name, b"both", partition=partition)
+    assert producer.flush(10) == 0
+
+    everywhere = {(name, partition): EARLIEST for name in names for partition in (0, 1)}
+    assert {record.value for record in client.consume(everywhere, 6)} == {b"both"}
