@@ -40,6 +40,7 @@ class LatencyTest:
         self._consumer = consumer
         self._topic = topic
         self._watch = watch
+        self._failure: KafkaError | None = None
         self._acknowledged_s: list[float] = []
         self._consumed_s: list[float] = []
 
@@ -61,6 +62,8 @@ class LatencyTest:
                 self._send(_SENT_AT.pack(clock.monotonic()) + padding)
                 sent += 1
             self._producer.poll(0)
+            if self._failure is not None:
+                raise cluster_errors.refused(f"produce to {self._topic}", self._failure)
             self._receive(clock)
             now = clock.monotonic()
             progress.update(
@@ -93,8 +96,9 @@ class LatencyTest:
 
     def _on_delivery(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
-            raise cluster_errors.refused(f"produce to {self._topic}", error)
-        self._acknowledged_s.append(message.latency() or 0.0)
+            self._failure = error
+        else:
+            self._acknowledged_s.append(message.latency() or 0.0)
 
 
 def _is_end(message: Message) -> bool:

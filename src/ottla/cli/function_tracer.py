@@ -64,7 +64,7 @@ class FunctionTracer:
 
     @staticmethod
     def uninstall_for_new_threads() -> None:
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
 
     @staticmethod
     def uninstall() -> None:

@@ -10,10 +10,10 @@ import asyncio
 import contextlib
 import errno
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Protocol
 
 from ottla.cli.bootstrap_addresses import address_text
-from ottla.runtime.network import Address, Connection, Network
+from ottla.runtime.network import Address, Connection, ConnectionHandler
 
 CONNECT_TIMEOUT_S: Final = 3.0
 ANSWER_TIMEOUT_S: Final = 1.0
@@ -28,10 +28,16 @@ REASONS: Final = {
 }
 
 
+class Connector(Protocol):
+    """The one thing that a probe needs of a network."""
+
+    async def connect(self, address: Address, handler: ConnectionHandler) -> Connection: ...
+
+
 class PortProbe:
     """Opens connections through a network and closes them again. Has no state of its own."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Connector) -> None:
         self._network = network
 
     def why_unreachable(self, addresses: Iterable[Address]) -> dict[Address, str]:

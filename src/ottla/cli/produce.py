@@ -157,7 +157,12 @@ def produce(
         from ottla.cli.cluster_client import connect, producer_configs
         from ottla.cli.exit_codes import CommandError, ExitCode
         from ottla.cli.input_source import open_input
-        from ottla.cli.produce_input import InputFormat, input_lines, new_reader
+        from ottla.cli.produce_input import (
+            InputFormat,
+            argument_bytes,
+            input_lines,
+            new_reader,
+        )
         from ottla.cli.produce_run import run_produce
         from ottla.runtime.system_clock import SystemClock
 
@@ -180,6 +185,6 @@ def produce(
         with nullcontext() if values else open_input(file) as source:
             if source is not None and source.is_live:
                 terminal.notice("Type records, a line each. Ctrl-D ends.")
-            lines = input_lines(source, chosen) if source else map(str.encode, values or ())
+            lines = input_lines(source, chosen) if source else map(argument_bytes, values or ())
             records = reader.read(lines, chosen)
             run_produce(producer, terminal, clock, topic, records, source, as_json=as_json)

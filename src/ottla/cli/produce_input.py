@@ -21,6 +21,8 @@ IGNORED_FIELDS: Final = frozenset({"topic", "offset", "timestamp_type", "leader_
 KNOWN_FIELDS: Final = frozenset(
     {"key", "key_encoding", "value", "value_encoding", "headers", "partition", "timestamp"}
 )
+PARTITION_MAX: Final = 2**31 - 1
+TIMESTAMP_MAX: Final = 2**63 - 1
 
 
 class InputFormat(StrEnum):
@@ -64,14 +66,17 @@ class RecordReader(NamedTuple):
     def _of_key_and_value(self, line: bytes) -> NewRecord:
         key, separator, value = line.partition(self.separator)
         if not separator:
+            wanted = self.separator.decode(errors="replace")
             raise ValueError(
-                f"there is no {self.separator.decode()!r} between a key and a value; "
-                "--separator says what stands there"
+                f"there is no {wanted!r} between a key and a value; --separator says what is there"
             )
         return NewRecord(value, key, *self.template[2:])
 
     def _of_json(self, line: bytes) -> NewRecord:
-        fields = json.loads(line)
+        try:
+            fields = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"no JSON: {error.msg.lower()} at column {error.colno}") from None
         if not isinstance(fields, dict):
             raise ValueError('a record is an object such as {"key": "a", "value": "b"}')
         if unknown := fields.keys() - KNOWN_FIELDS - IGNORED_FIELDS:
@@ -86,15 +91,20 @@ class RecordReader(NamedTuple):
             _bytes_field(fields, "value"),
             _bytes_field(fields, "key") if "key" in fields else template.key,
             _headers(fields["headers"]) if "headers" in fields else template.headers,
-            _integer_field(fields, "partition", template.partition),
+            _integer_field(fields, "partition", template.partition, highest=PARTITION_MAX),
             self._timestamp(fields.get("timestamp")),
         )
 
     def _timestamp(self, value: Any) -> int | None:
         if isinstance(value, str):
             return parse_moment(value, now_ms=self.now_ms)
-        timestamp_ms = _integer_field({"timestamp": value}, "timestamp", None)
-        return self.template.timestamp_ms if timestamp_ms in (None, -1) else timestamp_ms
+        fields, default = {"timestamp": value}, self.template.timestamp_ms
+        return _integer_field(fields, "timestamp", default, highest=TIMESTAMP_MAX)
+
+
+def argument_bytes(text: str) -> bytes:
+    """The bytes that were given on the command line, even if they are no text."""
+    return text.encode(errors="surrogateescape")
 
 
 def input_lines(source: InputSource, input_format: InputFormat) -> Iterable[bytes]:
@@ -121,12 +131,12 @@ def new_reader(
         raise CommandError("--separator has to be some text.", exit_code=ExitCode.USAGE)
     template = NewRecord(
         None,
-        None if key is None else key.encode(),
-        tuple((name, value.encode()) for name, value in named),
+        None if key is None else argument_bytes(key),
+        tuple((name, argument_bytes(value)) for name, value in named),
         partition,
         timestamp_ms,
     )
-    return RecordReader(template, separator.replace(r"\t", "\t").encode(), now_ms)
+    return RecordReader(template, argument_bytes(separator.replace(r"\t", "\t")), now_ms)
 
 
 def _parse_lines(
@@ -145,7 +155,7 @@ def _headers(value: Any) -> Headers:
         return ()
     if isinstance(value, dict):
         return tuple((name, _bytes_field(value, name)) for name in value)
-    if isinstance(value, list) and all(isinstance(header, dict) for header in value):
+    if isinstance(value, list) and all(isinstance(h, dict) and "key" in h for h in value):
         return tuple((str(header["key"]), _bytes_field(header, "value")) for header in value)
     raise ValueError('headers are an object or a list such as [{"key": "a", "value": "b"}]')
 
@@ -168,10 +178,12 @@ def _bytes_field(fields: dict[str, Any], name: str) -> bytes | None:
         raise ValueError(f"{name} is no base64") from None
 
 
-def _integer_field(fields: dict[str, Any], name: str, default: int | None) -> int | None:
+def _integer_field(
+    fields: dict[str, Any], name: str, default: int | None, *, highest: int
+) -> int | None:
     value = fields.get(name)
-    if value is None:
+    if value is None or value == -1:
         return default
-    if type(value) is not int:
-        raise ValueError(f"{name} is {json.dumps(value)}, which is no whole number")
+    if type(value) is not int or not 0 <= value <= highest:
+        raise ValueError(f"{name} is {json.dumps(value)}, which is no whole number from 0 on")
     return value

@@ -60,7 +60,7 @@ class RecordProgress:
         self._shown_next_at = now + REFRESH_S
         if self._bar is None:
             self._bar = self._open_bar()
-        seconds = now - self._started_at
+        seconds = max(now - self._started_at, REFRESH_S)
         self._bar.update(
             TaskID(0),
             completed=done,

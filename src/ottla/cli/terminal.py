@@ -37,8 +37,15 @@ class Terminal(NamedTuple):
             self.stderr.print(Text(hint), soft_wrap=True)
 
 
+class StandardOutput(Console):
+    """Lets the command decide what it means that nobody reads any more."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def open_terminal() -> Terminal:
-    stdout, stderr = Console(highlight=False), Console(stderr=True, highlight=False)
+    stdout, stderr = StandardOutput(highlight=False), Console(stderr=True, highlight=False)
     if not stdout.is_terminal:
         stdout.width = max(stdout.width, PIPE_COLUMNS_MIN)
     return Terminal(stdout, stderr)

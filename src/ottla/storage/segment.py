@@ -54,6 +54,7 @@ class Segment:
         "_directory",
         "_disk",
         "_is_index_full",
+        "_is_synced",
         "_log_file",
         "_max_timestamp",
         "_name_is_durable",
@@ -94,7 +95,7 @@ class Segment:
         self._offset_index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
         self._transaction_index: TransactionIndex | None = None
-        self._name_is_durable = False
+        self._is_synced = self._name_is_durable = False
 
     @classmethod
     def create(
@@ -139,11 +140,13 @@ class Segment:
         *,
         created_ms: int,
         state: FileState = FileState.LIVE,
+        is_synced: bool = False,
     ) -> Segment:
         """A segment that is there. Its indexes are looked at when they are first used."""
         segment = cls(disk, directory, base_offset, config, created_ms=created_ms, state=state)
         segment.size = disk.file_size(segment.path(FileKind.LOG))
         segment._name_is_durable = True
+        segment._is_synced = is_synced
         return segment
 
     def path(self, kind: FileKind) -> str:
@@ -215,6 +218,7 @@ class Segment:
         for batch in batches:
             self.index_batch(batch, position)
             position += batch.size
+        self._is_synced = False
         assert position == self.size, "the batches do not add up to the bytes written"
 
     def index_batch(self, batch: BatchExtent, position: int) -> None:
@@ -314,6 +318,7 @@ class Segment:
         """Empties the indexes, for whoever walks the log to build them again."""
         for index in self._indexes():
             index.truncate()
+        self._is_synced = False
         self._bytes_since_index_entry = 0
         self._is_index_full = None
         self.first_timestamp = None
@@ -351,16 +356,26 @@ class Segment:
 
         A file that is not open has not changed, or is gone with a segment that was let go of.
         """
-        if (log_file := self._log_file) is not None:
-            log_file.sync()
-        for index in (self._offset_index, self._time_index):
-            if index is not None:
-                index.file.sync()
+        if not self._is_synced:
+            # Now and not later: what is written meanwhile has to be synced again.
+            self._is_synced = True
+            try:
+                self._sync_files()
+            except BaseException:
+                self._is_synced = False
+                raise
         if (transaction_index := self._transaction_index) is not None:
             transaction_index.sync()
         if not self._name_is_durable:
             self._disk.sync_directory(self._directory)
             self._name_is_durable = True
+
+    def _sync_files(self) -> None:
+        if (log_file := self._log_file) is not None:
+            log_file.sync()
+        for index in (self._offset_index, self._time_index):
+            if index is not None:
+                index.file.sync()
 
     def rename(self, state: FileState) -> None:
         """Gives all files another second suffix. Durable after the directory is synced."""

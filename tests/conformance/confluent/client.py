@@ -62,11 +62,11 @@ class ConfluentClient:
         return True
 
     def producer(self, **configs: Any) -> Producer:
-        return Producer({"bootstrap.servers": self.bootstrap, **_dotted(configs)})
+        return Producer({"bootstrap.servers": self.bootstrap, "log_level": 0, **_dotted(configs)})
 
     def consumer(self, **configs: Any) -> Consumer:
         """A consumer to assign partitions to; librdkafka wants a group's name all the same."""
-        always = {"group.id": "unused", "enable.auto.commit": False}
+        always = {"group.id": "unused", "enable.auto.commit": False, "log_level": 0}
         return Consumer({"bootstrap.servers": self.bootstrap, **always, **_dotted(configs)})
 
     def produce(

@@ -28,8 +28,23 @@ with catch_warnings():
         KafkaConsumer,
         KafkaProducer,
         TopicPartition,
+        errors,
     )
-    from kafka.errors import BrokerResponseError  # type: ignore[import-untyped]
+    from kafka.admin import (  # type: ignore[import-untyped]
+        AlterConfigOp,
+        ConfigResource,
+        OffsetSpec,
+    )
+
+__all__ = [
+    "AlterConfigOp",
+    "ConfigResource",
+    "KafkaPythonClient",
+    "OffsetSpec",
+    "TopicPartition",
+    "assign",
+    "errors",
+]
 
 TIMESTAMP_TYPES = {0: "CreateTime", 1: "LogAppendTime"}
 
@@ -163,7 +178,7 @@ def assign(consumer: Any, starts: Mapping[tuple[str, int], int]) -> None:
 def _position(future: Any) -> Position:
     try:
         metadata = future.get(TIMEOUT_S)
-    except BrokerResponseError as error:
+    except errors.BrokerResponseError as error:
         raise RefusedError(error.errno, str(error)) from error
     return Position(metadata.partition, metadata.offset)
 
