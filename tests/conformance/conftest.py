@@ -58,7 +58,8 @@ def admin(node: RunningNode) -> AdminClient:
 
 @pytest.fixture
 def topics(admin: AdminClient, node: RunningNode, request: pytest.FixtureRequest) -> Topics:
-    return Topics(admin, node, request.node.name)
+    # Folders have tests of the same name.
+    return Topics(admin, node, f"{request.path.parent.name}-{request.node.name}")
 
 
 @pytest.fixture(params=CLIENTS)

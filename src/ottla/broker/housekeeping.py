@@ -9,7 +9,7 @@ offline and goes on with the others.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,10 +78,11 @@ class Housekeeping:
             await self._clock.sleep(self._broker.dice.jitter(seconds, fraction=0.1))
             await chore()
 
-    async def _logs(self) -> AsyncIterator[Log]:
-        """All logs, a few milliseconds' worth at a time. One that went meanwhile is left out."""
+    async def _logs(self, logs: Iterable[Log] | None = None) -> AsyncIterator[Log]:
+        """All logs or those given, a few milliseconds' worth at a time. One that went meanwhile is
+        left out."""
         started = self._clock.monotonic()
-        for log in list(self._broker.logs):
+        for log in list(self._broker.logs if logs is None else logs):
             if self._broker.logs.get(log.partition) is not log:
                 continue
             yield log
@@ -109,7 +110,9 @@ class Housekeeping:
 
     async def _flush(self) -> None:
         """Makes rolled segments durable, and logs whose `flush.ms` has passed."""
-        async for log in self._logs():
+        # Found without a step for each, for of thousands of logs few were written to.
+        unflushed = [log for log in self._broker.logs if log.recovery_point < log.log_end_offset]
+        async for log in self._logs(unflushed):
             if log.recovery_point < log.segments.active.base_offset or self._is_due(log):
                 await self._flush_log(log)
 

@@ -38,7 +38,7 @@ from ottla.runtime.system_network import SystemNetwork
 
 FIRST_ANSWER_TIMEOUT_S: Final = 1.0
 ANSWER_TIMEOUT_S: Final = 9.0
-REQUEST_TIMEOUT_S: Final = 15.0
+REQUEST_TIMEOUT_S: Final = 30.0
 # How long a record may wait for its acknowledgement, through restarts of brokers.
 DELIVERY_TIMEOUT_MS: Final = 30_000
 # The broker judges what is too large; the client has to hold one record and some batches.
@@ -161,8 +161,7 @@ def connect(bootstrap: str, terminal: Terminal, probe: PortProbe | None = None) 
     answering = tuple(address for address in addresses if address not in reasons)
     if not answering:
         raise cluster_errors.nobody_listens(reasons)
-    admin = AdminClient(client_configs(answering))
-    cluster = Cluster(answering, admin, _first_metadata(admin, answering, probe))
+    cluster = _first_answer(answering, probe)
     _check_advertised(cluster, probe, terminal)
     return cluster
 
@@ -203,28 +202,30 @@ def advertised_brokers(metadata: ClusterMetadata) -> list[AdvertisedBroker]:
     ]
 
 
-def _first_metadata(
-    admin: AdminClient, addresses: Sequence[Address], probe: PortProbe
-) -> ClusterMetadata:
+def _first_answer(addresses: Sequence[Address], probe: PortProbe) -> Cluster:
     """Asks for a moment first: if there is no answer, it may be no broker."""
-    try:
-        return admin.list_topics(timeout=FIRST_ANSWER_TIMEOUT_S)
-    except KafkaException as error:
-        _maybe_raise_mistaken_port(error.args[0], addresses)
+    cluster = _ask(addresses, FIRST_ANSWER_TIMEOUT_S)
+    if cluster is not None:
+        return cluster
     for address in addresses:
         if protocol := probe.other_protocol(address):
             raise cluster_errors.speaks_otherwise(address, protocol)
+    cluster = _ask(addresses, ANSWER_TIMEOUT_S)
+    if cluster is None:
+        raise cluster_errors.no_answer(addresses, FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S)
+    return cluster
+
+
+def _ask(addresses: Sequence[Address], timeout_s: float) -> Cluster | None:
+    """None if there is no answer; then the client is gone with its connections, too."""
+    admin = AdminClient(client_configs(addresses))
     try:
-        return admin.list_topics(timeout=ANSWER_TIMEOUT_S)
+        return Cluster(addresses, admin, admin.list_topics(timeout=timeout_s))
     except KafkaException as error:
-        _maybe_raise_mistaken_port(error.args[0], addresses)
-        timeout_s = FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S
-        raise cluster_errors.no_answer(addresses, timeout_s) from None
-
-
-def _maybe_raise_mistaken_port(error: KafkaError, addresses: Sequence[Address]) -> None:
-    if error.code() == KafkaError._UNSUPPORTED_FEATURE:  # noqa: SLF001 - the client's own naming
-        raise cluster_errors.controllers_port(addresses) from None
+        code = error.args[0].code()
+    if code == KafkaError._UNSUPPORTED_FEATURE:  # noqa: SLF001 - the client's own naming
+        raise cluster_errors.controllers_port(addresses)
+    return None
 
 
 def _check_advertised(cluster: Cluster, probe: PortProbe, terminal: Terminal) -> None:

@@ -28,10 +28,12 @@ _SILENCE: Final = frozenset(
     }
 )
 _HINTS: Final = {
-    "INVALID_RECORD": "A compacted topic takes only records with a key, and a topic may "
-    "limit their timestamps: `ottla topics describe` shows its configs.",
+    "INVALID_RECORD": "A compacted topic takes only records with a key: give one with --key, or "
+    "with --format key-value.",
     "INVALID_REPLICATION_FACTOR": "A partition has at most one replica on each broker: ask for "
     "fewer with --replication-factor, or start more brokers.",
+    "INVALID_TIMESTAMP": "The topic takes only times that are near enough to now: see its configs "
+    "message.timestamp.before.max.ms and message.timestamp.after.max.ms.",
     "MSG_SIZE_TOO_LARGE": "Raise max.message.bytes of the topic: "
     "ottla configs set --topic TOPIC max.message.bytes=BYTES",
     "NOT_ENOUGH_REPLICAS": "Too few replicas are in sync: `ottla topics describe` shows which; or "

@@ -82,7 +82,8 @@ def create(
             configs=dict(parse_name_values(configs or (), what="--config")),
             if_not_exists=if_not_exists,
         )
-        raise typer.Exit(create_topics(connect(bootstrap, terminal), terminal, wanted, as_json))
+        cluster = connect(bootstrap, terminal)
+        raise typer.Exit(create_topics(cluster, terminal, wanted, as_json=as_json))
 
 
 @app.command("list")
@@ -132,7 +133,7 @@ def delete(
             cluster.topic(topic)
         if not yes:
             _confirm_deletion(topics)
-        raise typer.Exit(delete_topics(cluster, terminal, topics, as_json))
+        raise typer.Exit(delete_topics(cluster, terminal, topics, as_json=as_json))
 
 
 @app.command()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 
@@ -28,6 +28,10 @@ from ottla.cli.topic_views import (
     print_description,
 )
 
+TOPICS_PER_REQUEST: Final = 100
+
+T = TypeVar("T")
+
 
 class NewTopics(NamedTuple):
     """Topics to create, all alike. None leaves a number to the cluster."""
@@ -50,42 +54,64 @@ class NewTopics(NamedTuple):
         ]
 
 
+class Outcomes:
+    """Tells what became of topics, one by one, and remembers the worst."""
+
+    def __init__(self, terminal: Terminal, *, as_json: bool) -> None:
+        self.worst = ExitCode.OK
+        self._terminal = terminal
+        self._as_json = as_json
+
+    def succeed(self, topic: str, outcome: str) -> None:
+        if self._as_json:
+            self._terminal.print_json({"topic": topic, "outcome": outcome})
+        else:
+            self._terminal.stdout.print(f"{outcome} {topic}", markup=False)
+
+    def fail(self, topic: str, error: CommandError) -> None:
+        """One refusal leaves the other topics their chance; silence is everyone's."""
+        if error.exit_code is ExitCode.UNREACHABLE:
+            raise error
+        if self._as_json:
+            fields = {"topic": topic, "outcome": "refused", "reason": error.message}
+            self._terminal.print_json(fields)
+        self._terminal.complain(error)
+        self.worst = max(self.worst, error.exit_code)
+
+
 def create_topics(
-    cluster: Cluster, terminal: Terminal, wanted: NewTopics, as_json: bool
+    cluster: Cluster, terminal: Terminal, wanted: NewTopics, *, as_json: bool
 ) -> ExitCode:
     """Every topic is tried; the worst of the answers is the exit code."""
-    worst = ExitCode.OK
-    answers = cluster.admin.create_topics(wanted.to_kafka(), request_timeout=REQUEST_TIMEOUT_S)
-    for name, answer in answers.items():
-        outcome = "created"
-        try:
-            answer.result()
-        except KafkaException as exception:
-            error = exception.args[0]
-            if error.code() == KafkaError.TOPIC_ALREADY_EXISTS and wanted.if_not_exists:
-                outcome = "exists"
-            else:
-                refusal = cluster_errors.refused(f"create topic {name}", error)
-                worst = max(worst, _report_failure(terminal, name, refusal, as_json))
-                continue
-        _report_success(terminal, name, outcome, as_json)
-    return worst
+    outcomes = Outcomes(terminal, as_json=as_json)
+    for some in _in_requests(wanted.to_kafka()):
+        answers = cluster.admin.create_topics(some, request_timeout=REQUEST_TIMEOUT_S)
+        for name, answer in answers.items():
+            try:
+                answer.result()
+                outcomes.succeed(name, "created")
+            except KafkaException as exception:
+                error = exception.args[0]
+                if error.code() == KafkaError.TOPIC_ALREADY_EXISTS and wanted.if_not_exists:
+                    outcomes.succeed(name, "exists")
+                else:
+                    outcomes.fail(name, cluster_errors.refused(f"create topic {name}", error))
+    return outcomes.worst
 
 
 def delete_topics(
-    cluster: Cluster, terminal: Terminal, names: Iterable[str], as_json: bool
+    cluster: Cluster, terminal: Terminal, names: Iterable[str], *, as_json: bool
 ) -> ExitCode:
-    worst = ExitCode.OK
-    wanted = list(dict.fromkeys(names))
-    answers = cluster.admin.delete_topics(wanted, request_timeout=REQUEST_TIMEOUT_S)
-    for name, answer in answers.items():
-        try:
-            result_of(answer, f"delete topic {name}")
-        except CommandError as refusal:
-            worst = max(worst, _report_failure(terminal, name, refusal, as_json))
-        else:
-            _report_success(terminal, name, "deleted", as_json)
-    return worst
+    outcomes = Outcomes(terminal, as_json=as_json)
+    for some in _in_requests(list(dict.fromkeys(names))):
+        answers = cluster.admin.delete_topics(some, request_timeout=REQUEST_TIMEOUT_S)
+        for name, answer in answers.items():
+            try:
+                result_of(answer, f"delete topic {name}")
+                outcomes.succeed(name, "deleted")
+            except CommandError as error:
+                outcomes.fail(name, error)
+    return outcomes.worst
 
 
 def grow_topic(
@@ -164,15 +190,7 @@ def _topic_view(cluster: Cluster, description: TopicDescription) -> TopicView:
     )
 
 
-def _report_success(terminal: Terminal, topic: str, outcome: str, as_json: bool) -> None:
-    if as_json:
-        terminal.print_json({"topic": topic, "outcome": outcome})
-    else:
-        terminal.stdout.print(f"{outcome} {topic}", markup=False)
-
-
-def _report_failure(terminal: Terminal, topic: str, error: CommandError, as_json: bool) -> ExitCode:
-    if as_json:
-        terminal.print_json({"topic": topic, "outcome": "refused", "reason": error.message})
-    terminal.complain(error)
-    return error.exit_code
+def _in_requests(items: list[T]) -> Iterator[list[T]]:
+    """As many at a time as a cluster can well answer within the time of a request."""
+    for first in range(0, len(items), TOPICS_PER_REQUEST):
+        yield items[first : first + TOPICS_PER_REQUEST]

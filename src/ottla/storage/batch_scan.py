@@ -7,7 +7,7 @@ A batch that claims more bytes than the file has, or a header that cannot be one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from ottla.runtime.disk import File
 from ottla.storage.errors import CorruptLogError
@@ -16,6 +16,11 @@ from ottla.wire.records.header import HEADER_BYTES, BatchHeader, read_header
 
 HEADERS_READ_BYTES: Final = 16 * 1024
 BATCHES_READ_BYTES: Final = 1 << 20
+
+
+class LocatedBatch(NamedTuple):
+    position: int
+    header: BatchHeader
 
 
 def scan_headers(

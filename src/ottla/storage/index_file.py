@@ -64,12 +64,14 @@ class IndexFile:
         """Removes every entry, and whatever else was found in the file."""
         self._keep_bytes(0)
 
-    def flush(self) -> None:
-        """Hands the waiting entries to the file. They are durable after `sync`."""
-        if self._pending:
-            self.file.write_at(self._written, [self._pending])
-            self._written += len(self._pending)
-            self._pending = bytearray()
+    def flush(self) -> bool:
+        """Hands the waiting entries, if any, to the file. They are durable after `sync`."""
+        if not self._pending:
+            return False
+        self.file.write_at(self._written, [self._pending])
+        self._written += len(self._pending)
+        self._pending = bytearray()
+        return True
 
     def sync(self) -> None:
         self.flush()
@@ -162,7 +164,8 @@ class IndexFile:
         if size >= self._written and size:
             del self._pending[size - self._written :]
         else:
-            self.file.truncate(size)
+            if size or self._written or self._size_found:
+                self.file.truncate(size)
             self._pending = bytearray()
             self._written = self._size_found = size
         self._last = self._read_last()

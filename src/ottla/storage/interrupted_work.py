@@ -27,8 +27,11 @@ _SWAP_STEPS: Final = (
 )
 
 
-def finish_interrupted_work(disk: Disk, directory: str) -> None:
+def finish_interrupted_work(disk: Disk, directory: str) -> list[SegmentFileName]:
+    """Returns the files that there are when all of it is done."""
     found = segment_files(disk, directory)
+    if all(name.state is FileState.LIVE for name in found):
+        return found
     swaps = [name for name in found if name.state is FileState.SWAP]
     unwanted = [name for name in found if name.state in (FileState.DELETED, FileState.CLEANED)]
     lowest_cleaned = min(
@@ -44,6 +47,7 @@ def finish_interrupted_work(disk: Disk, directory: str) -> None:
         live = [name for name in found if name.state is FileState.LIVE]
         remove_segment_files(disk, directory, _replaced_by(disk, directory, trusted, live))
         complete_swap(disk, directory, trusted)
+    return segment_files(disk, directory)
 
 
 def complete_swap(disk: Disk, directory: str, swaps: Sequence[SegmentFileName]) -> None:

@@ -10,8 +10,8 @@ from ottla.model import TopicPartition
 from ottla.runtime.disk import Disk
 from ottla.storage.epoch_loading import load_epochs
 from ottla.storage.errors import CorruptIndexError
-from ottla.storage.file_names import FileKind
-from ottla.storage.interrupted_work import finish_interrupted_work, segment_files
+from ottla.storage.file_names import FileKind, SegmentFileName
+from ottla.storage.interrupted_work import finish_interrupted_work
 from ottla.storage.log import Log, RecoveryPointKeeper
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_history import ProducerHistory
@@ -40,8 +40,10 @@ def open_log(
     The offsets come from the directory's checkpoints. Raises `StorageError` where files contradict
     what was known to be safe, `OSError` where the disk fails.
     """
-    finish_interrupted_work(disk, directory)
-    segments, unindexed = _find_segments(disk, directory, config, now_ms)
+    files = finish_interrupted_work(disk, directory)
+    segments, unindexed = _find_segments(
+        disk, directory, config, now_ms, files=files, are_synced=had_clean_shutdown
+    )
     if not len(segments):
         segments.add(_first_segment(disk, directory, log_start_offset, config, now_ms))
     epochs = load_epochs(disk, directory, segments)
@@ -50,8 +52,12 @@ def open_log(
         directory,
         partition,
         producer_id_expiration_ms=config.producer_id_expiration_ms,
+        files=files,
     )
-    if had_clean_shutdown and not unindexed and _is_sane(segments.active):
+    is_blank = not had_clean_shutdown and _is_blank(segments, recovery_point)
+    if (had_clean_shutdown or is_blank) and not unindexed and _is_sane(segments.active):
+        if is_blank:
+            segments.active.doubt_name()
         log_end_offset = segments.active.next_offset()
         producers.load_up_to(log_end_offset, segments, now_ms=now_ms)
     else:
@@ -92,19 +98,25 @@ def open_log(
 
 
 def _find_segments(
-    disk: Disk, directory: str, config: LogConfig, now_ms: int
+    disk: Disk,
+    directory: str,
+    config: LogConfig,
+    now_ms: int,
+    *,
+    files: list[SegmentFileName],
+    are_synced: bool,
 ) -> tuple[Segments, list[Segment]]:
     """The segments, and those of them that have lost an index. Indexes without a log go."""
-    names = segment_files(disk, directory)
-    bases = {name.base_offset for name in names if name.kind is FileKind.LOG}
+    bases = {name.base_offset for name in files if name.kind is FileKind.LOG}
     indexed: dict[int, set[FileKind]] = {base: set() for base in bases}
-    for name in names:
+    for name in files:
         if name.base_offset in bases:
             indexed[name.base_offset].add(name.kind)
         elif name.kind is not FileKind.PRODUCER_SNAPSHOT:
             disk.remove(f"{directory}/{name}")
     segments = Segments(
-        Segment.open(disk, directory, base, config, created_ms=now_ms) for base in bases
+        Segment.open(disk, directory, base, config, created_ms=now_ms, is_synced=are_synced)
+        for base in bases
     )
     unindexed = [segment for segment in segments if not indexed[segment.base_offset] >= _INDEXES]
     return segments, unindexed
@@ -116,6 +128,16 @@ def _first_segment(
     segment = Segment.create(disk, directory, base_offset, config, created_ms=now_ms)
     segment.sync()
     return segment
+
+
+def _is_blank(segments: Segments, recovery_point: int) -> bool:
+    """Whether there is nothing that a crash could have left in doubt, as in most partitions of a
+    node that has thousands: then there is nothing to sync either, until something is written."""
+    active = segments.active
+    if active.size or len(segments) > 1 or recovery_point > active.base_offset:
+        return False
+    indexes = active.offset_index, active.time_index, active.transaction_index
+    return not any(index.entry_count for index in indexes)
 
 
 def _is_sane(segment: Segment) -> bool:

@@ -51,14 +51,16 @@ class ProducerHistory:
         partition: TopicPartition,
         *,
         producer_id_expiration_ms: int,
+        files: Iterable[SegmentFileName] | None = None,
     ) -> None:
+        """The directory's files are looked up unless the caller knows them."""
         self.state = ProducerState(partition, producer_id_expiration_ms=producer_id_expiration_ms)
         self._disk = disk
         self._directory = directory
         # The offsets of the snapshots on disk, and the contents of those that wait for a flush.
         self._offsets = {
             name.base_offset
-            for name in segment_files(disk, directory)
+            for name in (segment_files(disk, directory) if files is None else files)
             if name.kind is FileKind.PRODUCER_SNAPSHOT and name.state is FileState.LIVE
         }
         self._waiting: dict[int, WaitingSnapshot] = {}

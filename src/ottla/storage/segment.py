@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ottla.model import NO_TIMESTAMP, Buffer
 from ottla.runtime.disk import Disk, File
-from ottla.storage.batch_scan import scan_headers
+from ottla.storage.batch_scan import LocatedBatch, scan_headers
 from ottla.storage.errors import CorruptIndexError, StorageError
 from ottla.storage.file_names import FileKind, FileState, SegmentFileName
 from ottla.storage.log_config import LogConfig
@@ -39,11 +39,6 @@ class BatchExtent(NamedTuple):
     last_offset: int
     max_timestamp: int
     size: int
-
-
-class LocatedBatch(NamedTuple):
-    position: int
-    header: BatchHeader
 
 
 class Segment:
@@ -252,9 +247,8 @@ class Segment:
     def next_offset(self) -> int:
         """The offset after the last batch, read from the files."""
         found = self.base_offset
-        for _, header in scan_headers(
-            self.log_file, self.offset_index.last_entry.position, self.size
-        ):
+        start = self.offset_index.last_entry.position
+        for _, header in scan_headers(self.log_file, start, self.size):
             found = header.next_offset
         return found
 
@@ -286,9 +280,9 @@ class Segment:
         bytes that came back after a crash would pass for the ones written over them."""
         self.log_file.truncate(position)
         self.size = position
-        self.offset_index.truncate_to(offset)
-        self.time_index.truncate_to(offset)
-        self.transaction_index.truncate_to(offset)
+        for index in self._indexes():
+            index.truncate_to(offset)
+        self._is_synced = False
         self.sync()
         self._note_tail()
 
@@ -298,9 +292,8 @@ class Segment:
         self._is_index_full = None
         self.first_timestamp = None
         latest = self.time_index.last_entry
-        for _, header in scan_headers(
-            self.log_file, self.offset_index.last_entry.position, self.size
-        ):
+        start = self.offset_index.last_entry.position
+        for _, header in scan_headers(self.log_file, start, self.size):
             if header.max_timestamp > latest.timestamp:
                 latest = TimestampOffset(header.max_timestamp, header.last_offset)
         self._max_timestamp = latest
@@ -335,6 +328,10 @@ class Segment:
                 f"log of {self.size} bytes has ended. Truncate it and index its segment again."
             )
 
+    def doubt_name(self) -> None:
+        """Has the names of a blank segment synced with its first bytes, and not before."""
+        self._is_synced, self._name_is_durable = True, False
+
     def has_complete_indexes(self) -> bool:
         """Whether the indexes are sound and the time index has what `become_inactive` adds."""
         try:
@@ -347,35 +344,30 @@ class Segment:
 
     def flush(self) -> None:
         """Hands waiting index entries to their files."""
-        for index in (self._offset_index, self._time_index):
-            if index is not None:
-                index.flush()
+        for index in self._open_indexes():
+            if index.flush():
+                self._is_synced = False
 
     def sync(self) -> None:
         """Returns when everything flushed before is on the device, names included.
 
         A file that is not open has not changed, or is gone with a segment that was let go of.
         """
-        if not self._is_synced:
-            # Now and not later: what is written meanwhile has to be synced again.
-            self._is_synced = True
-            try:
-                self._sync_files()
-            except BaseException:
-                self._is_synced = False
-                raise
+        files = (self._log_file, *(index.file for index in self._open_indexes()))
+        # Said now and not later: what is written meanwhile has to be synced again.
+        was_synced, self._is_synced = self._is_synced, True
+        try:
+            for file in () if was_synced else files:
+                if file is not None:
+                    file.sync()
+        except OSError:
+            self._is_synced = False
+            raise
         if (transaction_index := self._transaction_index) is not None:
             transaction_index.sync()
         if not self._name_is_durable:
             self._disk.sync_directory(self._directory)
             self._name_is_durable = True
-
-    def _sync_files(self) -> None:
-        if (log_file := self._log_file) is not None:
-            log_file.sync()
-        for index in (self._offset_index, self._time_index):
-            if index is not None:
-                index.file.sync()
 
     def rename(self, state: FileState) -> None:
         """Gives all files another second suffix. Durable after the directory is synced."""
@@ -389,12 +381,7 @@ class Segment:
             self._transaction_index.path = self.path(FileKind.TRANSACTION_INDEX)
 
     def close(self) -> None:
-        for file in (
-            self._log_file,
-            self._offset_index,
-            self._time_index,
-            self._transaction_index,
-        ):
+        for file in (self._log_file, *self._open_indexes(), self._transaction_index):
             if file is not None:
                 file.close()
         self._log_file = self._offset_index = self._time_index = self._transaction_index = None
@@ -408,3 +395,6 @@ class Segment:
 
     def _indexes(self) -> tuple[OffsetIndex, TimeIndex, TransactionIndex]:
         return self.offset_index, self.time_index, self.transaction_index
+
+    def _open_indexes(self) -> list[OffsetIndex | TimeIndex]:
+        return [index for index in (self._offset_index, self._time_index) if index is not None]

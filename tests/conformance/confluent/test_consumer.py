@@ -134,3 +134,18 @@ def test_records_past_the_end_cannot_be_deleted(admin: AdminClient, topic: str) 
     beyond = TopicPartition(topic, 0, RECORDS + 1)
     with pytest.raises(KafkaException, match="OFFSET_OUT_OF_RANGE"):
         admin.delete_records([beyond])[beyond].result()
+
+
+def test_a_fetch_waits_for_as_many_bytes_as_it_wants(
+    client: ConfluentClient, topics: Topics
+) -> None:
+    topic = topics.create()
+    consumer = client.consumer(fetch_min_bytes=10_000, fetch_wait_max_ms=60_000)
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    client.produce(topic, [Message(b"too little")])
+    assert consumer.poll(0.5) is None
+
+    client.produce(topic, [Message(bytes(10_000))])
+
+    assert len(consumer.consume(2, TIMEOUT_S)) == 2
+    consumer.close()

@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.utils.Exit;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs Apache Kafka's command line tools and clients against a node, many in one process. One JSON
@@ -28,15 +29,16 @@ public class Driver {
     static final JsonNodeFactory JSON = JsonNodeFactory.instance;
     static final ObjectMapper MAPPER = new ObjectMapper();
 
-    /** What a tool's call of exit becomes; an Error, so that tools do not catch it themselves. */
+    /** What a tool's call of exit becomes. Some catch even that and exit again: the first counts. */
     static class Exited extends Error {
-        final int status;
-
-        Exited(int status, String message) {
-            super(message);
-            this.status = status;
+        Exited(int status) {
+            if (exitStatus == null) {
+                exitStatus = status;
+            }
         }
     }
+
+    static Integer exitStatus;
 
     /** Scala keeps the stream that it finds first, so that one has to stay and lead elsewhere. */
     static class Switch extends OutputStream {
@@ -60,9 +62,12 @@ public class Driver {
         BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         System.setOut(new PrintStream(OUT, true, StandardCharsets.UTF_8));
         System.setErr(new PrintStream(ERR, true, StandardCharsets.UTF_8));
-        Exit.setExitProcedure((status, message) -> { throw new Exited(status, message); });
-        Exit.setHaltProcedure((status, message) -> { throw new Exited(status, message); });
+        Exit.setExitProcedure((status, message) -> { throw new Exited(status); });
+        Exit.setHaltProcedure((status, message) -> { throw new Exited(status); });
         Exit.setShutdownHookAdder((name, hook) -> SHUTDOWN_HOOKS.add(hook));
+
+        // The logging facade complains once about having no backend; not into a tool's output, please.
+        LoggerFactory.getILoggerFactory();
 
         for (String line = requests.readLine(); line != null; line = requests.readLine()) {
             ObjectNode answer = JSON.objectNode();
@@ -117,16 +122,16 @@ public class Driver {
     }
 
     private static int mainOf(String tool, String[] arguments) throws Exception {
+        exitStatus = null;
         try {
             Class.forName(tool).getMethod("main", String[].class).invoke(null, (Object) arguments);
-            return 0;
         } catch (InvocationTargetException thrown) {
-            if (thrown.getCause() instanceof Exited) {
-                return ((Exited) thrown.getCause()).status;
+            if (exitStatus == null) {
+                System.err.println(stackTrace(thrown.getCause()));
+                return 1;
             }
-            System.err.println(stackTrace(thrown.getCause()));
-            return 1;
         }
+        return exitStatus == null ? 0 : exitStatus;
     }
 
     static String stackTrace(Throwable thrown) {

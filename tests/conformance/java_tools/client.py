@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.conformance.clients import (
     RefusedError,
     assert_complete,
 )
-from tests.conformance.kafka.process import JudgeProcess
+from tests.conformance.kafka.process import CLASSPATH, JAVA_OPTIONS, JudgeProcess
 
 HERE = Path(__file__).resolve().parent
 
@@ -40,6 +41,16 @@ class Java:
     def run(self, tool: str, *arguments: str, stdin: str = "") -> Ran:
         """Runs a tool's `main`, and what it would do at the end of its process."""
         return Ran(**self.ask("run", tool=tool, arguments=arguments, stdin=stdin))
+
+    def run_alone(self, tool: str, *arguments: str) -> Ran:
+        """Runs a tool in a process of its own: one that has more to say when the process ends."""
+        ran = subprocess.run(
+            ["java", *JAVA_OPTIONS, "-cp", CLASSPATH, tool, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+        )
+        return Ran(ran.returncode, ran.stdout, ran.stderr)
 
 
 class JavaClient:

@@ -131,3 +131,17 @@ def test_the_requests_of_older_brokers_are_understood(
         assign(consumer, {(topic, 0): 0})
         record = next(consumer)
     assert (record.key, record.value) == (b"key", b"old")
+
+
+def test_small_fetches_serve_every_partition(client: KafkaPythonClient, topics: Topics) -> None:
+    partitions, rounds = 10, 3
+    topic = topics.create(partitions)
+    for _ in range(rounds):
+        client.produce(topic, [Message(bytes(2_000), partition=each) for each in range(partitions)])
+    with client.consumer(fetch_max_bytes=1_000, max_partition_fetch_bytes=500) as consumer:
+        assign(consumer, {(topic, partition): 0 for partition in range(partitions)})
+        records = [next(consumer) for _ in range(partitions * rounds)]
+    # Who was served goes last, so each partition has its turn in each round.
+    for number in range(rounds):
+        turn = records[number * partitions : (number + 1) * partitions]
+        assert {record.partition for record in turn} == set(range(partitions))

@@ -134,11 +134,11 @@ def test_one_broker_of_several_that_is_away_is_only_mentioned() -> None:
 
 
 def test_unknown_topics_have_near_names() -> None:
-    cluster, _ = connected(metadata(LOCAL, topics=["Orders", "payments", "other"]))
+    cluster, _ = connected(metadata(LOCAL, topics=["Orders", "orders-eu", "payments"]))
     with pytest.raises(CommandError, match="There is no topic ordes") as raised:
         cluster.topic("ordes")
     assert raised.value.exit_code == ExitCode.REFUSED
-    assert raised.value.hints[0] == "Did you mean Orders or other?"
+    assert raised.value.hints[0] == "Did you mean Orders or orders-eu?"
     with pytest.raises(CommandError) as raised:
         cluster.topic("zzz")
     assert "ottla topics list" in raised.value.hints[0]

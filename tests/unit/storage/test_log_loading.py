@@ -49,7 +49,6 @@ def test_a_missing_directory_content_becomes_an_empty_log(disk: SimulatedDisk) -
     assert disk.list_directory(DIRECTORY) == [
         "00000000000000000000.index",
         "00000000000000000000.log",
-        "00000000000000000000.snapshot",
         "00000000000000000000.timeindex",
     ]
 
