@@ -74,6 +74,8 @@ class ClientConnection:
 
     def connected(self, connection: Connection) -> None:
         self._connection = connection
+        # Mostly the next request has the version and the client of the last one.
+        self._context = RequestContext(-1, "", connection.peer_address.host, self._listener)
         self._broker.connections.add(self)
         if not self._broker.connection_limits.admits(connection.peer_address.host):
             _log.info(
@@ -188,7 +190,7 @@ class ClientConnection:
         api = self._broker.apis.get(key)
         if api is None:
             raise ProtocolError(f"API {key} is not served here")
-        if version not in api.request_class.versions:
+        if version not in api.versions:
             if key != ApiKey.API_VERSIONS:
                 raise ProtocolError(
                     f"{api.key.name} version {version} is not served here, only "
@@ -197,9 +199,11 @@ class ClientConnection:
             self._send(unsupported_version_response(self._broker), 0, header.correlation_id)
             return
         request, _ = api.request_class.decode_from(frame, version, position)
-        context = RequestContext(
-            version, header.client_id or "", self._connection.peer_address.host, self._listener
-        )
+        context = self._context
+        if context.api_version != version or context.client_id != header.client_id:
+            client_id = header.client_id or ""
+            context = context._replace(api_version=version, client_id=client_id)
+            self._context = context
         answer = api.handler(self._broker, context, request)
         if isinstance(answer, Message) and not self._awaited:
             self._send(answer, version, header.correlation_id)

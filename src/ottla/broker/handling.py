@@ -41,6 +41,7 @@ class HandledApi(NamedTuple):
     key: ApiKey
     handler: Handler
     request_class: type[Message]
+    versions: range
 
 
 _handlers: dict[ApiKey, Handler] = {}
@@ -63,6 +64,11 @@ def handled_apis() -> dict[int, HandledApi]:
     for module in iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
     return {
-        int(key): HandledApi(key, handler, request_class(key))
+        int(key): HandledApi(key, handler, request_class(key), _versions(key))
         for key, handler in sorted(_handlers.items())
     }
+
+
+def _versions(key: ApiKey) -> range:
+    served = request_class(key).versions
+    return range(served.lowest, served.highest + 1)

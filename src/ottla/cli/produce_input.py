@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.input_source import InputSource
-from ottla.cli.moments import parse_moment
+from ottla.cli.moments import TIMESTAMP_MAX, parse_moment
 from ottla.cli.name_values import parse_name_values
 
 Headers = tuple[tuple[str, bytes | None], ...]
@@ -22,7 +22,6 @@ KNOWN_FIELDS: Final = frozenset(
     {"key", "key_encoding", "value", "value_encoding", "headers", "partition", "timestamp"}
 )
 PARTITION_MAX: Final = 2**31 - 1
-TIMESTAMP_MAX: Final = 2**63 - 1
 
 
 class InputFormat(StrEnum):

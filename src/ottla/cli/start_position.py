@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import Final
 
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.cli.moments import GRAMMAR, parse_moment
+from ottla.cli.moments import parse_moment
 
 
 class Anchor(Enum):
@@ -51,10 +51,10 @@ def parse_start(text: str, *, now_ms: int) -> StartPosition:
         return StartPosition(Anchor.END, int(text[1:]))
     try:
         return StartPosition(Anchor.TIME, parse_moment(text, now_ms=now_ms))
-    except ValueError:
+    except ValueError as error:
         raise CommandError(
-            f"--from {text!r} is no place to begin.",
-            f"Write beginning, end, an offset, -N (so many before the end), {GRAMMAR}.",
+            f"--from {text!r} is no place to begin: {error}.",
+            "Or write beginning, end, an offset, or -N for so many before the end.",
             exit_code=ExitCode.USAGE,
         ) from None
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ottla.model import Buffer, ErrorCode, KafkaError, LeaderEpoch, NodeId, TopicPartition, Uuid
 from ottla.storage.file_slice import FileSlice
 from ottla.storage.leader_batch import Origin
 from ottla.storage.log import AppendResult, Log
 from ottla.storage.transaction_index import AbortedTransaction
+
+# More than any fetch waits for.
+_ENOUGH_BYTES: Final = 2**31
 
 
 class Isolation(IntEnum):
@@ -109,6 +112,10 @@ class Partition:
 
     def forget(self, owner: object) -> None:
         self._appended.pop(owner, None)
+
+    def wake_waiting(self) -> None:
+        """Has everybody who waits look again, since the partition is gone."""
+        self._tell_waiting(_ENOUGH_BYTES)
 
     def _tell_waiting(self, size: int) -> None:
         # Being told may end the wait, and so change the table.

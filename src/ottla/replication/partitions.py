@@ -54,8 +54,10 @@ class Partitions:
         self._by_id.setdefault(partition.topic_id, {})[index] = partition
 
     def remove_topic(self, topic_id: Uuid) -> list[Partition]:
-        """Forgets a topic's partitions, and returns them."""
+        """Forgets a topic's partitions, and returns them. Who waited for records learns of it."""
         removed = list(self._by_id.pop(topic_id, {}).values())
         for partition in removed:
             del self._by_name[partition.name]
+        for partition in removed:
+            partition.wake_waiting()
         return removed

@@ -18,12 +18,24 @@ from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import crc_matches, read_body, stamp_log_append_time
 from ottla.wire.records.builder import seal_batch
 from ottla.wire.records.compression import Codec
-from ottla.wire.records.header import CODEC_MASK, BatchHeader, TimestampType, read_header
+from ottla.wire.records.header import (
+    CODEC_MASK,
+    CONTROL_FLAG,
+    DELETE_HORIZON_FLAG,
+    LOG_APPEND_TIME_FLAG,
+    BatchHeader,
+    TimestampType,
+    read_header,
+)
 from ottla.wire.records.record import walk_records
 
 # What a batch may hold when it is opened, as a multiple of max.message.bytes: far more than text
 # that repeats itself compresses to, and little enough to open while others wait.
 _EXPANSION_MAX = 64
+
+
+# Attributes that only a coordinator, compaction and the log itself set.
+_NOT_FOR_CLIENTS = CONTROL_FLAG | DELETE_HORIZON_FLAG | LOG_APPEND_TIME_FLAG
 
 
 class Origin(Enum):
@@ -41,8 +53,10 @@ def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: i
     except ProtocolError as error:
         raise KafkaError(ErrorCode.INVALID_RECORD, str(error)) from error
     _check_shape(records, header, config)
-    if origin is Origin.CLIENT:
-        _check_client_batch(header)
+    if origin is Origin.CLIENT and (
+        header.attributes & _NOT_FOR_CLIENTS or header.base_sequence < 0 <= header.producer_id
+    ):
+        raise _client_refusal(header)
     if not crc_matches(records, 0, header):
         raise KafkaError(
             ErrorCode.CORRUPT_MESSAGE, "the batch's CRC-32C does not match its bytes; send it again"
@@ -105,20 +119,19 @@ def _check_size(size: int, config: LogConfig) -> None:
         )
 
 
-def _check_client_batch(header: BatchHeader) -> None:
+def _client_refusal(header: BatchHeader) -> KafkaError:
     if header.is_control:
-        raise KafkaError(ErrorCode.INVALID_RECORD, "clients may not write control records")
-    if header.has_producer_id and header.base_sequence < 0:
-        raise KafkaError(
-            ErrorCode.INVALID_RECORD,
-            f"producer {header.producer_id} sent the sequence number {header.base_sequence}",
-        )
+        return KafkaError(ErrorCode.INVALID_RECORD, "clients may not write control records")
     if header.has_delete_horizon:
-        raise KafkaError(ErrorCode.INVALID_RECORD, "only compaction sets a delete horizon")
+        return KafkaError(ErrorCode.INVALID_RECORD, "only compaction sets a delete horizon")
     if header.timestamp_type is TimestampType.LOG_APPEND_TIME:
-        raise KafkaError(
+        return KafkaError(
             ErrorCode.INVALID_TIMESTAMP, "a producer may not claim the log's append time"
         )
+    return KafkaError(
+        ErrorCode.INVALID_RECORD,
+        f"producer {header.producer_id} sent the sequence number {header.base_sequence}",
+    )
 
 
 def _check_timestamps(header: BatchHeader, config: LogConfig, now_ms: int) -> None:

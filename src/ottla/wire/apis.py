@@ -7,7 +7,7 @@ APIs that it speaks.
 from __future__ import annotations
 
 from enum import Enum, IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 
 from ottla.wire.errors import ProtocolError
@@ -189,11 +189,13 @@ def _message_class(key: int, kind: str) -> type[Message]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def request_header_version(key: int, version: int) -> int:
     """Also for versions that are too high to be known: flexible ones stay flexible."""
     return 2 if version in request_class(key).flexible else 1
 
 
+@lru_cache(maxsize=4096)
 def response_header_version(key: int, version: int) -> int:
     # A client has to read the answer before it can know which versions the node has.
     if key == ApiKey.API_VERSIONS:

@@ -8,6 +8,7 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._listoffsets import OffsetSpec
+from confluent_kafka.cimpl import NewTopic
 
 from tests.conformance.clients import TIMEOUT_S, Message
 from tests.conformance.confluent.client import ConfluentClient
@@ -148,4 +149,23 @@ def test_a_fetch_waits_for_as_many_bytes_as_it_wants(
     client.produce(topic, [Message(bytes(10_000))])
 
     assert len(consumer.consume(2, TIMEOUT_S)) == 2
+    consumer.close()
+
+
+def test_a_waiting_consumer_learns_that_its_topic_is_another_one(
+    admin: AdminClient, client: ConfluentClient, topic: str
+) -> None:
+    wait_s = 20
+    consumer = client.consumer(fetch_wait_max_ms=wait_s * 1_000, auto_offset_reset="earliest")
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    assert len(consumer.consume(RECORDS, TIMEOUT_S)) == RECORDS
+    admin.delete_topics([topic])[topic].result()
+    admin.create_topics([NewTopic(topic, 1)])[topic].result()
+    client.produce(topic, [Message(b"new")])
+
+    # Less than the fetch from before would wait.
+    message = consumer.poll(wait_s / 2)
+
+    assert message is not None
+    assert (message.offset(), message.value()) == (0, b"new")
     consumer.close()

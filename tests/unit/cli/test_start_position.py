@@ -51,4 +51,4 @@ def test_what_is_no_place_is_wrong_usage() -> None:
     with pytest.raises(CommandError, match="'start' is no place to begin") as raised:
         parse_start("start", now_ms=NOW_MS)
     assert raised.value.exit_code == ExitCode.USAGE
-    assert "beginning, end, an offset" in raised.value.hints[0]
+    assert "write beginning, end, an offset" in raised.value.hints[0]
