@@ -97,11 +97,11 @@ class LogBesideAList(RuleBasedStateMachine):
         found = log.read(
             offset, bytes_max=bytes_max, upper_offset=upper, min_one_batch=min_one_batch
         )
-        if not wanted:
+        size = max(bytes_max, len(wanted[0]) if wanted and min_one_batch else 0)
+        if not wanted or not size:
             assert found is None
             return
         assert found is not None
-        size = max(bytes_max, len(wanted[0]) if min_one_batch else 0)
         assert found.read() == b"".join(wanted)[:size]
 
     @rule(timestamp=st.integers(990, 1_500))

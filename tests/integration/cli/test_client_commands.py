@@ -16,6 +16,9 @@ from typer.testing import CliRunner, Result
 from ottla.cli.main import app
 from tests.nodes import OTTLA, running_node
 
+# With acknowledgements from all, the client takes half a second to begin.
+QUICK = ("--acks", "1")
+
 
 class CommandLine:
     """`ottla` against one cluster, in this process unless it has to be another."""
@@ -154,7 +157,8 @@ def test_records_keep_keys_headers_times_and_partitions(ottla: CommandLine) -> N
 
 def test_keys_go_where_apache_kafkas_client_puts_them(ottla: CommandLine) -> None:
     ottla.run("topics", "create", "keyed", "-p", "4")
-    ottla.run("produce", "keyed", "-F", "key-value", stdin="".join(f"{n}:v\n" for n in range(8)))
+    lines = "".join(f"{number}:v\n" for number in range(8))
+    ottla.run("produce", "keyed", *QUICK, "-F", "key-value", stdin=lines)
     # What the Java client's murmur2 makes of these keys.
     expected = {"0": 0, "1": 3, "2": 0, "3": 3, "4": 1, "5": 2, "6": 2, "7": 3}
     found = {record["key"]: record["partition"] for record in ottla.json("consume", "keyed")}
@@ -167,9 +171,9 @@ def test_a_topic_is_copied_record_by_record(ottla: CommandLine) -> None:
         {"key": "k", "value": "v", "headers": {"h": "x"}, "partition": 1, "timestamp": 5},
         {"key": "/w==", "key_encoding": "base64", "value": None, "partition": 0, "timestamp": 6},
     ]
-    ottla.run("produce", "source", "-F", "json", stdin="\n".join(map(json.dumps, lines)))
+    ottla.run("produce", "source", *QUICK, "-F", "json", stdin="\n".join(map(json.dumps, lines)))
     printed = ottla.run("consume", "source", "--json").stdout
-    ottla.run("produce", "copy", "-F", "json", stdin=printed)
+    ottla.run("produce", "copy", *QUICK, "-F", "json", stdin=printed)
     copied = ottla.run("consume", "copy", "--json").stdout
     assert copied == printed.replace('"topic":"source"', '"topic":"copy"')
 
@@ -178,13 +182,14 @@ def test_raw_bytes_of_a_file_are_one_record(ottla: CommandLine, tmp_path: Path) 
     data = bytes(range(256)) * 10
     (tmp_path / "data").write_bytes(data)
     ottla.run("topics", "create", "raw")
-    ottla.run("produce", "raw", "-F", "raw", "--file", str(tmp_path / "data"))
+    ottla.run("produce", "raw", *QUICK, "-F", "raw", "--file", str(tmp_path / "data"))
     assert ottla.run("consume", "raw").stdout_bytes == data + b"\n"
 
 
 def test_a_bad_line_stops_after_those_before_it(ottla: CommandLine) -> None:
     ottla.run("topics", "create", "stopped")
-    result = ottla.run("produce", "stopped", "-F", "key-value", stdin="a:1\nb\nc:3\n", exit_code=2)
+    lines = "a:1\nb\nc:3\n"
+    result = ottla.run("produce", "stopped", *QUICK, "-F", "key-value", stdin=lines, exit_code=2)
     assert "Line 2" in result.stderr
     assert ottla.run("consume", "stopped").stdout == "1\n"
 
@@ -239,7 +244,7 @@ def test_following_shows_what_comes_and_ends_with_an_interrupt(ottla: CommandLin
 
 def test_a_reader_may_leave_early(ottla: CommandLine) -> None:
     ottla.run("topics", "create", "long")
-    ottla.run("produce", "long", stdin="x" * 100 + "\n" + "y\n" * 50_000)
+    ottla.run("produce", "long", *QUICK, stdin="x" * 100 + "\n" + "y\n" * 50_000)
     with ottla.open("consume", "long") as consumer:
         assert consumer.stdout is not None
         assert consumer.stdout.readline() == "x" * 100 + "\n"
@@ -248,7 +253,7 @@ def test_a_reader_may_leave_early(ottla: CommandLine) -> None:
 
 
 def test_a_benchmark_measures_and_cleans_up(ottla: CommandLine) -> None:
-    found = ottla.json("bench", "--seconds", "0.2", "--rate", "200", "--size", "100")
+    found = ottla.json("bench", "--seconds", "0.2", "--rate", "200", "--size", "100", *QUICK)
     assert [line["test"] for line in found] == ["produce", "consume", "latency", "latency"]
     assert 0 < found[1]["records"] <= found[0]["records"]
     assert found[3]["records"] == 40
