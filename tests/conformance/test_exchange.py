@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
+from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
@@ -17,6 +19,8 @@ from tests.nodes import RunningNode
 
 PARTITIONS = 2
 LONG = Message(b"all the same " * 300, b"compressible")
+# More than a block of any codec, and of the kind that does not get smaller.
+LARGE = Message(b"".join(sha256(b"%d" % number).digest() for number in range(6_000)), b"large")
 MESSAGES = (
     Message(b"value", b"key", (("name", b"one"), ("name", b"two"), ("empty", b""))),
     Message(b"null header", b"key", (("null", None),)),
@@ -113,14 +117,15 @@ def test_batches_are_stored_as_the_client_compressed_them(
     assert stored[-1].codec is Codec[codec.upper()]
 
 
-@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize(("codec", "wanted"), [*pairwise(CODECS), (CODECS[-1], "uncompressed")])
 def test_a_topics_own_codec_replaces_the_producers(
-    client: Client, topics: Topics, codec: str
+    client: Client, topics: Topics, codec: str, wanted: str
 ) -> None:
-    topic = topics.create(compression_type="uncompressed" if codec == "none" else codec)
-    other = "gzip" if codec != "gzip" else "lz4"
+    topic = topics.create(compression_type=wanted)
 
-    client.produce(topic, [LONG], codec=other)
+    client.produce(topic, [LONG, LARGE], codec=codec)
 
-    assert {header.codec for header in topics.stored(topic)} == {Codec[codec.upper()]}
-    assert [record.value for record in client.consume({(topic, 0): 0}, 1)] == [LONG.value]
+    stored = Codec.NONE if wanted == "uncompressed" else Codec[wanted.upper()]
+    assert {header.codec for header in topics.stored(topic)} == {stored}
+    received = client.consume({(topic, 0): EARLIEST}, 2)
+    assert [record.value for record in received] == [LONG.value, LARGE.value]

@@ -54,9 +54,12 @@ def open_log(
         producer_id_expiration_ms=config.producer_id_expiration_ms,
         files=files,
     )
-    is_blank = not had_clean_shutdown and _is_blank(segments, recovery_point)
-    if (had_clean_shutdown or is_blank) and not unindexed and _is_sane(segments.active):
-        if is_blank:
+    is_empty = not unindexed and _is_empty(disk, segments.active, files)
+    # In an empty log nothing can be torn, nor has anything to be synced before it is written to.
+    is_blank = is_empty and len(segments) == 1 and recovery_point <= segments.first.base_offset
+    is_sane = not unindexed and (is_empty or _is_sane(segments.active))
+    if is_sane and (had_clean_shutdown or is_blank):
+        if not had_clean_shutdown:
             segments.active.doubt_name()
         log_end_offset = segments.active.next_offset()
         producers.load_up_to(log_end_offset, segments, now_ms=now_ms)
@@ -130,14 +133,12 @@ def _first_segment(
     return segment
 
 
-def _is_blank(segments: Segments, recovery_point: int) -> bool:
-    """Whether there is nothing that a crash could have left in doubt, as in most partitions of a
-    node that has thousands: then there is nothing to sync either, until something is written."""
-    active = segments.active
-    if active.size or len(segments) > 1 or recovery_point > active.base_offset:
+def _is_empty(disk: Disk, segment: Segment, files: list[SegmentFileName]) -> bool:
+    """Whether neither the log nor its indexes hold a byte, found without opening any of them: most
+    partitions of a node that has thousands are like this."""
+    if segment.size or any(name.kind is FileKind.TRANSACTION_INDEX for name in files):
         return False
-    indexes = active.offset_index, active.time_index, active.transaction_index
-    return not any(index.entry_count for index in indexes)
+    return not any(disk.file_size(segment.path(kind)) for kind in _INDEXES)
 
 
 def _is_sane(segment: Segment) -> bool:

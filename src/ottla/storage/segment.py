@@ -247,7 +247,7 @@ class Segment:
     def next_offset(self) -> int:
         """The offset after the last batch, read from the files."""
         found = self.base_offset
-        start = self.offset_index.last_entry.position
+        start = self.offset_index.last_entry.position if self.size else 0
         for _, header in scan_headers(self.log_file, start, self.size):
             found = header.next_offset
         return found

@@ -66,7 +66,13 @@ class ConfluentClient:
 
     def consumer(self, **configs: Any) -> Consumer:
         """A consumer to assign partitions to; librdkafka wants a group's name all the same."""
-        always = {"group.id": "unused", "enable.auto.commit": False, "log_level": 0}
+        always = {
+            "group.id": "unused",
+            "enable.auto.commit": False,
+            "log_level": 0,
+            # Partitions that come later wait for the fetch that is under way.
+            "fetch.wait.max.ms": 50,
+        }
         return Consumer({"bootstrap.servers": self.bootstrap, **always, **_dotted(configs)})
 
     def produce(
@@ -108,8 +114,6 @@ class ConfluentClient:
         consumer = self.consumer(
             isolation_level="read_committed" if read_committed else "read_uncommitted",
             max_partition_fetch_bytes=fetch_bytes_max,
-            # Partitions that are found one after the other wait for each other's fetches.
-            fetch_wait_max_ms=20,
             **configs,
         )
         # It asks for the offsets of partitions that it does not know half a second later.

@@ -45,7 +45,7 @@ def test_a_consumer_seeks_back_and_forth(client: ConfluentClient, topic: str) ->
 
 
 def test_a_consumer_is_told_of_the_end(client: ConfluentClient, topic: str) -> None:
-    consumer = client.consumer(enable_partition_eof=True, fetch_wait_max_ms=20)
+    consumer = client.consumer(enable_partition_eof=True)
     consumer.assign([TopicPartition(topic, 0, OFFSET_END)])
     end = consumer.poll(TIMEOUT_S)
     assert end is not None

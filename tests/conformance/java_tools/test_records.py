@@ -164,3 +164,31 @@ def test_records_are_deleted(
     assert f"partition: {topic}-2\terror: " in ran.stdout
     assert "OffsetOutOfRangeException" in ran.stdout
     assert [writer.offset_for(topic, partition, EARLIEST) for partition in wanted] == [2, 5, 0]
+
+
+def test_a_topic_is_made_when_somebody_produces_to_it(
+    java: Java, node: RunningNode, topics: Topics, writer: Client
+) -> None:
+    topic = topics.name()
+    where = ("--bootstrap-server", node.bootstrap, "--topic", topic)
+    assert java.run(CONSOLE_PRODUCER, *where, stdin="first\n").status == 0
+    assert [record.value for record in writer.consume({(topic, 0): EARLIEST}, 1)] == [b"first"]
+
+
+def test_a_topic_is_not_made_where_that_is_switched_off(
+    java: Java, strict_node: RunningNode
+) -> None:
+    where = ("--bootstrap-server", strict_node.bootstrap, "--topic", "nowhere")
+    ran = java.run(CONSOLE_PRODUCER, *where, "--sync", "--max-block-ms", "500", stdin="lost\n")
+    assert ran.status == 1
+    assert "Topic nowhere not present in metadata after 500 ms." in ran.stderr
+
+
+def test_an_offset_out_of_range_is_reset(
+    java: Java, node: RunningNode, topics: Topics, writer: Client
+) -> None:
+    topic = topics.create()
+    writer.produce(topic, [Message(b"%d" % number) for number in range(3)])
+    options = ("--offset", "1000", "--max-messages", "3", "--timeout-ms", "10000")
+    reset = ("--command-property", "auto.offset.reset=earliest")
+    assert console_consumer(java, node, topic, *options, *reset).stdout.split() == ["0", "1", "2"]
