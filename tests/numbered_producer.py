@@ -11,7 +11,9 @@ from confluent_kafka import KafkaError, Message, Producer
 
 _FLUSH_SECONDS_MAX = 60.0
 _IN_FLIGHT_MAX = 1_000
-_PAUSE_SECONDS = 0.001
+# Then a few records follow one another.
+_PAUSE_SECONDS = 0.005
+_RECORDS_PER_PAUSE = 5
 _CONFIGS: dict[str, Any] = {
     "enable.idempotence": True,
     "acks": "all",
@@ -66,7 +68,7 @@ class NumberedProducer:
 
     def _run(self) -> None:
         for number in itertools.count():
-            if self._stopping.wait(_PAUSE_SECONDS):
+            if number % _RECORDS_PER_PAUSE == 0 and self._stopping.wait(_PAUSE_SECONDS):
                 return
             for partition in range(self.partitions):
                 self._producer.produce(

@@ -44,6 +44,23 @@ def test_each_partition_is_read_from_its_own_offset(
         assert values == [b"%d" % number for number in range(max(start, 0), RECORDS)]
 
 
+def test_offsets_and_times_are_found_in_any_segment(
+    client: Client, writer: Client, topics: Topics
+) -> None:
+    topic = topics.create(segment_bytes="1048576")
+    count = 40
+    for number in range(count):
+        writer.produce(
+            topic, [Message(bytes(100_000), b"%d" % number, timestamp_ms=1_000 + number)]
+        )
+    segments = (topics.node.data_directory / f"{topic}-0").glob("*.log")
+    assert len(list(segments)) > 2
+
+    assert client.offset_for(topic, 0, 1_017) == 17
+    received = client.consume({(topic, 0): 25}, count - 25)
+    assert [record.key for record in received] == [b"%d" % number for number in range(25, count)]
+
+
 def test_committed_records_are_those_of_everybody_without_transactions(
     client: Client, writer: Client, topics: Topics
 ) -> None:

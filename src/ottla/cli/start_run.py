@@ -16,7 +16,7 @@ from rich.logging import RichHandler
 from ottla.broker.node import Node, World
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.java_properties import parse_properties
-from ottla.runtime.allocator import keep_freed_memory
+from ottla.runtime.allocator import keep_freed_memory, lasting_objects
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.system_background import SystemBackground
@@ -113,7 +113,8 @@ async def _serve(config: NodeConfig) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
-    await node.start()
+    with lasting_objects():
+        await node.start()
     where = ", ".join(f"{host}:{port}" for host, port in node.addresses.values())
     took_ms = (clock.monotonic() - started) * 1_000
     print(
