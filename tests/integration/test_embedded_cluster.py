@@ -80,13 +80,13 @@ def test_a_topic_that_cannot_be_made_says_why() -> None:
 
 
 def test_once_imported_a_cluster_starts_in_a_blink() -> None:
-    with Cluster():
-        pass
-    started = time.perf_counter()
-    with Cluster():
-        took = time.perf_counter() - started
+    def seconds() -> float:
+        started = time.perf_counter()
+        with Cluster():
+            return time.perf_counter() - started
 
-    assert took < 0.3
+    # The best of a few: other tests share the machine.
+    assert min(seconds() for _ in range(4)) < 0.3
 
 
 def test_the_fixture_works_in_somebody_elses_tests(pytester: pytest.Pytester) -> None:
