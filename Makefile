@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test check bench lock judge clean
+.PHONY: help setup demo test soak check bench lock judge clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -21,6 +21,9 @@ demo: $(STAMP) ## write a log, crash it, recover it
 
 test: $(STAMP) judge check ## everything that has to hold before a change lands
 	@$(BIN)/python -m pytest -q -n 2
+
+soak: $(STAMP) ## the tests of endurance at full size: 100 kills, 10,000 connections and partitions
+	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration
 
 check: $(STAMP) ## style, types and layering
 	@$(BIN)/ruff format --check --quiet src tests benchmarks || (echo "run: $(BIN)/ruff format src tests benchmarks" && false)

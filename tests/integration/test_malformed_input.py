@@ -14,6 +14,10 @@ from ottla.wire.messages.create_topics import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from ottla.wire.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
 from ottla.wire.messages.metadata import MetadataRequest
 from ottla.wire.messages.produce import (
     PartitionProduceData,
@@ -90,26 +94,24 @@ def exchange(node: NodeProcess, data: bytes) -> bytes:
 
 # ---- other protocols, and none
 
+NOT_KAFKA = {
+    "http": b"GET / HTTP/1.1\r\nHost: broker\r\n\r\n",
+    "a TLS ClientHello": bytes.fromhex("16030100c6010000c20303") + bytes(range(195)),
+    "ssh": b"SSH-2.0-OpenSSH_9.6\r\n",
+    "ones": b"\xff" * 100,
+    "a negative size": struct.pack(">i", -1),
+    "a huge size": struct.pack(">i", 2**31 - 1) + bytes(1000),
+    "an empty frame": struct.pack(">i", 0),
+    "a frame without a header": struct.pack(">i", 3) + b"abc",
+    "an unknown API": with_size(struct.pack(">hhih", 999, 0, 1, -1)),
+    "an unknown version": with_size(struct.pack(">hhih", 3, 99, 1, -1) + bytes(20)),
+}
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"GET / HTTP/1.1\r\nHost: broker\r\n\r\n",
-        # A TLS ClientHello.
-        bytes.fromhex("16030100c6010000c20303") + bytes(range(195)),
-        b"SSH-2.0-OpenSSH_9.6\r\n",
-        b"\xff" * 100,
-        struct.pack(">i", -1),
-        struct.pack(">i", 2**31 - 1) + bytes(1000),
-        struct.pack(">i", 0),
-        struct.pack(">i", 3) + b"abc",
-        with_size(struct.pack(">hhih", 999, 0, 1, -1)),
-        with_size(struct.pack(">hhih", 3, 99, 1, -1) + bytes(20)),
-    ],
-)
-def test_what_is_not_the_protocol_is_closed_without_a_word(node: NodeProcess, data: bytes) -> None:
+
+@pytest.mark.parametrize("name", NOT_KAFKA)
+def test_what_is_not_the_protocol_is_closed_without_a_word(node: NodeProcess, name: str) -> None:
     with WireConnection(node.address) as connection:
-        connection.send(data)
+        connection.send(NOT_KAFKA[name])
         assert connection.receive_end() == b""
 
 
@@ -131,6 +133,13 @@ def test_huge_counts_are_refused_at_once(node: NodeProcess) -> None:
     )
     flexible = struct.pack(">hhih", 3, 12, 1, -1)
     assert exchange(node, with_size(flexible + tags)) == b""
+
+
+def test_a_question_asked_ten_thousand_times_at_once_is_answered_once(node: NodeProcess) -> None:
+    broker = DescribeConfigsResource(resource_type=4, resource_name="1")
+    with WireConnection(node.address) as connection:
+        answer = connection.ask(DescribeConfigsRequest(resources=[broker] * 10_000), 4)
+    assert len(answer.results) == 1
 
 
 def test_requests_of_real_clients_with_errors_in_them_do_no_harm(node: NodeProcess) -> None:

@@ -69,7 +69,7 @@ class ClientConnection:
         self._is_turn_over = False
         self._is_closing = False
         self._is_reading = True
-        self.last_active = broker.clock.monotonic()
+        self.last_active = self._turn_started = broker.clock.monotonic()
         broker.connection_limits.accepted()
 
     def connected(self, connection: Connection) -> None:
@@ -89,7 +89,7 @@ class ClientConnection:
 
     def buffer_filled(self, length: int) -> None:
         self._frames.buffer_filled(length)
-        self.last_active = self._broker.clock.monotonic()
+        self.last_active = self._turn_started = self._broker.clock.monotonic()
         self._dispatch()
 
     def pause_writing(self) -> None:
@@ -98,7 +98,7 @@ class ClientConnection:
 
     def resume_writing(self) -> None:
         self._is_peer_slow = False
-        self.last_active = self._broker.clock.monotonic()
+        self.last_active = self._turn_started = self._broker.clock.monotonic()
         self._dispatch()
 
     def closed(self, error: Exception | None) -> None:
@@ -147,8 +147,6 @@ class ClientConnection:
         return not self._is_closing
 
     def _handle_frames(self) -> None:
-        monotonic = self._broker.clock.monotonic
-        turn_end = monotonic() + _TURN_SECONDS
         while self._may_dispatch():
             frame = self._frames.next_frame()
             if frame is None:
@@ -156,8 +154,11 @@ class ClientConnection:
             self._handle(frame)
             if self._unsent_bytes > _UNSENT_BYTES_MAX:
                 self._send_unsent()
-            if monotonic() > turn_end and self._frames.has_received:
+            if self._frames.has_received and self._is_turn_long():
                 self._end_turn()
+
+    def _is_turn_long(self) -> bool:
+        return self._broker.clock.monotonic() - self._turn_started > _TURN_SECONDS
 
     def _end_turn(self) -> None:
         """Lets others go on and takes up the frames that are here after them."""
@@ -167,6 +168,7 @@ class ClientConnection:
 
     def _begin_turn(self) -> None:
         self._is_turn_over = False
+        self._turn_started = self._broker.clock.monotonic()
         self._dispatch()
 
     def _may_dispatch(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import resource
@@ -13,7 +14,9 @@ import pytest
 
 from ottla.model import ErrorCode
 from ottla.runtime.bounded_disk import BoundedDisk
-from ottla.runtime.system_disk import SystemDisk
+from ottla.runtime.network import Address, Connection
+from ottla.runtime.system_disk import SystemDisk, SystemFile
+from ottla.runtime.system_network import SystemNetwork
 from ottla.simulation import SimulatedDisk
 from ottla.storage.log_store import LogStore
 
@@ -61,3 +64,44 @@ def test_a_log_directory_stays_in_use_when_descriptors_run_out() -> None:
     assert "ulimit -n" in error.message
     assert [directory.path for directory in logs.directories] == ["/data"]
     logs.abandon()
+
+
+class Undividable(SystemFile):
+    """A file of a process that has no descriptor left for a second one."""
+
+    def duplicate_descriptor(self) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+
+def test_a_file_is_sent_without_a_descriptor_of_its_own_when_there_is_none(tmp_path: Path) -> None:
+    path = f"{tmp_path}/file"
+    SystemDisk().open(path, create=True).write_at(0, [b"0123456789"])
+
+    async def scenario() -> bytes:
+        file = Undividable(path, os.open(path, os.O_RDONLY))  # noqa: TID251
+
+        class Sender:
+            def connected(self, connection: Connection) -> None:
+                connection.send_file(file, position=2, length=5)
+                connection.close()
+
+            def get_buffer(self, size_hint: int) -> bytearray:
+                return bytearray(1)
+
+            def buffer_filled(self, length: int) -> None: ...
+
+            def pause_writing(self) -> None: ...
+
+            def resume_writing(self) -> None: ...
+
+            def closed(self, error: Exception | None) -> None: ...
+
+        listener = await SystemNetwork().listen(Address("127.0.0.1", 0), Sender)
+        reader, writer = await asyncio.open_connection(*listener.address)
+        received = await reader.read()
+        writer.close()
+        listener.close()
+        file.close()
+        return received
+
+    assert asyncio.run(scenario()) == b"23456"

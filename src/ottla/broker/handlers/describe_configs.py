@@ -49,10 +49,12 @@ def describe_configs(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DescribeConfigsRequest,
 ) -> DescribeConfigsResponse:
+    # Each once: an answer is a thousand times as large as the question.
+    resources = {(each.resource_type, each.resource_name): each for each in request.resources}
     return DescribeConfigsResponse(
         results=[
             _describe(broker, resource, include_synonyms=request.include_synonyms)
-            for resource in request.resources
+            for resource in resources.values()
         ]
     )
 
