@@ -253,7 +253,7 @@ def test_a_reader_may_leave_early(ottla: CommandLine) -> None:
 
 
 def test_a_benchmark_measures_and_cleans_up(ottla: CommandLine) -> None:
-    found = ottla.json("bench", "--seconds", "0.2", "--rate", "200", "--size", "100", *QUICK)
+    found = ottla.json("bench", "--seconds", "1.5", "--rate", "200", "--size", "100", *QUICK)
     assert [line["test"] for line in found] == ["produce", "consume", "latency", "latency"]
     assert 0 < found[1]["records"] <= found[0]["records"]
     assert found[3]["records"] == 40
