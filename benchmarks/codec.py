@@ -28,7 +28,7 @@ from ottla.wire.messages.metadata import (
     MetadataResponseTopic,
 )
 from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from ottla.wire.requests import decode_request_header, encode_request
+from ottla.wire.requests import decode_request_head, encode_request
 from ottla.wire.schema import Message
 from tests.conformance.kio.entities import entity_type, read, to_kio, write
 
@@ -140,7 +140,7 @@ def compared(
 def request_header() -> Figure:
     parts = encode_request(produce_request(), 9, correlation_id=1, client_id="rdkafka")
     frame = b"".join(parts)[4:]
-    ours_us = seconds_per_call(lambda: decode_request_header(frame)) * MICROSECONDS
+    ours_us = seconds_per_call(lambda: decode_request_head(frame)) * MICROSECONDS
     return Figure("decode request header", ours_us, "µs", bound="< 2 µs", holds=ours_us < 2)
 
 

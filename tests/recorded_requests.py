@@ -12,7 +12,7 @@ from ottla.model import ZERO_UUID, Uuid
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.fetch import FetchRequest
 from ottla.wire.messages.produce import ProduceRequest
-from ottla.wire.requests import decode_request_header, decode_response
+from ottla.wire.requests import decode_request_head, decode_response
 from ottla.wire.schema import Message
 from tests.client_stream import split_frames
 
@@ -33,13 +33,12 @@ def recorded_requests(client: str, *, topic_id: Uuid = ZERO_UUID) -> tuple[bytes
 
 
 def _topic_ids(frame: bytes) -> list[Uuid]:
-    header, position = decode_request_header(frame)
-    version = header.request_api_version
+    key, version, _, _, position = decode_request_head(frame)
     found: list[Uuid] = []
-    if header.request_api_key == ApiKey.PRODUCE:
+    if key == ApiKey.PRODUCE:
         produce, _ = ProduceRequest.decode_from(frame, version, position)
         found = [topic.topic_id for topic in produce.topic_data]
-    elif header.request_api_key == ApiKey.FETCH:
+    elif key == ApiKey.FETCH:
         fetch, _ = FetchRequest.decode_from(frame, version, position)
         found = [topic.topic_id for topic in fetch.topics]
     return [each for each in found if each != ZERO_UUID]
@@ -50,8 +49,8 @@ def answers_to(frames: tuple[bytes, ...], answers: list[bytes]) -> list[Message]
     assert len(answers) == len(frames)
     responses = []
     for frame, answer in zip(frames, answers, strict=True):
-        asked, _ = decode_request_header(frame)
-        header, response = decode_response(answer, asked.request_api_key, asked.request_api_version)
+        asked = decode_request_head(frame)
+        header, response = decode_response(answer, asked.api_key, asked.api_version)
         assert header.correlation_id == asked.correlation_id
         responses.append(response)
     return responses

@@ -7,7 +7,9 @@ waits for the disk before it answers.
 
 from __future__ import annotations
 
+import compileall
 import contextlib
+import importlib.util
 import resource
 import shutil
 import socket  # noqa: TID251 - only to ask for a free port
@@ -150,7 +152,11 @@ class OttlaServer(Server):
     name = "Ottla"
 
     def prepare(self) -> None:
-        """Nothing: `ottla start` formats an empty directory by itself."""
+        """Compiles the sources, as an installation does and a checkout that was edited lacks."""
+        package = importlib.util.find_spec("ottla")
+        assert package is not None
+        assert package.submodule_search_locations is not None
+        compileall.compile_dir(package.submodule_search_locations[0], quiet=1)
 
     def command(self) -> list[str]:
         ottla = Path(sys.executable).with_name("ottla")

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import Producer
 from typer.testing import CliRunner
 
-from ottla.cli.main import app
+from ottla.cli.main import make_app
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
 from ottla.testing import Cluster
 
@@ -18,7 +18,9 @@ WAIT_SECONDS = 20.0
 
 
 def dumped(partition: Path, *options: str) -> list[dict[str, object]]:
-    result = CliRunner().invoke(app, ["dump", "--json", *options, *map(str, _logs(partition))])
+    result = CliRunner().invoke(
+        make_app(), ["dump", "--json", *options, *map(str, _logs(partition))]
+    )
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
@@ -68,7 +70,7 @@ def test_many_messages_are_sent_and_counted(acks: str) -> None:
     with Cluster() as cluster:
         cluster.create_topic("load", partitions=3)
         result = CliRunner().invoke(
-            app,
+            make_app(),
             [
                 "bench",
                 *("--bootstrap", cluster.bootstrap, "--seconds", "1.5", "--acks", acks),
@@ -83,7 +85,7 @@ def test_many_messages_are_sent_and_counted(acks: str) -> None:
 
 
 def test_one_message_is_followed_from_send_to_commit() -> None:
-    result = CliRunner().invoke(app, ["trace", "--sync", "--json"])
+    result = CliRunner().invoke(make_app(), ["trace", "--sync", "--json"])
 
     assert result.exit_code == 0, result.output
     steps = [json.loads(line) for line in result.stdout.splitlines()]

@@ -27,18 +27,16 @@ from ottla.broker.handling import HandledApi, RequestContext
 from ottla.broker.pending import Pending
 from ottla.model import Buffer, Part
 from ottla.runtime.network import Connection
-from ottla.storage.file_slice import FileSlice
+from ottla.storage.file_slice import COPIED_BYTES_MAX, FileSlice
 from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
 from ottla.wire.frames import FrameReader
 from ottla.wire.messages.fetch import FetchResponse
-from ottla.wire.requests import decode_request_header, encode_response
+from ottla.wire.requests import decode_request_head, encode_response_into
 from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
 
-# Less than this is sent with what is around it: a copy costs less than a call to the kernel.
-_COPIED_BYTES_MAX = 32 * 1024
 # More appends than any client has in flight.
 _PENDING_MAX = 64
 # Answers go out together up to this size; only then is it known whether the peer reads them.
@@ -65,6 +63,8 @@ class ClientConnection:
         self._awaited: deque[_Awaited] = deque()
         self._unsent: list[Part] = []
         self._unsent_bytes = 0
+        # Only fetches carry stretches of files; the rest goes as one piece.
+        self._has_unsent_files = False
         self._is_peer_slow = False
         self._is_turn_over = False
         self._is_closing = False
@@ -187,8 +187,7 @@ class ClientConnection:
                 self._connection.pause_reading()
 
     def _handle(self, frame: memoryview) -> None:
-        header, position = decode_request_header(frame)
-        key, version = header.request_api_key, header.request_api_version
+        key, version, correlation_id, client_id, position = decode_request_head(frame)
         api = self._broker.apis.get(key)
         if api is None:
             raise ProtocolError(f"API {key} is not served here")
@@ -198,19 +197,17 @@ class ClientConnection:
                     f"{api.key.name} version {version} is not served here, only "
                     f"{api.request_class.versions}"
                 )
-            self._send(unsupported_version_response(self._broker), 0, header.correlation_id)
+            self._send(unsupported_version_response(self._broker), 0, correlation_id)
             return
         request, _ = api.request_class.decode_from(frame, version, position)
         context = self._context
-        if context.api_version != version or context.client_id != header.client_id:
-            client_id = header.client_id or ""
-            context = context._replace(api_version=version, client_id=client_id)
-            self._context = context
+        if context.api_version != version or context.client_id != client_id:
+            context = self._context = context._replace(api_version=version, client_id=client_id)
         answer = api.handler(self._broker, context, request)
         if isinstance(answer, Message) and not self._awaited:
-            self._send(answer, version, header.correlation_id)
+            self._send(answer, version, correlation_id)
         elif answer is not None:
-            self._await(api, answer, version, header.correlation_id)
+            self._await(api, answer, version, correlation_id)
 
     def _await(
         self,
@@ -256,22 +253,25 @@ class ClientConnection:
 
     def _send(self, response: Message, version: int, correlation_id: int) -> None:
         """Puts an answer behind those that wait to be sent: they go out together."""
-        parts = encode_response(response, version, correlation_id=correlation_id)
-        if not isinstance(response, FetchResponse):
-            # Only fetches carry stretches of files; the rest is small and goes as one piece.
-            parts = [b"".join(cast(list[Buffer], parts))]
-        self._unsent += parts
-        self._unsent_bytes += sum(map(len, parts))
+        self._unsent_bytes += encode_response_into(
+            self._unsent, response, version, correlation_id=correlation_id
+        )
+        if isinstance(response, FetchResponse):
+            self._has_unsent_files = True
 
     def _send_unsent(self) -> None:
-        if not self._unsent:
+        parts = self._unsent
+        if not parts:
             return
-        parts, self._unsent = self._unsent, []
-        self._unsent_bytes = 0
+        self._unsent, self._unsent_bytes = [], 0
+        if not self._has_unsent_files:
+            self._connection.write([b"".join(cast(list[Buffer], parts))])
+            return
+        self._has_unsent_files = False
         buffers: list[Buffer] = []
         for part in parts:
             if isinstance(part, FileSlice):
-                data = part.read_cached() if part.size <= _COPIED_BYTES_MAX else None
+                data = part.read_cached() if part.size <= COPIED_BYTES_MAX else None
                 if data is not None:
                     buffers.append(data)
                     continue

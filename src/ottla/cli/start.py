@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +40,8 @@ def start(
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
 ) -> None:
+    # The collector would walk what is imported again and again. The node turns it on to serve.
+    gc.disable()
     from ottla.cli.start_run import run_node
 
     raise typer.Exit(

@@ -72,7 +72,7 @@ _STEPS: dict[Callable[..., Any], Step] = {
     SystemConnection.buffer_updated: Step(
         "receive", lambda a: f"{a['nbytes']:,} bytes", is_io=True
     ),
-    requests.decode_request_header: Step("read the request's header"),
+    requests.decode_request_head: Step("read the request's header"),
     produce_handler.produce: Step("handle Produce"),
     fetch_handler.fetch: Step("handle Fetch"),
     Partition.append: Step("append to the partition", lambda a: str(a["self"].name)),

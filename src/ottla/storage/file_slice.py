@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from ottla.model import Buffer
 from ottla.runtime.disk import File
 
+# Less than this is read and sent with what is around it: a copy costs less than a call to the
+# kernel.
+COPIED_BYTES_MAX = 32 * 1024
 _WARM_BYTES = 1 << 20
 
 

@@ -12,16 +12,20 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from crc32c import crc32c
+
 from ottla.model import NO_TIMESTAMP, Buffer, ErrorCode, KafkaError, TimestampMs
 from ottla.storage.log_config import LogConfig
 from ottla.wire.errors import ProtocolError
-from ottla.wire.records.batch import crc_matches, read_body, stamp_log_append_time
+from ottla.wire.records.batch import read_body, stamp_log_append_time
 from ottla.wire.records.builder import seal_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import (
+    ATTRIBUTES_AT,
     CODEC_MASK,
     CONTROL_FLAG,
     DELETE_HORIZON_FLAG,
+    LENGTH_PREFIX_BYTES,
     LOG_APPEND_TIME_FLAG,
     BatchHeader,
     TimestampType,
@@ -52,12 +56,18 @@ def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: i
         header = read_header(records)
     except ProtocolError as error:
         raise KafkaError(ErrorCode.INVALID_RECORD, str(error)) from error
-    _check_shape(records, header, config)
+    size, count, attributes = len(records), header.record_count, header.attributes
+    if not (
+        header.batch_length + LENGTH_PREFIX_BYTES == size <= config.max_message_bytes
+        and 1 <= count == header.last_offset_delta + 1 <= config.max_message_bytes
+        and attributes & CODEC_MASK <= Codec.ZSTD
+    ):
+        raise _shape_refusal(size, header, config)
     if origin is Origin.CLIENT and (
-        header.attributes & _NOT_FOR_CLIENTS or header.base_sequence < 0 <= header.producer_id
+        attributes & _NOT_FOR_CLIENTS or header.base_sequence < 0 <= header.producer_id
     ):
         raise _client_refusal(header)
-    if not crc_matches(records, 0, header):
+    if crc32c(memoryview(records)[ATTRIBUTES_AT:]) != header.crc:
         raise KafkaError(
             ErrorCode.CORRUPT_MESSAGE, "the batch's CRC-32C does not match its bytes; send it again"
         )
@@ -75,7 +85,8 @@ def settle_batch(
     codec = config.compression_type
     if codec is not None and codec is not header.codec and not header.is_control:
         records = _recompress(records, header, codec, config)
-        _check_size(len(records), config)
+        if len(records) > config.max_message_bytes:
+            raise _size_refusal(len(records), config)
         header = read_header(records)
     if config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
         records = records if isinstance(records, bytearray) else bytearray(records)
@@ -84,39 +95,37 @@ def settle_batch(
     return records, header
 
 
-def _check_shape(records: Buffer, header: BatchHeader, config: LogConfig) -> None:
-    size = len(records)
+def _shape_refusal(size: int, header: BatchHeader, config: LogConfig) -> KafkaError:
     if header.size_in_bytes != size:
-        raise KafkaError(
+        return KafkaError(
             ErrorCode.INVALID_RECORD,
             f"one batch has to fill the {size} bytes; this one claims {header.size_in_bytes}",
         )
-    _check_size(size, config)
+    if size > config.max_message_bytes:
+        return _size_refusal(size, config)
     if header.record_count < 1 or header.record_count != header.last_offset_delta + 1:
-        raise KafkaError(
+        return KafkaError(
             ErrorCode.INVALID_RECORD,
             f"the batch has {header.record_count} records and ends at {header.last_offset_delta}",
         )
     if header.record_count > config.max_message_bytes:
         # Less than a byte for each: whoever looks for a key or a timestamp would go through them.
-        raise KafkaError(
+        return KafkaError(
             ErrorCode.INVALID_RECORD,
             f"{header.record_count} records in one batch; send smaller batches",
         )
-    if header.attributes & CODEC_MASK > Codec.ZSTD:
-        raise KafkaError(
-            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
-            f"codec {header.attributes & CODEC_MASK} is unknown; use gzip, snappy, lz4 or zstd",
-        )
+    return KafkaError(
+        ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+        f"codec {header.attributes & CODEC_MASK} is unknown; use gzip, snappy, lz4 or zstd",
+    )
 
 
-def _check_size(size: int, config: LogConfig) -> None:
-    if size > config.max_message_bytes:
-        raise KafkaError(
-            ErrorCode.MESSAGE_TOO_LARGE,
-            f"the batch has {size} bytes, the topic's max.message.bytes is "
-            f"{config.max_message_bytes}; send smaller batches or raise it",
-        )
+def _size_refusal(size: int, config: LogConfig) -> KafkaError:
+    return KafkaError(
+        ErrorCode.MESSAGE_TOO_LARGE,
+        f"the batch has {size} bytes, the topic's max.message.bytes is "
+        f"{config.max_message_bytes}; send smaller batches or raise it",
+    )
 
 
 def _client_refusal(header: BatchHeader) -> KafkaError:

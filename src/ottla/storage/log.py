@@ -32,9 +32,14 @@ from ottla.storage.producer_history import ProducerHistory
 from ottla.storage.readable_log import ReadableLog
 from ottla.storage.retention import expired_segments
 from ottla.storage.retired_segments import RetiredSegments
-from ottla.storage.segment import BatchExtent, Segment
+from ottla.storage.segment import Segment
 from ottla.storage.segments import Segments
-from ottla.wire.records.header import LENGTH_PREFIX_BYTES, BatchHeader, TimestampType
+from ottla.wire.records.header import (
+    LENGTH_PREFIX_BYTES,
+    BatchHeader,
+    TimestampType,
+    new_header,
+)
 
 _PLACE = struct.Struct(">qii")
 
@@ -136,8 +141,10 @@ class Log(ReadableLog):
         if stamps or config.compression_type is not None:
             records, header = settle_batch(records, header, config, now_ms=now_ms)
         first_offset = self.log_end_offset
-        # Twice as fast as `_replace`, which every append would pay for.
-        placed = BatchHeader._make((first_offset, header.batch_length, leader_epoch, *header[3:]))
+        # Far faster than `_replace`, which every append would pay for.
+        placed = new_header(
+            BatchHeader, (first_offset, header.batch_length, leader_epoch, *header[3:])
+        )
         self._append(_place(records, placed), records, (placed,), now_ms)
         return AppendResult(
             first_offset, placed.last_offset, now_ms if stamps else NO_TIMESTAMP, False
@@ -161,23 +168,18 @@ class Log(ReadableLog):
     ) -> None:
         last_offset = headers[-1].last_offset
         segment = self._segment_for(headers[0], last_offset, len(records), now_ms)
-        segment.append(
-            buffers,
-            [
-                BatchExtent(header.last_offset, header.max_timestamp, header.size_in_bytes)
-                for header in headers
-            ],
-        )
+        segment.append(buffers, headers)
         self.log_end_offset = last_offset + 1
         at = 0
         try:
             for header in headers:
-                if header.leader_epoch != self.epochs.latest_epoch and header.leader_epoch >= 0:
-                    self.epochs.assign(epoch=header.leader_epoch, start_offset=header.base_offset)
+                epoch, size = header.leader_epoch, header.batch_length + LENGTH_PREFIX_BYTES
+                if epoch != self.epochs.latest_epoch and epoch >= 0:
+                    self.epochs.assign(epoch=epoch, start_offset=header.base_offset)
                 if header.producer_id >= 0:
-                    batch = memoryview(records)[at : at + header.size_in_bytes]
+                    batch = memoryview(records)[at : at + size]
                     self.producers.note(batch, header, segment)
-                at += header.batch_length + LENGTH_PREFIX_BYTES
+                at += size
         except OSError:
             # A marker that the transaction index does not tell of would expose what was aborted.
             self.truncate_to(headers[0].base_offset, now_ms=now_ms)
@@ -385,9 +387,9 @@ class Log(ReadableLog):
 
 def _place(records: Buffer, header: BatchHeader) -> tuple[Buffer, ...]:
     """The batch's bytes with its offset and leader epoch, which the checksum does not cover."""
-    place = _PLACE.pack(header.base_offset, header.batch_length, header.leader_epoch)
+    base_offset, batch_length, leader_epoch = header[:3]
     view = memoryview(records)
     if view.readonly:
-        return place, view[_PLACE.size :]
-    view[: _PLACE.size] = place
+        return _PLACE.pack(base_offset, batch_length, leader_epoch), view[_PLACE.size :]
+    _PLACE.pack_into(view, 0, base_offset, batch_length, leader_epoch)
     return (records,)

@@ -39,19 +39,21 @@ class ReadableLog:
         be cut off. None where there is nothing to read yet, or no room for it.
         """
         self._require_in_range(offset)
+        if offset >= upper_offset:
+            return None
         for segment in self.segments.starting_with(offset):
             if segment.base_offset >= upper_offset:
                 return None
-            located = segment.locate(offset)
-            if located is None:
+            found = segment.find(offset)
+            if found is None:
                 continue
             limit = segment.size
             if upper_offset < self.segments.end_offset(segment, self.log_end_offset):
-                bound = segment.locate(upper_offset)
+                bound = segment.find(upper_offset)
                 limit = limit if bound is None else bound.position
-            wanted = max(bytes_max, located.header.size_in_bytes if min_one_batch else 0)
-            size = min(limit - located.position, wanted)
-            return FileSlice(segment.log_file, located.position, size) if size > 0 else None
+            wanted = max(bytes_max, found.size if min_one_batch else 0)
+            size = min(limit - found.position, wanted)
+            return FileSlice(segment.log_file, found.position, size) if size > 0 else None
         return None
 
     def _require_in_range(self, offset: int) -> None:

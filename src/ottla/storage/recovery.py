@@ -20,7 +20,7 @@ from ottla.storage.epoch_cache import LeaderEpochCache
 from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.file_names import FileKind
 from ottla.storage.producer_history import ProducerHistory
-from ottla.storage.segment import BatchExtent, Segment
+from ottla.storage.segment import Segment
 from ottla.storage.segments import Segments
 from ottla.wire.records.batch import crc_matches
 from ottla.wire.records.header import BatchHeader
@@ -98,8 +98,7 @@ def recover_segment(
         for position, header, batch in scan_batches(segment.log_file, 0, segment.size):
             _require_sound(segment, position, header, batch, next_offset)
             segment.index_batch(
-                BatchExtent(header.last_offset, header.max_timestamp, header.size_in_bytes),
-                position,
+                header.last_offset, header.max_timestamp, header.size_in_bytes, position
             )
             if header.leader_epoch >= 0 and header.leader_epoch != epochs.latest_epoch:
                 epochs.assign(epoch=header.leader_epoch, start_offset=header.base_offset)

@@ -9,7 +9,7 @@ their files, on the owner's thread; `sync` may then run on a worker.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from ottla.storage.log_config import LogConfig
 from ottla.storage.offset_index import RELATIVE_OFFSET_MAX, OffsetIndex
 from ottla.storage.time_index import TimeIndex, TimestampOffset
 from ottla.storage.transaction_index import TransactionIndex
-from ottla.wire.records.header import BatchHeader
+from ottla.wire.records.header import LENGTH_PREFIX_BYTES, BatchHeader
 from ottla.wire.records.record import iterate_records
 
 SEGMENT_FILE_KINDS = (
@@ -33,12 +33,19 @@ SEGMENT_FILE_KINDS = (
 )
 
 
-class BatchExtent(NamedTuple):
-    """What a segment has to know of a batch that is appended to it."""
+class BatchPlace(NamedTuple):
+    """Where a batch lies."""
 
+    base_offset: int
     last_offset: int
-    max_timestamp: int
+    position: int
     size: int
+
+
+# Readers at the end of a log find what was just appended without looking into any file.
+_RECENT_MAX = 64
+_NONE_RECENT: list[BatchPlace] = []
+_new_place: Callable[[type[BatchPlace], tuple[int, ...]], BatchPlace] = tuple.__new__
 
 
 class Segment:
@@ -54,6 +61,7 @@ class Segment:
         "_max_timestamp",
         "_name_is_durable",
         "_offset_index",
+        "_recent",
         "_time_index",
         "_transaction_index",
         "base_offset",
@@ -91,6 +99,7 @@ class Segment:
         self._time_index: TimeIndex | None = None
         self._transaction_index: TransactionIndex | None = None
         self._is_synced = self._name_is_durable = False
+        self._recent: list[BatchPlace] = _NONE_RECENT
 
     @classmethod
     def create(
@@ -199,38 +208,65 @@ class Segment:
         """Whether an offset can be written relative to this segment's base."""
         return 0 <= offset - self.base_offset <= RELATIVE_OFFSET_MAX
 
-    def append(self, buffers: Sequence[Buffer], batches: Iterable[BatchExtent]) -> None:
+    def append(self, buffers: Sequence[Buffer], headers: Sequence[BatchHeader]) -> None:
         """Writes whole batches with one call. If that fails, the segment is as it was."""
         position = self.size
+        file = self._log_file or self.log_file
         try:
-            self.size = position + self.log_file.write_at(position, buffers)
+            self.size = position + file.write_at(position, buffers)
         except OSError:
             # What a part of it left behind would pass for batches when the log is opened again.
             with suppress(OSError):
                 self.log_file.truncate(position)
                 self.log_file.sync()
             raise
-        for batch in batches:
-            self.index_batch(batch, position)
-            position += batch.size
+        recent = self._recent or self._begin_recent()
+        for header in headers:
+            size = header.batch_length + LENGTH_PREFIX_BYTES
+            last_offset = header.base_offset + header.last_offset_delta
+            recent.append(_new_place(BatchPlace, (header.base_offset, last_offset, position, size)))
+            self.index_batch(last_offset, header.max_timestamp, size, position)
+            position += size
+        if len(recent) > 2 * _RECENT_MAX:
+            del recent[:-_RECENT_MAX]
         self._is_synced = False
         assert position == self.size, "the batches do not add up to the bytes written"
 
-    def index_batch(self, batch: BatchExtent, position: int) -> None:
+    def _begin_recent(self) -> list[BatchPlace]:
+        """Most segments of most logs are not appended to, and need no list of their own."""
+        self._recent = []
+        return self._recent
+
+    def index_batch(self, last_offset: int, max_timestamp: int, size: int, position: int) -> None:
         """Notes a batch that lies at `position`; every few kilobytes that makes an index entry."""
-        if batch.max_timestamp > self.max_timestamp.timestamp:
-            self._max_timestamp = TimestampOffset(batch.max_timestamp, batch.last_offset)
+        if max_timestamp > (self._max_timestamp or self.max_timestamp).timestamp:
+            self._max_timestamp = TimestampOffset(max_timestamp, last_offset)
         if self.first_timestamp is None:
-            self.first_timestamp = batch.max_timestamp
+            self.first_timestamp = max_timestamp
         if self._bytes_since_index_entry > self.config.index_interval_bytes:
             if not self.is_index_full:
-                self.offset_index.append(offset=batch.last_offset, position=position)
+                self.offset_index.append(offset=last_offset, position=position)
                 self.time_index.maybe_append(
                     timestamp=self.max_timestamp.timestamp, offset=self.max_timestamp.offset
                 )
                 self._is_index_full = None
             self._bytes_since_index_entry = 0
-        self._bytes_since_index_entry += batch.size
+        self._bytes_since_index_entry += size
+
+    def find(self, offset: int) -> BatchPlace | None:
+        """Where the first batch lies that ends at `offset` or after it."""
+        found = None
+        for place in reversed(self._recent):
+            if place.last_offset < offset:
+                return found
+            found = place
+            if place.base_offset <= offset:
+                return found
+        located = self.locate(offset)
+        if located is None:
+            return None
+        position, header = located
+        return BatchPlace(header.base_offset, header.last_offset, position, header.size_in_bytes)
 
     def locate(self, offset: int) -> LocatedBatch | None:
         """The first batch that ends at `offset` or after it."""
@@ -280,6 +316,7 @@ class Segment:
         bytes that came back after a crash would pass for the ones written over them."""
         self.log_file.truncate(position)
         self.size = position
+        self._recent = _NONE_RECENT
         for index in self._indexes():
             index.truncate_to(offset)
         self._is_synced = False

@@ -6,7 +6,10 @@ Decoding takes a frame without its size.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from struct import Struct as Layout
+from struct import error as struct_error
+from typing import NamedTuple
 
 from ottla.model import Buffer, Part
 from ottla.wire.apis import (
@@ -20,10 +23,13 @@ from ottla.wire.messages.headers import RequestHeader, ResponseHeader
 from ottla.wire.schema import Message
 
 _SIZE = Layout(">i")
-_KEY_AND_VERSION = Layout(">hh")
+_REQUEST_HEAD = Layout(">hhih")
 _SIZE_AND_CORRELATION = Layout(">ii")
 _CORRELATION_BYTES = 4
 _NO_TAGS = b"\x00"
+# The version of the header in which it has tagged fields.
+_WITH_TAGS = 2
+_new_head: Callable[[type[RequestHead], tuple[object, ...]], RequestHead] = tuple.__new__
 
 
 def encode_request(
@@ -39,34 +45,72 @@ def encode_request(
     return _framed(header, request_header_version(key, version), request, version)
 
 
+class RequestHead(NamedTuple):
+    """What a request says before its body. A client id of null is empty, as Kafka reads it."""
+
+    api_key: int
+    api_version: int
+    correlation_id: int
+    client_id: str
+    # Where the body begins.
+    size: int
+
+
 def encode_response(response: Message, version: int, *, correlation_id: int) -> list[Part]:
-    # The header is written by hand: as a message it would cost as much as most of the bodies.
-    parts: list[Part] = [b"", b""]
-    if response_header_version(_api_key(response), version):
-        parts[1] = _NO_TAGS
-    response.encode_into(parts, version)
-    parts[0] = _SIZE_AND_CORRELATION.pack(_CORRELATION_BYTES + sum(map(len, parts)), correlation_id)
+    parts: list[Part] = []
+    encode_response_into(parts, response, version, correlation_id=correlation_id)
     return parts
 
 
-def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
-    """The header and the position of the body, whether or not the version is one that we know.
+def encode_response_into(
+    parts: list[Part], response: Message, version: int, *, correlation_id: int
+) -> int:
+    """Appends a response to others that wait to be sent, and returns its size. The list is left as
+    it was if the response cannot be encoded."""
+    # The header is written by hand: as a message it would cost as much as most of the bodies.
+    start = len(parts)
+    parts.append(b"")
+    if response_header_version(_api_key(response), version):
+        parts.append(_NO_TAGS)
+    try:
+        response.encode_into(parts, version)
+    except ProtocolError:
+        del parts[start:]
+        raise
+    size = _CORRELATION_BYTES + sum(map(len, parts[start:] if start else parts))
+    parts[start] = _SIZE_AND_CORRELATION.pack(size, correlation_id)
+    return size + _SIZE.size
 
-    A client id of null is read as empty, as Kafka does.
+
+def decode_request_head(frame: Buffer) -> RequestHead:
+    """The header of a request, whether or not its version is one that we know.
+
+    Read by hand, as the answer's is written: every request pays for it.
     """
-    if len(frame) < _KEY_AND_VERSION.size:
-        raise ProtocolError(f"a request of {len(frame)} bytes has no header")
-    key, version = _KEY_AND_VERSION.unpack_from(frame)
-    header, position = RequestHeader.decode_from(frame, request_header_version(key, version))
-    if header.client_id is None:
-        header.client_id = ""
-    return header, position
+    try:
+        key, version, correlation_id, length = _REQUEST_HEAD.unpack_from(frame)
+        end = _REQUEST_HEAD.size
+        client_id = ""
+        if length > 0:
+            end += length
+            client_id = str(frame[_REQUEST_HEAD.size : end], "utf-8")
+        if request_header_version(key, version) == _WITH_TAGS:
+            if frame[end] == 0:
+                end += 1
+            else:
+                _, end = RequestHeader.decode_from(frame, _WITH_TAGS)
+    except (struct_error, IndexError):
+        raise ProtocolError(f"a request of {len(frame)} bytes ends within its header") from None
+    except UnicodeDecodeError as error:
+        raise ProtocolError(f"malformed client id in a request's header: {error}") from error
+    if end > len(frame):
+        raise ProtocolError(f"a request of {len(frame)} bytes ends within its header")
+    return _new_head(RequestHead, (key, version, correlation_id, client_id, end))
 
 
-def decode_request(frame: Buffer) -> tuple[RequestHeader, Message]:
-    header, position = decode_request_header(frame)
-    cls = request_class(header.request_api_key)
-    return header, _body(cls, frame, header.request_api_version, position)
+def decode_request(frame: Buffer) -> tuple[RequestHead, Message]:
+    head = decode_request_head(frame)
+    return head, _body(request_class(head.api_key), frame, head.api_version, head.size)
 
 
 def decode_response(frame: Buffer, key: int, version: int) -> tuple[ResponseHeader, Message]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ottla.cli.main import app
+from ottla.cli.main import make_app
 from tests.nodes import OTTLA, running_node
 
 # With acknowledgements from all, the client takes half a second to begin.
@@ -28,7 +28,7 @@ class CommandLine:
 
     def run(self, *arguments: str, stdin: str | bytes = "", exit_code: int = 0) -> Result:
         runner = CliRunner(env=self.environment)
-        result = runner.invoke(app, arguments, input=stdin, catch_exceptions=False)
+        result = runner.invoke(make_app(), arguments, input=stdin, catch_exceptions=False)
         assert result.exit_code == exit_code, result.output
         return result
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
-from ottla.cli.main import app
+from ottla.cli.main import make_app
 from tests.nodes import running_node
 
 
 def list_topics(bootstrap: str) -> Result:
-    result = CliRunner().invoke(app, ["topics", "list", "--bootstrap", bootstrap])
+    result = CliRunner().invoke(make_app(), ["topics", "list", "--bootstrap", bootstrap])
     assert result.exit_code == 3
     return result
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ottla.cli.main import app
+from ottla.cli.main import make_app
 from ottla.wire.records.builder import build_batch
 from tests.dumped import LOG, plain_batches, record, write_log
 from tests.kafka_fixtures import extract
@@ -15,7 +15,7 @@ from tests.kafka_fixtures import extract
 
 def dump(*arguments: str | Path, columns: int = 100) -> Result:
     runner = CliRunner(env={"COLUMNS": str(columns)})
-    return runner.invoke(app, ["dump", *map(str, arguments)], catch_exceptions=False)
+    return runner.invoke(make_app(), ["dump", *map(str, arguments)], catch_exceptions=False)
 
 
 def json_lines(result: Result) -> list[dict[str, Any]]:

@@ -5,11 +5,11 @@ import sys
 
 from typer.testing import CliRunner
 
-from ottla.cli.main import app
+from ottla.cli.main import make_app
 
 
 def test_help_names_the_commands() -> None:
-    result = CliRunner().invoke(app, ["--help"])
+    result = CliRunner().invoke(make_app(), ["--help"])
     assert result.exit_code == 0
     for command in ("start", "topics", "configs", "produce", "consume", "offsets", "bench", "dump"):
         assert command in result.stdout
@@ -17,11 +17,11 @@ def test_help_names_the_commands() -> None:
 
 
 def test_no_arguments_show_the_help() -> None:
-    assert "Usage: ottla" in CliRunner().invoke(app, []).output
+    assert "Usage: ottla" in CliRunner().invoke(make_app(), []).output
 
 
 def test_version_is_the_packages() -> None:
-    result = CliRunner().invoke(app, ["--version"])
+    result = CliRunner().invoke(make_app(), ["--version"])
     assert result.exit_code == 0
     assert result.stdout.startswith("ottla 0.")
 

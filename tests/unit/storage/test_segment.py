@@ -8,7 +8,7 @@ from ottla.simulation.disk_faults import Operation
 from ottla.storage.errors import CorruptIndexError
 from ottla.storage.file_names import FileKind, FileState
 from ottla.storage.log_config import LogConfig
-from ottla.storage.segment import BatchExtent, Segment
+from ottla.storage.segment import Segment
 from ottla.storage.transaction_index import AbortedTransaction
 from ottla.wire.records.header import read_header
 from tests.batches import batch_of
@@ -39,9 +39,7 @@ def segment(disk: SimulatedDisk) -> Segment:
 def add(segment: Segment, offset: int, *, timestamp: int, size: int = 20) -> None:
     batch = batch_of(b"v" * size, b"v" * size, timestamp=timestamp)
     batch[:8] = offset.to_bytes(8)
-    header = read_header(batch)
-    extent = BatchExtent(header.last_offset, header.max_timestamp, len(batch))
-    segment.append([batch], [extent])
+    segment.append([batch], [read_header(batch)])
 
 
 def truncate(segment: Segment, offset: int) -> None:

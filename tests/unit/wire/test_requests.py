@@ -17,7 +17,7 @@ from ottla.wire.messages.produce import (
 )
 from ottla.wire.requests import (
     decode_request,
-    decode_request_header,
+    decode_request_head,
     decode_response,
     encode_request,
     encode_response,
@@ -40,7 +40,7 @@ def test_request_comes_back_with_its_header(version: int) -> None:
     )
     data = frame(encode_request(request, version, correlation_id=7, client_id="me"))
     header, decoded = decode_request(data)
-    assert (header.request_api_key, header.request_api_version) == (ApiKey.PRODUCE, version)
+    assert (header.api_key, header.api_version) == (ApiKey.PRODUCE, version)
     assert (header.correlation_id, header.client_id) == (7, "me")
     assert decoded == request
 
@@ -64,9 +64,9 @@ def test_records_travel_uncopied() -> None:
 
 def test_header_of_an_unknown_version_is_read() -> None:
     data = bytes.fromhex("0012 0063 00000005 0002 6d65 00") + b"whatever follows"
-    header, position = decode_request_header(data)
-    assert (header.request_api_version, header.client_id) == (99, "me")
-    assert data[position:] == b"whatever follows"
+    head = decode_request_head(data)
+    assert (head.api_version, head.client_id) == (99, "me")
+    assert data[head.size :] == b"whatever follows"
     with pytest.raises(ProtocolError, match="ApiVersionsRequest has no version 99"):
         decode_request(data)
 
@@ -74,7 +74,7 @@ def test_header_of_an_unknown_version_is_read() -> None:
 def test_missing_client_id_is_empty() -> None:
     data = frame(encode_request(ApiVersionsRequest(), 0, correlation_id=1, client_id=None))
     assert data == bytes.fromhex("0012 0000 00000001 ffff")
-    assert decode_request_header(data)[0].client_id == ""
+    assert decode_request_head(data).client_id == ""
 
 
 def test_api_versions_is_answered_with_the_oldest_header() -> None:
@@ -85,9 +85,11 @@ def test_api_versions_is_answered_with_the_oldest_header() -> None:
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        (b"", "a request of 0 bytes has no header"),
-        (b"\x00\x12\x00", "a request of 3 bytes has no header"),
-        (b"\x00\x12\x00\x00\x00", "RequestHeader version 1 is cut short"),
+        (b"", "a request of 0 bytes ends within its header"),
+        (b"\x00\x12\x00", "a request of 3 bytes ends within its header"),
+        (bytes.fromhex("0012 0000 00000001 0005 6d65"), "12 bytes ends within its header"),
+        (bytes.fromhex("0012 0003 00000001 0002 6d65"), "12 bytes ends within its header"),
+        (bytes.fromhex("0012 0000 00000001 0002 ffff"), "malformed client id"),
         (b"\x00\x5d\x00\x00" + bytes(20), "no messages for API key 93"),
         (b"\x00\x12\x00\x00" + bytes(20), "14 bytes follow the ApiVersionsRequest version 0"),
     ],

@@ -18,9 +18,9 @@ from ottla.broker.broker import Broker
 from ottla.broker.fetch_sessions import FetchSession, Wanted, wanted_of
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.pending import Pending
-from ottla.model import KafkaError
+from ottla.model import Buffer, KafkaError
 from ottla.replication.partition import Isolation, Partition
-from ottla.storage.file_slice import FileSlice
+from ottla.storage.file_slice import COPIED_BYTES_MAX, FileSlice
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.fetch import (
     AbortedTransaction,
@@ -121,9 +121,15 @@ class _Reading:
                 for each in read.aborted_transactions
             ]
         if read.records is not None:
-            found.slices.append(read.records)
-            answer.records = read.records  # type: ignore[assignment]  # sized, and sent as a file
+            answer.records = self._records(read.records, found)
         return answer
+
+    def _records(self, records: FileSlice, found: _Found) -> Buffer:
+        """Few bytes are read at once where they are cached; more are sent from the file."""
+        if records.size <= COPIED_BYTES_MAX and (data := records.read_cached()) is not None:
+            return data
+        found.slices.append(records)
+        return records  # type: ignore[return-value]  # sized, and sent as a file
 
     def find(self, wanted: Wanted) -> Partition:
         if self._by_id:

@@ -10,7 +10,7 @@ from ottla.runtime.disk import Disk
 from ottla.storage.compaction.plan import CompactionPlan, PlannedSegment
 from ottla.storage.compaction.throttle import Throttle
 from ottla.storage.file_names import FileState
-from ottla.storage.segment import BatchExtent, Segment
+from ottla.storage.segment import Segment
 from ottla.storage.transaction_index import AbortedTransaction
 from ottla.wire.records.header import BatchHeader, read_header
 
@@ -34,7 +34,7 @@ class CleanedSegment:
         )
         self._throttle = throttle
         self._batches = bytearray()
-        self._extents: list[BatchExtent] = []
+        self._headers: list[BatchHeader] = []
 
     @property
     def size(self) -> int:
@@ -43,7 +43,7 @@ class CleanedSegment:
     def append(self, batch: Buffer) -> None:
         header = read_header(batch)
         self._batches += batch
-        self._extents.append(_extent(header))
+        self._headers.append(header)
         if len(self._batches) >= _WRITE_BYTES:
             self._write()
 
@@ -59,11 +59,7 @@ class CleanedSegment:
         self._segment.close()
 
     def _write(self) -> None:
-        if self._extents:
-            self._segment.append((self._batches,), self._extents)
+        if self._headers:
+            self._segment.append((self._batches,), self._headers)
             self._throttle.spend(len(self._batches))
-            self._batches, self._extents = bytearray(), []
-
-
-def _extent(header: BatchHeader) -> BatchExtent:
-    return BatchExtent(header.last_offset, header.max_timestamp, header.size_in_bytes)
+            self._batches, self._headers = bytearray(), []
