@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test soak check bench lock judge clean
+.PHONY: help setup demo test soak judge-all check bench lock judge connector clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## make .venv with everything in it
 
@@ -19,11 +19,14 @@ $(STAMP): requirements.lock pyproject.toml
 demo: $(STAMP) ## write a log, crash it, recover it
 	@$(BIN)/python -m ottla.cli.demo
 
-test: $(STAMP) judge check ## everything that has to hold before a change lands
-	@$(BIN)/python -m pytest -q -n 2
+test: $(STAMP) judge connector check ## everything that has to hold before a change lands
+	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 soak: $(STAMP) ## the tests of endurance at full size: 100 kills, 10,000 connections and partitions
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration
+
+judge-all: $(STAMP) judge ## every log that the property tests write, shown to Apache Kafka's own tool
+	@OTTLA_JUDGE=1 $(BIN)/python -m pytest -q -n 2 -m judged
 
 check: $(STAMP) ## style, types and layering
 	@$(BIN)/ruff format --check --quiet src tests benchmarks || (echo "run: $(BIN)/ruff format src tests benchmarks" && false)
@@ -36,6 +39,9 @@ bench: $(STAMP) ## speed of codec and log
 
 judge: ## Apache Kafka's own jars, where Java and Maven are present
 	@scripts/fetch-judge .cache/kafka
+
+connector: ## Spark's own Kafka connector, where Java and Maven are present
+	@scripts/fetch-connector .cache/spark
 
 lock: ## resolve the dependencies anew into requirements.lock
 	@scripts/lock

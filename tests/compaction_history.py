@@ -32,6 +32,7 @@ from tests.compactions import (
     latest_values,
     stored_records,
 )
+from tests.kafka_acceptance import assert_kafka_accepts
 from tests.log_checks import (
     aborted_in,
     all_batches,
@@ -212,8 +213,7 @@ class CompactionHistory:
 
     def reopen(self, reopen: Reopen) -> None:
         if reopen.is_clean:
-            self.log.close()
-            Checkpoints(self.disk).write(self.log)
+            self.close()
         self.disk.kill()
         if reopen.loses_snapshots:
             for name in segment_files(self.disk, DIRECTORY):
@@ -221,6 +221,11 @@ class CompactionHistory:
                     self.disk.remove(f"{DIRECTORY}/{name}")
         self.log = opened(self.disk, self.config, clean=reopen.is_clean, now_ms=self.now_ms)
         self.check()
+
+    def close(self) -> None:
+        self.log.close()
+        Checkpoints(self.disk).write(self.log)
+        assert_kafka_accepts(self.disk, DIRECTORY, compacted=True)
 
     # ---- compaction
 

@@ -1,19 +1,34 @@
-"""Fixtures that tests in several folders share."""
+"""Fixtures that tests in several folders share, and what a run tells at its end."""
 
-from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.conformance.kafka.judge import Judge
 from tests.conformance.kafka.process import reason_unavailable
+from tests.kafka_acceptance import ACCEPTED, JUDGE, summary
 
 
 @pytest.fixture(scope="session")
-def judge() -> Iterator[Judge]:
+def judge() -> Judge:
     """Apache Kafka's own classes, in a process that lives as long as the test session."""
-    reason = reason_unavailable()
-    if reason is not None:
+    if reason := reason_unavailable():
         pytest.skip(reason)
-    judge = Judge()
-    yield judge
-    judge.close()
+    return JUDGE
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    JUDGE.close()
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["accepted"] = dict(ACCEPTED)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Adds up what the worker processes of pytest-xdist did."""
+    ACCEPTED.update(getattr(node, "workeroutput", {}).get("accepted", {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if told := summary():
+        terminalreporter.write_line(told)

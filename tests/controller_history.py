@@ -9,6 +9,7 @@ import asyncio
 from contextlib import suppress
 
 from ottla.controller.controller import Controller
+from ottla.controller.metadata_log import METADATA_PARTITION
 from ottla.controller.operation import Context, Operation, Outcome
 from ottla.controller.operations.allocate_producer_ids import allocate_producer_ids
 from ottla.controller.operations.alter_configs import incremental_alter_configs
@@ -32,7 +33,8 @@ from ottla.wire.messages.incremental_alter_configs import (
 )
 from ottla.wire.schema import Message
 from tests.cluster_images import applied
-from tests.simulated_controllers import World, serve_broker
+from tests.kafka_acceptance import assert_kafka_accepts
+from tests.simulated_controllers import DIRECTORY, World, serve_broker
 
 NAMES = [f"topic-{number}" for number in range(6)]
 
@@ -57,7 +59,8 @@ class ControllerHistory:
                 asyncio.run(self._live(life))
             self.world.disk.crash(self.dice)
         self.world.clock.advance(1.0)
-        asyncio.run(self._open())
+        asyncio.run(self._close())
+        assert_kafka_accepts(self.world.disk, f"{DIRECTORY}/{METADATA_PARTITION}")
 
     async def _open(self) -> Controller:
         controller = self.world.open()
@@ -65,6 +68,10 @@ class ControllerHistory:
             assert controller.image in self.allowed, "the controller found what never was"
         self.allowed = [controller.image.copy()]
         return controller
+
+    async def _close(self) -> None:
+        controller = await self._open()
+        await controller.close()
 
     async def _live(self, life: int) -> None:
         controller = await self._open()

@@ -14,6 +14,7 @@ from ottla.simulation.dice import SeededDice
 from ottla.simulation.disk_faults import PowerLost
 from ottla.wire.records.header import BatchHeader, read_header
 from tests.batches import batch_of
+from tests.kafka_acceptance import assert_kafka_accepts
 from tests.log_checks import all_batches, directory_content
 from tests.log_operations import LogOperations
 from tests.logs import DIRECTORY, NOW_MS, opened
@@ -36,6 +37,8 @@ class LogHistory(LogOperations):
     def run(self) -> None:
         for _ in range(self.dice.between(low=1, high=LIVES_MAX)):
             self.live()
+        self.close()
+        assert_kafka_accepts(self.disk, DIRECTORY)
 
     def live(self) -> None:
         """Runs until the log is closed, or dies, and is opened again."""
@@ -48,6 +51,7 @@ class LogHistory(LogOperations):
             if dice.chance(0.2):
                 self.close()
                 is_clean = True
+                assert_kafka_accepts(self.disk, DIRECTORY)
         except PowerLost:
             pass
         self.die()

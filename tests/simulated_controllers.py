@@ -5,12 +5,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from ottla.controller.controller import Controller, Seams
-from ottla.controller.formatting import ControllerEndpoint, format_directory
+from ottla.controller.formatting import format_directory, initial_voter
 from ottla.controller.operations.create_topics import create_topics
 from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.operations.register_broker import register_broker
 from ottla.metadata import SUPPORTED_FEATURES
 from ottla.model import NodeId
+from ottla.raft.voters import Endpoint, VoterSet
 from ottla.runtime.background import Background, InlineBackground
 from ottla.runtime.tasks import Tasks
 from ottla.simulation.clock import SimulatedClock
@@ -49,7 +50,9 @@ class World:
             cluster_id=CLUSTER_ID,
             node_id=NodeId(1),
             directory_id=uuid(501),
-            controller=ControllerEndpoint("localhost", 9093),
+            voters=VoterSet.of(
+                [initial_voter(1, uuid(501), Endpoint("CONTROLLER", "localhost", 9093))]
+            ),
             now_ms=self.clock.now_ms(),
         )
 

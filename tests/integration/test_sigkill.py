@@ -14,6 +14,7 @@ from ottla.simulation.dice import SeededDice
 from ottla.storage.log import Log
 from ottla.wire.records.record import iterate_records
 from tests.batches import batch_of
+from tests.kafka_acceptance import assert_kafka_accepts
 from tests.log_checks import (
     all_batches,
     assert_only_files_of_segments,
@@ -77,6 +78,7 @@ def assert_knows_its_producers(log: Log) -> None:
             append(log, gap)
 
 
+@pytest.mark.judged
 def test_a_log_outlives_sigkill_at_any_moment(tmp_path: Path) -> None:
     disk, data = SystemDisk(), str(tmp_path)
     end = 0
@@ -96,3 +98,6 @@ def test_a_log_outlives_sigkill_at_any_moment(tmp_path: Path) -> None:
         assert directory_content(disk, again.directory) == content
         again.abandon()
     assert end > ROUNDS
+    log = opened(disk, CONFIG, data=data)
+    log.close()
+    assert_kafka_accepts(disk, log.directory)

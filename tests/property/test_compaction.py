@@ -29,6 +29,8 @@ from tests.conformance.kafka.judge import Judge
 from tests.log_checks import directory_content
 from tests.logs import DIRECTORY, base_offsets
 
+pytestmark = pytest.mark.judged
+
 DELETE_RETENTION_MS = 1_000
 
 CONFIGS = st.builds(
@@ -76,7 +78,9 @@ def histories(*rarely: st.SearchStrategy[Operation]) -> st.SearchStrategy[list[O
 def test_compacted_log_says_what_all_of_its_records_said(
     config: LogConfig, operations: list[Operation]
 ) -> None:
-    CompactionHistory(config).run([*operations, Compact(0, 100), Reopen(True, True)])
+    history = CompactionHistory(config)
+    history.run([*operations, Compact(0, 100), Reopen(True, True)])
+    history.close()
 
 
 @settings(deadline=None, max_examples=100)
@@ -84,7 +88,9 @@ def test_compacted_log_says_what_all_of_its_records_said(
 def test_crash_in_a_compaction_changes_nothing_that_a_reader_can_tell(
     config: LogConfig, operations: list[Operation]
 ) -> None:
-    CompactionHistory(config).run([*operations, Compact(0, 100), Reopen(False, True)])
+    history = CompactionHistory(config)
+    history.run([*operations, Compact(0, 100), Reopen(False, True)])
+    history.close()
 
 
 @pytest.mark.java

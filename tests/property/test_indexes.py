@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,9 +12,14 @@ from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.offset_index import OffsetIndex, OffsetPosition
 from ottla.storage.time_index import TimeIndex, TimestampOffset
 from ottla.storage.transaction_index import AbortedTransaction, TransactionIndex
+from tests.kafka_acceptance import assert_kafka_accepts, assert_kafka_accepts_index
+
+pytestmark = pytest.mark.judged
 
 BASE = 1000
-PATH = "/00000000000000001000.index"
+OFFSET_INDEX = "/t-0/00000000000000001000.index"
+TIME_INDEX = "/t-0/00000000000000001000.timeindex"
+TRANSACTION_INDEX = "/t-0/00000000000000000000.txnindex"
 
 # Runs of even steps and jumps: the search leans on even keys and has to survive the others.
 STEPS = st.integers(1, 5) | st.sampled_from([1000, 100_000])
@@ -29,6 +35,12 @@ class Change(NamedTuple):
 
 
 CHANGES = st.builds(Change, st.booleans(), st.booleans(), st.none() | st.integers(0, 300))
+
+
+def empty_disk() -> SimulatedDisk:
+    disk = SimulatedDisk()
+    disk.make_directories("/t-0")
+    return disk
 
 
 def grow(runs: list[tuple[int, int, int]]) -> list[list[tuple[int, int]]]:
@@ -48,9 +60,9 @@ def grow(runs: list[tuple[int, int, int]]) -> list[list[tuple[int, int]]]:
 def test_offset_index_agrees_with_a_list(
     runs: list[tuple[int, int, int]], changes: list[Change], targets: list[int]
 ) -> None:
-    disk = SimulatedDisk()
+    disk = empty_disk()
     model: list[OffsetPosition] = []
-    index = OffsetIndex(disk.open(PATH, create=True), base_offset=BASE, entries_max=10**6)
+    index = OffsetIndex(disk.open(OFFSET_INDEX, create=True), base_offset=BASE, entries_max=10**6)
     for run, change in zip(grow(runs), changes, strict=False):
         for relative_offset, position in run:
             index.append(offset=BASE + relative_offset, position=position)
@@ -63,7 +75,7 @@ def test_offset_index_agrees_with_a_list(
             model = [entry for entry in model if entry.offset < end]
         if change.reopen:
             index.close()
-            index = OffsetIndex(disk.open(PATH), base_offset=BASE, entries_max=10**6)
+            index = OffsetIndex(disk.open(OFFSET_INDEX), base_offset=BASE, entries_max=10**6)
         index.sanity_check()
     assert list(index.entries()) == model
     assert index.last_entry == (model[-1] if model else OffsetPosition(BASE, 0))
@@ -74,6 +86,8 @@ def test_offset_index_agrees_with_a_list(
     for size in targets:
         above = [entry for entry in model if entry.position >= 7 + size]
         assert index.upper_bound(OffsetPosition(0, 7), size=size) == (above[0] if above else None)
+    index.close()
+    assert_kafka_accepts_index(disk, OFFSET_INDEX)
 
 
 @settings(deadline=None, max_examples=60)
@@ -81,9 +95,9 @@ def test_offset_index_agrees_with_a_list(
 def test_time_index_agrees_with_a_list(
     runs: list[tuple[int, int, int]], changes: list[Change], targets: list[int]
 ) -> None:
-    disk = SimulatedDisk()
+    disk = empty_disk()
     model: list[TimestampOffset] = []
-    index = TimeIndex(disk.open(PATH, create=True), base_offset=BASE, entries_max=10**6)
+    index = TimeIndex(disk.open(TIME_INDEX, create=True), base_offset=BASE, entries_max=10**6)
     for run, change in zip(grow(runs), changes, strict=False):
         for timestamp, relative_offset in run:
             index.maybe_append(timestamp=timestamp, offset=BASE + relative_offset)
@@ -97,7 +111,7 @@ def test_time_index_agrees_with_a_list(
             model = [entry for entry in model if entry.offset < end]
         if change.reopen:
             index.close()
-            index = TimeIndex(disk.open(PATH), base_offset=BASE, entries_max=10**6)
+            index = TimeIndex(disk.open(TIME_INDEX), base_offset=BASE, entries_max=10**6)
         index.sanity_check()
     assert list(index.entries()) == model
     near = [
@@ -106,6 +120,8 @@ def test_time_index_agrees_with_a_list(
     for target in [*targets, *near]:
         below = [entry for entry in model if entry.timestamp <= target]
         assert index.lookup(target) == (below[-1] if below else TimestampOffset(-1, BASE))
+    index.close()
+    assert_kafka_accepts_index(disk, TIME_INDEX)
 
 
 # A log of three producers in which every step writes a record or aborts what the producer wrote.
@@ -133,7 +149,8 @@ def test_transaction_index_collects_what_a_scan_of_the_whole_log_would(
     writes: list[tuple[int, bool]], truncate_to: int, start: int, length: int
 ) -> None:
     model = aborted_transactions(writes)
-    index = TransactionIndex(SimulatedDisk(), PATH, start_offset=0)
+    disk = empty_disk()
+    index = TransactionIndex(disk, TRANSACTION_INDEX, start_offset=0)
     for transaction in model:
         index.append(transaction)
     index.sanity_check()
@@ -149,3 +166,6 @@ def test_transaction_index_collects_what_a_scan_of_the_whole_log_would(
     if collected.is_complete:
         later = aborted_transactions(writes)[len(model) :]
         assert all(transaction.first_offset >= start + length for transaction in later)
+    index.close()
+    if disk.exists(TRANSACTION_INDEX):
+        assert_kafka_accepts(disk, "/t-0")

@@ -16,9 +16,12 @@ from ottla.storage.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.wire.records.header import ATTRIBUTES_AT, LENGTH_PREFIX_BYTES
 from tests.batches import batch_of
+from tests.kafka_acceptance import assert_kafka_accepts
 from tests.log_checks import all_batches, assert_sound, directory_content, stored_batches
 from tests.log_history import LogHistory
 from tests.logs import DIRECTORY, Checkpoints, append, opened
+
+pytestmark = pytest.mark.judged
 
 # The number to turn up.
 HISTORIES = 2_000
@@ -98,6 +101,8 @@ def test_rot_above_the_recovery_point_costs_what_follows_it(seed: int) -> None:
 
     assert [batch.data for batch in all_batches(log)] == batches[:rotten]
     assert_sound(log)
+    log.close()
+    assert_kafka_accepts(disk, DIRECTORY)
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -114,3 +119,5 @@ def test_indexes_of_a_crashed_log_may_rot_at_will(seed: int) -> None:
 
     assert [batch.data for batch in all_batches(log)] == batches
     assert_sound(log)
+    log.close()
+    assert_kafka_accepts(disk, DIRECTORY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random  # noqa: TID251  Hypothesis stands behind it
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -11,9 +12,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from ottla.runtime.dice import RandomDice
 from ottla.storage.offset_lookup import find_offset
 from ottla.wire.records.header import BatchHeader, read_header
+from tests.kafka_acceptance import assert_kafka_accepts
 from tests.log_checks import aborted_in
 from tests.log_operations import LogOperations
-from tests.logs import base_offsets, opened, read_all
+from tests.logs import DIRECTORY, base_offsets, opened, read_all
+
+pytestmark = pytest.mark.judged
 
 OFFSETS = st.integers(0, 200)
 
@@ -69,7 +73,7 @@ class LogBesideAList(RuleBasedStateMachine):
     @rule()
     def close_and_open(self) -> None:
         model, high_watermark = self.model, self.model.log.high_watermark
-        model.log.close()
+        self.close()
         model.checkpoints.write(model.log)
         model.log = opened(model.disk, model.config, clean=True)
         model.log.advance_high_watermark(high_watermark)
@@ -145,6 +149,15 @@ class LogBesideAList(RuleBasedStateMachine):
         assert read_all(log, start=log.log_start_offset, bytes_max=2_000) in stored
         if log.log_start_offset == log.segments.first.base_offset:
             assert read_all(log, bytes_max=2_000) == stored
+
+    def teardown(self) -> None:
+        # Hypothesis may run out of choices before there is a log.
+        if hasattr(self, "model"):
+            self.close()
+
+    def close(self) -> None:
+        self.model.log.close()
+        assert_kafka_accepts(self.model.disk, DIRECTORY)
 
     def stored(self) -> list[bytes]:
         first = self.model.log.segments.first.base_offset

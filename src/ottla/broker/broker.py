@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ottla.broker.active_controller import ActiveController
 from ottla.broker.connection_limits import ConnectionLimits
 from ottla.broker.fetch_sessions import FetchSessions
 from ottla.broker.handling import HandledApi, handled_apis
@@ -12,9 +13,9 @@ from ottla.broker.local_replicas import LocalReplicas
 from ottla.broker.pending import Pending
 from ottla.broker.producer_ids import ProducerIds
 from ottla.configs import NodeConfig
-from ottla.controller.controller import Controller
+from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES, MetadataImage, VersionRange
-from ottla.metadata.features import KRAFT_VERSION, KRAFT_VERSION_LEVEL
+from ottla.metadata.features import KRAFT_VERSION
 from ottla.model import KafkaError, NodeId
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
@@ -40,7 +41,8 @@ class Broker:
         *,
         node_id: NodeId,
         config: NodeConfig,
-        controller: Controller,
+        service: ControllerService,
+        controller: ActiveController,
         clock: Clock,
         dice: Dice,
         tasks: Tasks,
@@ -55,30 +57,35 @@ class Broker:
         self.node_id = node_id
         # With the dynamic configs of the image.
         self.config = config
+        # The controller in this process, and the active one wherever it is.
+        self.service = service
         self.controller = controller
+        self.metadata = service.controller.quorum.metadata
         self.clock = clock
         self.dice = dice
         self.tasks = tasks
         self.logs = logs
         self.partitions = Partitions()
         self.replicas = LocalReplicas(self, background)
-        self.producer_ids = ProducerIds(controller, node_id, tasks)
+        self.producer_ids = ProducerIds(self, tasks)
         self.fetch_sessions = FetchSessions(dice, sessions_max=fetch_sessions_max)
         self.request_bytes_max = request_bytes_max
         self.fetch_bytes_max = fetch_bytes_max
         self.connections: set[ClientConnection] = set()
         self.connection_limits = ConnectionLimits(self, connections_max=connections_max)
         self.apis: dict[int, HandledApi] = handled_apis()
+        self.controller_apis: dict[int, HandledApi] = {}
         self._background = background
         self.commit = commit
 
     @property
     def cluster_id(self) -> str:
-        return self.controller.cluster_id
+        return self.service.controller.cluster_id
 
     @property
     def image(self) -> MetadataImage:
-        return self.controller.image
+        """The cluster as it is committed, as far as this node has heard."""
+        return self.metadata.image
 
     @property
     def supported_features(self) -> dict[str, VersionRange]:
@@ -87,11 +94,12 @@ class Broker:
     @property
     def finalized_features(self) -> dict[str, int]:
         # The quorum's version is in its own records, not in the image.
-        return {**self.image.features, KRAFT_VERSION: KRAFT_VERSION_LEVEL}
+        level = self.service.controller.quorum.kraft_version
+        return {**self.image.features, **({KRAFT_VERSION: level} if level else {})}
 
     @property
     def finalized_features_epoch(self) -> int:
-        return self.controller.committed_offset - 1
+        return self.metadata.end_offset - 1
 
     def storage_failed(self, partition: Partition, error: OSError) -> KafkaError:
         """What to tell a client whose request met a failing or full disk."""

@@ -56,9 +56,14 @@ class _Awaited(NamedTuple):
 class ClientConnection:
     """Handler of one connection, made by the listener. Owned by the node's loop."""
 
-    def __init__(self, broker: Broker, listener: str) -> None:
+    def __init__(
+        self, broker: Broker, listener: str, apis: dict[int, HandledApi] | None = None
+    ) -> None:
+        """`apis` are what this listener serves, if not what brokers' listeners do."""
         self._broker = broker
         self._listener = listener
+        self._apis = broker.apis if apis is None else apis
+        self._when_closed: list[Callable[[], None]] = []
         self._frames = FrameReader(frame_bytes_max=broker.request_bytes_max)
         self._awaited: deque[_Awaited] = deque()
         self._unsent: list[Part] = []
@@ -75,7 +80,7 @@ class ClientConnection:
     def connected(self, connection: Connection) -> None:
         self._connection = connection
         # Mostly the next request has the version and the client of the last one.
-        self._context = RequestContext(-1, "", connection.peer_address.host, self._listener)
+        self._context = RequestContext(-1, "", connection.peer_address.host, self._listener, self)
         self._broker.connections.add(self)
         if not self._broker.connection_limits.admits(connection.peer_address.host):
             _log.info(
@@ -108,8 +113,13 @@ class ClientConnection:
         for awaited in self._awaited:
             awaited.pending.abandon()
         self._awaited.clear()
+        for told in self._when_closed:
+            told()
         if error is not None:
             _log.debug("connection of %s ended: %s", self._connection.peer_address, error)
+
+    def when_closed(self, told: Callable[[], None]) -> None:
+        self._when_closed.append(told)
 
     @property
     def is_closing(self) -> bool:
@@ -188,7 +198,7 @@ class ClientConnection:
 
     def _handle(self, frame: memoryview) -> None:
         key, version, correlation_id, client_id, position = decode_request_head(frame)
-        api = self._broker.apis.get(key)
+        api = self._apis.get(key)
         if api is None:
             raise ProtocolError(f"API {key} is not served here")
         if version not in api.versions:

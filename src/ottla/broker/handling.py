@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ottla.broker.pending import Pending
 from ottla.wire.apis import ApiKey, request_class
@@ -26,6 +26,13 @@ Handler: TypeAlias = Callable[..., Answer]
 AnyHandler = TypeVar("AnyHandler", bound=Handler)
 
 
+class AskingConnection(Protocol):
+    """The connection that a request came over."""
+
+    def when_closed(self, told: Callable[[], None]) -> None:
+        """Has `told` called once, when the connection has ended."""
+
+
 class RequestContext(NamedTuple):
     """Who asks, and in which version."""
 
@@ -33,6 +40,7 @@ class RequestContext(NamedTuple):
     client_id: str
     client_host: str
     listener: str
+    connection: AskingConnection | None = None
 
 
 class HandledApi(NamedTuple):

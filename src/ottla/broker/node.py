@@ -8,20 +8,30 @@ made ──start──▶ locked, identified ──▶ metadata loaded ──▶
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import inf
 
+from ottla.broker.active_controller import ActiveController
 from ottla.broker.broker import Broker
 from ottla.broker.connection import ClientConnection
+from ottla.broker.controller_apis import controller_apis
 from ottla.broker.housekeeping import Housekeeping, Intervals
-from ottla.broker.identity import identify
+from ottla.broker.identity import controller_endpoint, identify
+from ottla.broker.quorum_config import raft_config
+from ottla.broker.quorum_peers import QuorumPeers
 from ottla.broker.registration import Registration
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import Listener as ConfiguredListener
-from ottla.controller.controller import Controller, Seams
-from ottla.controller.formatting import ControllerEndpoint
+from ottla.controller.broker_liveness import BrokerLiveness
+from ottla.controller.chores import ControllerChores
+from ottla.controller.controller import Controller
+from ottla.controller.metadata_log import MetadataLogConfig
+from ottla.controller.metadata_log_loading import open_metadata_log
+from ottla.controller.quorum import MetadataQuorum, Seams
+from ottla.controller.service import ControllerService
 from ottla.model import KafkaError, NodeId
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
@@ -30,9 +40,10 @@ from ottla.runtime.disk import Disk
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.network import Address, Listener, Network
 from ottla.runtime.tasks import Tasks
+from ottla.storage.clean_shutdown import read_clean_shutdown
 from ottla.storage.group_commit import GroupCommit
 from ottla.storage.log_directory import Progress
-from ottla.storage.log_store import LogStore
+from ottla.storage.log_store import NO_BROKER_EPOCH, LogStore
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +76,7 @@ class Node:
         self._world = world
         self._tasks = Tasks(self._task_failed)
         self._listeners: list[tuple[ConfiguredListener, Listener]] = []
+        self._registration: Registration | None = None
 
     @property
     def addresses(self) -> dict[str, Address]:
@@ -74,32 +86,88 @@ class Node:
     async def start(self, *, progress: Progress = lambda _done, _all: None) -> None:
         """Returns when the node serves. Raises `StorageError`, `OSError` or `InvalidConfigError`,
         and then it has let go of everything again."""
-        world, config = self._world, self.config
-        node_id = NodeId(config.node_id)
-        logs = LogStore(world.disk, config.log_dirs)
+        config = self.config
+        logs = LogStore(self._world.disk, config.log_dirs)
         try:
-            cluster_id = identify(
-                world.disk,
-                [directory.path for directory in logs.directories],
-                metadata_path=config.metadata_log_dir,
-                node_id=node_id,
-                controller=ControllerEndpoint("localhost", 0),
-                dice=world.dice,
-                now_ms=world.clock.now_ms(),
-            )
-            self._controller = Controller.open(
-                Seams(world.disk, world.clock, world.dice, world.background, self._tasks),
-                config.metadata_log_dir,
-                cluster_id=cluster_id,
-                node=config,
-            )
+            self._open_metadata(logs)
         except BaseException:
             logs.abandon()
             raise
-        self.broker = Broker(
-            node_id=node_id,
+        try:
+            await self._join(logs)
+            if config.is_broker:
+                await self._begin_to_serve(progress)
+        except BaseException:
+            await self.stop()
+            raise
+        self._housekeeping().start()
+
+    def _open_metadata(self, logs: LogStore) -> None:
+        world, config = self._world, self.config
+        identity = identify(
+            world.disk,
+            [directory.path for directory in logs.directories],
             config=config,
-            controller=self._controller,
+            dice=world.dice,
+            now_ms=world.clock.now_ms(),
+        )
+        cluster_id, directory_id = identity.cluster_id, identity.directory_id
+        assert directory_id is not None, "every directory is given an id"
+        seams = Seams(world.disk, world.clock, world.dice, world.background, self._tasks)
+        loaded = open_metadata_log(
+            world.disk,
+            config.metadata_log_dir,
+            MetadataLogConfig(
+                log_segment_bytes=config.metadata_log_segment_bytes,
+                max_record_bytes_between_snapshots=(
+                    config.metadata_log_max_record_bytes_between_snapshots
+                ),
+            ),
+            now_ms=world.clock.now_ms(),
+        )
+        peers = QuorumPeers(
+            world.network,
+            world.clock,
+            world.dice,
+            self._tasks,
+            node_id=config.node_id,
+            timeout_ms=config.controller_quorum_request_timeout_ms,
+            on_lost=self._node_lost,
+        )
+        raft = raft_config(
+            config,
+            cluster_id=cluster_id,
+            directory_id=directory_id,
+            endpoints=[controller_endpoint(config)],
+        )
+        self._quorum = MetadataQuorum(seams, loaded, raft, peers)
+        self._listener_name = raft.listener_name
+        controller = Controller(seams, self._quorum, cluster_id=cluster_id, node=config)
+        self._chores = ControllerChores(controller, world.clock)
+        liveness = BrokerLiveness(
+            controller,
+            world.clock,
+            self._tasks,
+            session_timeout_ms=config.broker_session_timeout_ms,
+        )
+        self.broker = self._make_broker(ControllerService(controller, liveness), logs)
+
+    def _make_broker(self, service: ControllerService, logs: LogStore) -> Broker:
+        world, config = self._world, self.config
+        broker = Broker(
+            node_id=NodeId(config.node_id),
+            config=config,
+            service=service,
+            controller=ActiveController(
+                service,
+                self._locate_controller,
+                world.network,
+                world.clock,
+                world.dice,
+                self._tasks,
+                node_id=config.node_id,
+                on_lost=self._hurry,
+            ),
             clock=world.clock,
             dice=world.dice,
             tasks=self._tasks,
@@ -111,41 +179,94 @@ class Node:
             fetch_sessions_max=config.max_incremental_fetch_session_cache_slots,
             connections_max=world.connections_max,
         )
-        self._registration = Registration(self._controller, node_id, world.dice.uuid())
-        self.broker.replicas.load(progress=progress)
-        try:
-            await self._listen()
-            await self._registration.register(
-                self._advertised(),
-                rack=config.broker_rack,
-                directory_ids=[
-                    directory_id
-                    for directory in logs.directories
-                    if (directory_id := directory.id) is not None
-                ],
-                previous_broker_epoch=logs.previous_broker_epoch,
+        broker.controller_apis = controller_apis()
+        return broker
+
+    async def _join(self, logs: LogStore) -> None:
+        """Takes part in the quorum, and is known to the controller when this returns."""
+        config, world = self.config, self._world
+        previous_broker_epoch = _previous_broker_epoch(world.disk, config.log_dirs)
+        self._quorum.start(self.broker.service)
+        await self._listen()
+        self._registration = Registration(
+            self.broker.controller,
+            self.broker.metadata,
+            world.clock,
+            node_id=config.node_id,
+            incarnation_id=world.dice.uuid(),
+            heartbeat_interval_ms=config.broker_heartbeat_interval_ms,
+            session_timeout_ms=config.broker_session_timeout_ms,
+        )
+        if config.is_controller:
+            self._tasks.start("preferred leaders", self._chores.elect_preferred())
+            self._tasks.start("unclean leaders", self._chores.elect_unclean())
+            self._tasks.start(
+                "register controller",
+                self._registration.register_controller(config.listeners.advertised_controller),
             )
-            self._controller.listen(self.broker.replicas.apply)
-            await self._registration.begin_to_serve()
-            await self.broker.replicas.wait_applied()
-            for _, listener in self._listeners:
-                self.broker.connection_limits.open(listener)
-        except BaseException:
-            await self.stop()
-            raise
-        self._housekeeping().start()
+        if not config.is_broker:
+            return
+        await self._registration.register(
+            self._advertised(),
+            cluster_id=self.broker.cluster_id,
+            rack=config.broker_rack,
+            directory_ids=[
+                directory_id
+                for directory in logs.directories
+                if (directory_id := directory.id) is not None
+            ],
+            previous_broker_epoch=previous_broker_epoch,
+        )
+        await self._registration.wait_known()
+
+    async def _begin_to_serve(self, progress: Progress) -> None:
+        broker = self.broker
+        assert self._registration is not None
+        broker.replicas.load(progress=progress)
+        broker.metadata.listen(broker.replicas.apply)
+        await self._registration.begin_to_serve()
+        self._tasks.start("heartbeats", self._registration.keep_alive())
+        await broker.replicas.wait_applied()
+        for configured, listener in self._listeners:
+            if configured in self.config.listeners.broker:
+                broker.connection_limits.open(listener)
 
     async def stop(self) -> None:
         """Answers what was asked, closes everything and leaves directories that need no repair."""
+        for configured, listener in self._listeners:
+            if configured in self.config.listeners.broker:
+                listener.close()
+        registration, epoch = self._registration, -1
+        if registration is not None:
+            with suppress(KafkaError):
+                await registration.take_leave()
+            epoch = registration.broker_epoch
+        await self._close_connections()
+        await self._quorum.close()
         for _, listener in self._listeners:
             listener.close()
-        await self._close_connections()
-        with suppress(KafkaError):
-            await self._registration.take_leave()
-        await self._controller.close()
+        self.broker.controller.close()
         await self._tasks.close()
-        self.broker.logs.close(broker_epoch=self._registration.broker_epoch)
+        self.broker.logs.close(broker_epoch=epoch)
         await self._world.background.close()
+
+    # ---- other nodes
+
+    def _locate_controller(self) -> Address | None:
+        leader_id = self._quorum.leader_and_epoch.leader_id
+        voter = None if leader_id is None else self._quorum.voters.get(leader_id)
+        endpoint = None if voter is None else voter.endpoint(self._listener_name)
+        return None if endpoint is None else Address(endpoint.host, endpoint.port)
+
+    def _node_lost(self, node_id: int) -> None:
+        """A connection to another replica of the metadata ended, which mostly means it is gone."""
+        self.broker.service.liveness.node_lost(node_id)
+        if node_id == self._quorum.leader_and_epoch.leader_id:
+            self._quorum.leader_lost()
+
+    def _hurry(self) -> None:
+        if self._registration is not None:
+            self._registration.hurry()
 
     async def _close_connections(self) -> None:
         """Gives clients a moment to read what was written to them, and no more than that."""
@@ -159,12 +280,16 @@ class Node:
             connection.abort()
 
     async def _listen(self) -> None:
-        for configured in self.config.listeners.broker:
+        listeners = self.config.listeners
+        for configured in (*listeners.controller, *listeners.broker):
             address = Address(configured.host, configured.port)
-            make_handler = partial(ClientConnection, self.broker, configured.name)
+            is_controller = configured in listeners.controller
+            apis = self.broker.controller_apis if is_controller else None
+            make_handler = partial(ClientConnection, self.broker, configured.name, apis)
             listener = await self._world.network.listen(address, make_handler)
-            # The port has to be known to register, and nobody is to meet an unregistered node.
-            listener.pause_accepting()
+            if not is_controller:
+                # The port has to be known to register, and nobody is to meet an unregistered node.
+                listener.pause_accepting()
             self._listeners.append((configured, listener))
 
     def _advertised(self) -> list[ConfiguredListener]:
@@ -200,3 +325,11 @@ class Node:
 
     def _task_failed(self, name: str, error: BaseException) -> None:
         _log.error("%s failed", name, exc_info=error)
+
+
+def _previous_broker_epoch(disk: Disk, paths: Sequence[str]) -> int:
+    """Of the incarnation that closed all of these directories cleanly, if one did."""
+    markers = [read_clean_shutdown(disk, path) for path in paths]
+    epochs = {None if marker is None else marker.broker_epoch for marker in markers}
+    epoch = epochs.pop() if len(epochs) == 1 else None
+    return NO_BROKER_EPOCH if epoch is None else epoch

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ottla.controller.controller import Controller
-from ottla.controller.operations.allocate_producer_ids import allocate_producer_ids
-from ottla.model import ErrorCode, KafkaError, NodeId, ProducerId
+from ottla.client import ChannelError
+from ottla.model import ErrorCode, KafkaError, ProducerId
 from ottla.runtime.tasks import Tasks
 from ottla.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
 
 _log = logging.getLogger(__name__)
 
@@ -24,9 +26,8 @@ _LEFT_MIN: Final = 100
 class ProducerIds:
     """Owned by the node's loop. Useful once the node is registered."""
 
-    def __init__(self, controller: Controller, node_id: NodeId, tasks: Tasks) -> None:
-        self._controller = controller
-        self._node_id = node_id
+    def __init__(self, broker: Broker, tasks: Tasks) -> None:
+        self._broker = broker
         self._tasks = tasks
         self._block = self._next_block = range(0)
         # Done when the block that was asked for has come, or an error instead of it.
@@ -64,13 +65,17 @@ class ProducerIds:
         allocation.set_result(error)
 
     async def _allocate(self) -> range:
-        broker = self._controller.image.brokers.get(self._node_id)
+        node_id = self._broker.node_id
+        broker = self._broker.image.brokers.get(node_id)
         request = AllocateProducerIdsRequest(
-            broker_id=self._node_id, broker_epoch=-1 if broker is None else broker.epoch
+            broker_id=node_id, broker_epoch=-1 if broker is None else broker.epoch
         )
-        block = await self._controller.submit(allocate_producer_ids, request)
+        try:
+            block = await self._broker.controller.send(request)
+        except ChannelError as error:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(error)) from error
         if block.error_code:
-            error = ErrorCode(block.error_code)
-            raise KafkaError(error, "the controller gave no producer ids")
+            refusal = ErrorCode(block.error_code)
+            raise KafkaError(refusal, "the controller gave no producer ids")
         start = block.producer_id_start
         return range(start, start + block.producer_id_len)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.broker.broker import Broker
-from ottla.controller.operations.create_topics import create_topics
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 
@@ -27,7 +26,7 @@ async def auto_create_topics(broker: Broker, names: Sequence[str]) -> dict[str, 
         ]
     )
     try:
-        response = await broker.controller.submit(create_topics, request)
+        response = await broker.controller.ask(request)
     except KafkaError as error:
         return dict.fromkeys(names, error.code)
     await broker.replicas.wait_applied()

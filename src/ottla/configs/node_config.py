@@ -17,6 +17,7 @@ from ottla.configs.layers import ConfigLayers
 from ottla.configs.node_listeners import NodeListeners
 from ottla.configs.node_settings import NodeSettings
 from ottla.configs.node_validation import validate_node
+from ottla.configs.quorum_validation import validate_quorum
 from ottla.configs.synonyms import broker_definition
 from ottla.configs.topic_config import EffectiveTopicConfig, topic_defaults
 
@@ -63,7 +64,9 @@ class NodeConfig(NodeSettings):
         if data_dir is not None:
             static["log.dirs"] = data_dir
         if listen is not None:
-            static["listeners"] = f"PLAINTEXT://{listen}"
+            static["listeners"] = ",".join(
+                [f"PLAINTEXT://{listen}", *_controller_listeners(static)]
+            )
         return cls._of_layers(ConfigLayers(static), ignored={})
 
     @classmethod
@@ -105,6 +108,7 @@ class NodeConfig(NodeSettings):
             ignored=ignored,
         )
         validate_node(node, node.topic_defaults)
+        validate_quorum(node, node.listeners)
         return node
 
     def topic_config(self, overrides: Mapping[str, str]) -> EffectiveTopicConfig:
@@ -115,3 +119,10 @@ class NodeConfig(NodeSettings):
         if not overrides:
             return self.topic_defaults
         return EffectiveTopicConfig.of(overrides, defaults=self.topic_defaults.defaults)
+
+
+def _controller_listeners(static: Mapping[str, str]) -> list[str]:
+    """Those of the listeners that are for controllers, as they were written."""
+    names = {name.strip().upper() for name in static["controller.listener.names"].split(",")}
+    listeners = (text.strip() for text in static.get("listeners", "").split(","))
+    return [text for text in listeners if text.partition(":")[0].upper() in names]

@@ -39,12 +39,17 @@ class _ListenerSettings:
 
 @dataclass(frozen=True, slots=True)
 class NodeListeners:
-    """`broker` and `controller` are bound by the node; `advertised` is what clients are told."""
+    """`broker` and `controller` are bound by the node; `advertised` is what clients are told.
+
+    `controller_names` are the names of controllers' listeners, here or on other nodes. Controllers
+    talk to each other, and brokers to them, by the first.
+    """
 
     broker: tuple[Listener, ...]
     controller: tuple[Listener, ...]
     advertised: tuple[Listener, ...]
     advertised_controller: tuple[Listener, ...]
+    controller_names: tuple[str, ...]
     inter_broker_listener_name: str
 
     @classmethod
@@ -60,16 +65,28 @@ class NodeListeners:
             config="advertised.listeners",
             protocols=protocols,
         )
+        controller = tuple(entry for entry in every if entry.name in controller_names)
+        # What is not advertised otherwise is advertised as it is.
+        advertised_controller = {entry.name: entry for entry in (*controller, *advertised)}
         _validate_early_start(settings, known={*controller_names, *(name for name, *_ in every)})
         listeners = cls(
             broker=tuple(entry for entry in every if entry.name not in controller_names),
-            controller=tuple(entry for entry in every if entry.name in controller_names),
+            controller=controller,
             advertised=tuple(entry for entry in advertised if entry.name not in controller_names),
             advertised_controller=tuple(
-                entry for entry in advertised if entry.name in controller_names
+                _routable(advertised_controller[name])
+                for name in controller_names
+                if name in advertised_controller
             ),
+            controller_names=controller_names,
             inter_broker_listener_name=_inter_broker_name(settings, given=given),
         )
+        unknown = [name for name in controller_names if name not in protocols]
+        if unknown and "controller" not in settings.process_roles:
+            raise InvalidConfigError(
+                f"no security protocol for {unknown[0]} of controller.listener.names; add "
+                f"{unknown[0]}:PLAINTEXT or another to listener.security.protocol.map"
+            )
         if "broker" in settings.process_roles:
             listeners._validate_broker()
         listeners._validate_routable()
@@ -94,13 +111,18 @@ class NodeListeners:
             )
 
     def _validate_routable(self) -> None:
-        for listener in (*self.advertised, *self.advertised_controller):
+        for listener in self.advertised:
             if listener.host in _EVERY_INTERFACE:
                 raise InvalidConfigError(
                     f"{listener.name} would advertise {listener.host}, which no client can connect "
                     "to: set advertised.listeners to an address that clients can reach, such as "
                     f"{listener.name}://localhost:{listener.port}"
                 )
+
+
+def _routable(listener: Listener) -> Listener:
+    """As Kafka has it, a controller on every interface is found under the machine's own name."""
+    return listener._replace(host="") if listener.host in _EVERY_INTERFACE else listener
 
 
 def _security_protocols(settings: _ListenerSettings, *, given: Collection[str]) -> dict[str, str]:

@@ -1,9 +1,10 @@
-"""A node's configs by name and type, as far as one node uses them."""
+"""A node's configs by name and type, as far as a node uses them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ottla.configs.quorum_addresses import ControllerAddress, ControllerVoter
 from ottla.configs.setting import Setting
 from ottla.configs.value import ConfigValue, ConfigValues
 
@@ -80,13 +81,52 @@ class NodeSettings:
         "metadata.log.max.record.bytes.between.snapshots"
     )
 
+    controller_quorum_election_timeout_ms = Setting[int]("controller.quorum.election.timeout.ms")
+    controller_quorum_election_backoff_max_ms = Setting[int](
+        "controller.quorum.election.backoff.max.ms"
+    )
+    controller_quorum_fetch_timeout_ms = Setting[int]("controller.quorum.fetch.timeout.ms")
+    controller_quorum_fetch_max_bytes = Setting[int]("controller.quorum.fetch.max.bytes")
+    controller_quorum_fetch_snapshot_max_bytes = Setting[int](
+        "controller.quorum.fetch.snapshot.max.bytes"
+    )
+    controller_quorum_request_timeout_ms = Setting[int]("controller.quorum.request.timeout.ms")
+    controller_quorum_retry_backoff_ms = Setting[int]("controller.quorum.retry.backoff.ms")
+    controller_quorum_append_linger_ms = Setting[int]("controller.quorum.append.linger.ms")
+    controller_quorum_auto_join_enable = Setting[bool]("controller.quorum.auto.join.enable")
+
+    broker_heartbeat_interval_ms = Setting[int]("broker.heartbeat.interval.ms")
+    broker_session_timeout_ms = Setting[int]("broker.session.timeout.ms")
+    initial_broker_registration_timeout_ms = Setting[int]("initial.broker.registration.timeout.ms")
+    controlled_shutdown_enable = Setting[bool]("controlled.shutdown.enable")
+    controller_socket_timeout_ms = Setting[int]("controller.socket.timeout.ms")
+    auto_leader_rebalance_enable = Setting[bool]("auto.leader.rebalance.enable")
+    leader_imbalance_check_interval_seconds = Setting[int](
+        "leader.imbalance.check.interval.seconds"
+    )
+    unclean_leader_election_enable = Setting[bool]("unclean.leader.election.enable")
+    unclean_leader_election_interval_ms = Setting[int]("unclean.leader.election.interval.ms")
+
+    num_replica_fetchers = Setting[int]("num.replica.fetchers")
+    replica_fetch_backoff_ms = Setting[int]("replica.fetch.backoff.ms")
     replica_fetch_max_bytes = Setting[int]("replica.fetch.max.bytes")
+    replica_fetch_min_bytes = Setting[int]("replica.fetch.min.bytes")
+    replica_fetch_response_max_bytes = Setting[int]("replica.fetch.response.max.bytes")
     replica_fetch_wait_max_ms = Setting[int]("replica.fetch.wait.max.ms")
     replica_lag_time_max_ms = Setting[int]("replica.lag.time.max.ms")
+    replica_selector_class = Setting[str | None]("replica.selector.class")
     replica_socket_timeout_ms = Setting[int]("replica.socket.timeout.ms")
     replica_high_watermark_checkpoint_interval_ms = Setting[int](
         "replica.high.watermark.checkpoint.interval.ms"
     )
+
+    leader_replication_throttled_rate = Setting[int]("leader.replication.throttled.rate")
+    follower_replication_throttled_rate = Setting[int]("follower.replication.throttled.rate")
+    replica_alter_log_dirs_io_max_bytes_per_second = Setting[int](
+        "replica.alter.log.dirs.io.max.bytes.per.second"
+    )
+    replication_quota_window_num = Setting[int]("replication.quota.window.num")
+    replication_quota_window_size_seconds = Setting[int]("replication.quota.window.size.seconds")
 
     producer_id_expiration_ms = Setting[int]("producer.id.expiration.ms")
     producer_id_expiration_check_interval_ms = Setting[int](
@@ -94,10 +134,38 @@ class NodeSettings:
     )
     transaction_max_timeout_ms = Setting[int]("transaction.max.timeout.ms")
 
+    _quorum_voters = Setting[tuple[str, ...]]("controller.quorum.voters")
+    _quorum_bootstrap_servers = Setting[tuple[str, ...]]("controller.quorum.bootstrap.servers")
     _log_dir = Setting[tuple[str, ...]]("log.dir")
     _log_dirs = Setting[tuple[str, ...] | None]("log.dirs")
     _metadata_log_dir = Setting[str | None]("metadata.log.dir")
     _max_connections_per_ip_overrides = Setting[str]("max.connections.per.ip.overrides")
+
+    @property
+    def is_broker(self) -> bool:
+        return "broker" in self.process_roles
+
+    @property
+    def is_controller(self) -> bool:
+        return "controller" in self.process_roles
+
+    @property
+    def is_standalone(self) -> bool:
+        """Whether nobody told the node of a quorum: it is one by itself."""
+        return not self._quorum_voters and not self._quorum_bootstrap_servers
+
+    @property
+    def controller_quorum_voters(self) -> tuple[ControllerVoter, ...]:
+        """The voters of a quorum whose members never change, by their ids."""
+        by_id = {
+            voter.id: voter for voter in map(ControllerVoter.parse, self._quorum_voters) if voter
+        }
+        return tuple(by_id[voter_id] for voter_id in sorted(by_id))
+
+    @property
+    def controller_quorum_bootstrap_servers(self) -> tuple[ControllerAddress, ...]:
+        servers = map(ControllerAddress.parse, self._quorum_bootstrap_servers)
+        return tuple(server for server in servers if server)
 
     @property
     def log_dirs(self) -> tuple[str, ...]:

@@ -9,14 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple, Protocol
 
+from ottla.configs.quorum_addresses import ControllerAddress, ControllerVoter
 from ottla.configs.value import ConfigValue
 
 _THROTTLED_REPLICA: Final = re.compile(r"([0-9]+:[0-9]+)?")
-_VOTER_ID: Final = re.compile(r"[+-]?[0-9]+")
-# A scheme, a host that is a name or an address, in brackets or not, and a port, as Kafka has it.
-_HOST_AND_PORT: Final = re.compile(
-    r"([a-zA-Z]+://)?\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>[0-9]+)"
-)
 _GZIP_LEVEL_DEFAULT: Final = -1
 
 
@@ -122,11 +118,8 @@ class ThrottledReplicas:
 class QuorumVoters:
     def refusal(self, value: ConfigValue) -> str | None:
         assert isinstance(value, tuple)
-        for voter in value:
-            voter_id, _, address = voter.partition("@")
-            if not (_VOTER_ID.fullmatch(voter_id) and _HOST_AND_PORT.fullmatch(address)):
-                return f"{voter} is not of the form {{id}}@{{host}}:{{port}}"
-        return None
+        wrong = [voter for voter in value if ControllerVoter.parse(voter) is None]
+        return f"{wrong[0]} is not of the form {{id}}@{{host}}:{{port}}" if wrong else None
 
     def __str__(self) -> str:
         return "non-empty list"
@@ -135,7 +128,7 @@ class QuorumVoters:
 class BootstrapServers:
     def refusal(self, value: ConfigValue) -> str | None:
         assert isinstance(value, tuple)
-        wrong = [server for server in value if not _HOST_AND_PORT.fullmatch(server)]
+        wrong = [server for server in value if ControllerAddress.parse(server) is None]
         return f"{wrong[0]} is not of the form {{host}}:{{port}}" if wrong else None
 
     def __str__(self) -> str:

@@ -1,20 +1,21 @@
-"""An empty directory made into one of a cluster, as `kafka-storage format --standalone` does it."""
+"""Empty directories made into those of a cluster's node, as `kafka-storage format` does it.
+
+A cluster begins on its first controllers: each finds in its directory who votes (KIP-853). A node
+that joins later is formatted without voters and learns of them from the others; so is one whose
+quorum is written down in `controller.quorum.voters` and never changes.
+"""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Sequence
 
 from ottla.controller.bootstrap import bootstrap_snapshot
 from ottla.controller.metadata_log import METADATA_PARTITION
 from ottla.controller.snapshot_file import BOOTSTRAP_SNAPSHOT, QuorumVoters, Snapshot
-from ottla.metadata.features import (
-    INITIAL_LEVELS,
-    KRAFT_VERSION,
-    KRAFT_VERSION_LEVEL,
-    METADATA_VERSION,
-    SUPPORTED_FEATURES,
-)
+from ottla.metadata.features import INITIAL_LEVELS, KRAFT_VERSION_LEVEL, METADATA_VERSION
 from ottla.model import NodeId, Uuid, uuid_to_text
+from ottla.raft.config import SUPPORTED_KRAFT_VERSIONS
+from ottla.raft.voters import NO_VOTERS, Endpoint, ReplicaKey, Voter, VoterSet
 from ottla.runtime.dice import Dice
 from ottla.runtime.disk import Disk
 from ottla.storage.durable_file import make_directories
@@ -24,26 +25,57 @@ from ottla.storage.meta_properties import (
     read_meta_properties,
     write_meta_properties,
 )
-from ottla.wire.stored.quorum import (
-    Endpoint,
-    KRaftVersionFeature,
-    VotersRecord,
-    VotersRecordVoter,
-)
-
-DEFAULT_CONTROLLER_LISTENER: Final = "CONTROLLER"
-
-
-class ControllerEndpoint(NamedTuple):
-    """Where the quorum's other nodes, and tools, reach this one's controller."""
-
-    host: str
-    port: int
-    listener: str = DEFAULT_CONTROLLER_LISTENER
 
 
 def new_cluster_id(dice: Dice) -> str:
     return uuid_to_text(dice.uuid())
+
+
+def initial_voter(node_id: int, directory_id: Uuid, endpoint: Endpoint) -> Voter:
+    """One of the controllers that a cluster begins with."""
+    return Voter(ReplicaKey(node_id, directory_id), (endpoint,), SUPPORTED_KRAFT_VERSIONS)
+
+
+def format_node(
+    disk: Disk,
+    paths: Sequence[str],
+    *,
+    metadata_path: str,
+    cluster_id: str,
+    node_id: NodeId,
+    voters: VoterSet,
+    dice: Dice,
+    now_ms: int,
+) -> MetaProperties:
+    """Formats those of a node's directories that are not; returns the identity of the metadata's.
+
+    A voter's metadata directory gets the id that the voters know it by, all others get new ones.
+    Raises `StorageError`, before anything is written, for one that belongs to somebody else.
+    """
+    every_path = tuple(dict.fromkeys([metadata_path, *paths]))
+    found = {path: read_meta_properties(disk, path) for path in every_path}
+    for path, other in found.items():
+        if other is not None and (other.cluster_id, other.node_id) != (cluster_id, node_id):
+            raise StorageError(
+                f"{path} belongs to node {other.node_id} of cluster {other.cluster_id}; empty it "
+                "to give it to another, which loses its data"
+            )
+    voter = voters.get(node_id)
+    # That of the metadata first: where a crash cuts this short, the others can join it.
+    identity = found[metadata_path] or format_directory(
+        disk,
+        metadata_path,
+        cluster_id=cluster_id,
+        node_id=node_id,
+        directory_id=dice.uuid() if voter is None else voter.key.directory_id,
+        voters=voters,
+        now_ms=now_ms,
+    )
+    for path in every_path:
+        if path != metadata_path and found[path] is None:
+            make_directories(disk, path)
+            write_meta_properties(disk, path, identity._replace(directory_id=dice.uuid()))
+    return identity
 
 
 def format_directory(
@@ -53,53 +85,39 @@ def format_directory(
     cluster_id: str,
     node_id: NodeId,
     directory_id: Uuid,
-    controller: ControllerEndpoint,
+    voters: VoterSet = NO_VOTERS,
     now_ms: int,
 ) -> MetaProperties:
-    """Makes a directory the home of a new cluster's only node, durably.
+    """Makes a directory the home of a node's metadata, durably.
 
     The identity is written last: a directory without it is not formatted, whatever else is there.
     """
+    voter = voters.get(node_id)
+    assert voter is None or voter.key.directory_id == directory_id, "the voters know another one"
     make_directories(disk, directory)
     if read_meta_properties(disk, directory) is not None:
         raise StorageError(
             f"{directory} is formatted already; empty it to format it anew, which loses its data"
         )
     bootstrap_snapshot(disk, directory, now_ms=now_ms).write()
-    _voters_snapshot(disk, directory, node_id, directory_id, controller, now_ms).write()
+    if voters.voters:
+        _voters_snapshot(disk, directory, voters, now_ms).write()
     identity = MetaProperties(cluster_id, node_id, directory_id)
     write_meta_properties(disk, directory, identity)
     return identity
 
 
-def _voters_snapshot(
-    disk: Disk,
-    directory: str,
-    node_id: NodeId,
-    directory_id: Uuid,
-    controller: ControllerEndpoint,
-    now_ms: int,
-) -> Snapshot:
+def _voters_snapshot(disk: Disk, directory: str, voters: VoterSet, now_ms: int) -> Snapshot:
     """The snapshot before the first record of the log: who votes."""
     path = f"{directory}/{METADATA_PARTITION}"
     make_directories(disk, path)
-    low, high = SUPPORTED_FEATURES[KRAFT_VERSION]
-    endpoint = Endpoint(name=controller.listener, host=controller.host, port=controller.port)
-    voter = VotersRecordVoter(
-        voter_id=node_id,
-        voter_directory_id=directory_id,
-        endpoints=[endpoint],
-        kraft_version_feature=KRaftVersionFeature(
-            min_supported_version=low, max_supported_version=high
-        ),
-    )
     return Snapshot(
         disk=disk,
         path=f"{path}/{BOOTSTRAP_SNAPSHOT.file_name}",
         id=BOOTSTRAP_SNAPSHOT,
         records=(),
         metadata_version=INITIAL_LEVELS[METADATA_VERSION],
-        voters=QuorumVoters(KRAFT_VERSION_LEVEL, VotersRecord(voters=[voter])),
+        voters=QuorumVoters(KRAFT_VERSION_LEVEL, voters.to_record()),
         last_contained_log_timestamp=now_ms,
         now_ms=now_ms,
     )

@@ -1,9 +1,10 @@
 """`__cluster_metadata-0`: the log that the state of the cluster is made of, and its snapshots.
 
-Kafka's own files: segments of record batches, leader epochs, `quorum-state`, `.checkpoint`
-snapshots. This node is the quorum, so what it has synced is committed:
+Kafka's own files: segments of record batches, leader epochs, `.checkpoint` snapshots. What is in
+the log the quorum decides (quorum.py); a replica has appended, synced and committed
 
     log start <= committed_offset <= log_end_offset
+                 flushed_end_offset <= log_end_offset
 
 Two snapshots are kept, and the log from the end of the earlier one on, so that a snapshot that
 rots takes nothing with it.
@@ -15,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ottla.controller.quorum_state_file import write_quorum_state
+from ottla.controller.received_snapshot import ReceivedSnapshot
 from ottla.controller.record_batches import (
     DecodedBatch,
     decode_batch,
@@ -25,9 +26,12 @@ from ottla.controller.record_batches import (
 from ottla.controller.snapshot_file import QuorumVoters, Snapshot, SnapshotId
 from ottla.controller.snapshots import Snapshots
 from ottla.metadata import MetadataImage
-from ottla.model import TopicPartition, Uuid
+from ottla.model import Buffer, TopicPartition, Uuid
+from ottla.raft import ControlRecord, OffsetAndEpoch, SnapshotChunk
 from ottla.runtime.disk import Disk
+from ottla.storage.epoch_cache import UNDEFINED_OFFSET
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.file_slice import FileSlice
 from ottla.storage.flush import Flush
 from ottla.storage.leader_batch import Origin
 from ottla.storage.log import Log
@@ -35,13 +39,6 @@ from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointN
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import iterate_batches
 from ottla.wire.schema import Message
-from ottla.wire.stored.quorum import (
-    KRaftVersionRecord,
-    LeaderChangeMessage,
-    LeaderChangeMessageVoter,
-    VotersRecord,
-)
-from ottla.wire.stored.quorum_state import QuorumStateData
 
 METADATA_PARTITION: Final = TopicPartition("__cluster_metadata", 0)
 METADATA_TOPIC_ID: Final = Uuid(bytes(15) + b"\x01")
@@ -84,8 +81,9 @@ class RecoveryPoint:
 class MetadataLog:
     """Made by `metadata_log_loading.open_metadata_log`, ended by `close`. Owned by one thread.
 
-    Flushes and snapshots are values that a worker can carry out; what they prove is taken in here
-    afterwards. An `OSError` from any of it means that the disk failed or is full.
+    A `ReplicatedLog` of the quorum. Flushes and snapshots are values that a worker can carry out;
+    what they prove is taken in here afterwards. An `OSError` from any of it means that the disk
+    failed or is full.
     """
 
     def __init__(
@@ -97,22 +95,55 @@ class MetadataLog:
         log: Log,
         snapshots: Snapshots,
         recovery_point: RecoveryPoint,
-        epoch: int,
     ) -> None:
-        self.epoch = epoch
-        self.voters: QuorumVoters | None = None
+        self.directory = directory
         self.bytes_since_snapshot = 0
         self._disk = disk
-        self._directory = directory
         self._config = config
         self._log = log
         self._snapshots = snapshots
         self._recovery_point = recovery_point
-        self._kraft_version = 0
         self._last_timestamp = 0
         self._is_snapshot_under_way = False
+        self._received: ReceivedSnapshot | None = None
         latest = snapshots.ids[-1:]
         self._snapshot_bytes = disk.file_size(snapshots.path(latest[0])) if latest else 0
+
+    # ---- what the quorum asks
+
+    @property
+    def start(self) -> OffsetAndEpoch:
+        offset = self._log.log_start_offset
+        epochs = [each.epoch for each in self._snapshots.ids if each.end_offset == offset]
+        return OffsetAndEpoch(offset, max(epochs, default=0))
+
+    @property
+    def end(self) -> OffsetAndEpoch:
+        epoch = self._log.epochs.latest_epoch
+        return OffsetAndEpoch(self.log_end_offset, self.start.epoch if epoch is None else epoch)
+
+    @property
+    def flushed_end_offset(self) -> int:
+        return self._log.recovery_point
+
+    def end_for_epoch(self, epoch: int) -> OffsetAndEpoch:
+        found = self._log.epochs.end_offset_for(epoch=epoch, log_end_offset=self.log_end_offset)
+        if found.end_offset == UNDEFINED_OFFSET or found.end_offset < self.start.offset:
+            return self.start
+        return OffsetAndEpoch(found.end_offset, found.epoch)
+
+    @property
+    def latest_snapshot_id(self) -> OffsetAndEpoch | None:
+        ids = self._snapshots.ids
+        return OffsetAndEpoch(*ids[-1]) if ids else None
+
+    def snapshot_size(self, snapshot_id: OffsetAndEpoch) -> int | None:
+        snapshot = SnapshotId(*snapshot_id)
+        if snapshot not in self._snapshots.ids:
+            return None
+        return self._disk.file_size(self._snapshots.path(snapshot))
+
+    # ---- reading
 
     @property
     def log_end_offset(self) -> int:
@@ -120,24 +151,30 @@ class MetadataLog:
 
     @property
     def committed_offset(self) -> int:
-        return self._log.recovery_point
+        """As far as this replica knows."""
+        return self._log.high_watermark
 
-    # ---- reading
+    def read(self, offset: int, *, bytes_max: int) -> FileSlice:
+        """Whole batches from an offset on, one at least."""
+        piece = self._log.read(offset, bytes_max=bytes_max, upper_offset=self.log_end_offset)
+        assert piece is not None, f"{self._log} has nothing at offset {offset}"
+        return piece
 
-    def note_quorum_records(self, records: Sequence[Message]) -> None:
-        """Takes who votes from a control batch, of the log or of a snapshot."""
-        for record in records:
-            if isinstance(record, KRaftVersionRecord):
-                self._kraft_version = record.kraft_version
-            elif isinstance(record, VotersRecord):
-                self.voters = QuorumVoters(self._kraft_version, record)
+    def read_snapshot(self, snapshot_id: OffsetAndEpoch, position: int, bytes_max: int) -> bytes:
+        file = self._disk.open_readonly(self._snapshots.path(SnapshotId(*snapshot_id)))
+        try:
+            return file.read_at(position, bytes_max)
+        finally:
+            file.close()
+
+    def snapshot_path(self, snapshot_id: OffsetAndEpoch) -> str:
+        return self._snapshots.path(SnapshotId(*snapshot_id))
 
     def read_from(self, offset: int) -> Iterator[DecodedBatch]:
         """Every batch from the one at an offset to the end of the log, as the log is opened."""
         end = self.log_end_offset
         while offset < end:
-            piece = self._log.read(offset, bytes_max=_READ_BYTES, upper_offset=end)
-            assert piece is not None, f"{self._log} has nothing at offset {offset}"
+            piece = self.read(offset, bytes_max=_READ_BYTES)
             data = memoryview(piece.read())
             for position, header in iterate_batches(data):
                 try:
@@ -153,35 +190,9 @@ class MetadataLog:
 
     # ---- writing
 
-    def become_leader(self, node_id: int, *, now_ms: int) -> None:
-        """Begins a new epoch with this node as its leader, durably.
-
-        The first leader of all also writes who votes: a reader of the log alone has to know.
-        """
-        self.epoch += 1
-        state = QuorumStateData(leader_id=node_id, leader_epoch=self.epoch)
-        write_quorum_state(self._disk, self._directory, state)
-        voter_ids = [node_id]
-        records: list[Message] = []
-        if self.voters is not None:
-            voter_ids = [voter.voter_id for voter in self.voters.record.voters]
-            if self.log_end_offset == 0:
-                records = self.voters.records()
-        leader = LeaderChangeMessage(
-            leader_id=node_id,
-            voters=[LeaderChangeMessageVoter(voter_id=voter_id) for voter_id in voter_ids],
-            granting_voters=[LeaderChangeMessageVoter(voter_id=node_id)],
-        )
-        batch = encode_control_batch(
-            [leader, *records],
-            base_offset=self.log_end_offset,
-            leader_epoch=self.epoch,
-            now_ms=now_ms,
-        )
-        self._append(batch, now_ms)
-        self.flush()
-
-    def append(self, records: Sequence[Message], *, metadata_version: int, now_ms: int) -> None:
+    def append(
+        self, records: Sequence[Message], *, epoch: int, metadata_version: int, now_ms: int
+    ) -> None:
         """Appends what one operation writes: all of it, or nothing and an error."""
         start = self.log_end_offset
         batches = encode_operation(
@@ -189,19 +200,37 @@ class MetadataLog:
         )
         try:
             for batch in batches:
-                self._append(batch, now_ms)
+                self._append(batch, epoch, now_ms)
         except OSError:
-            self.withdraw(start, now_ms=now_ms)
+            self.truncate_to(start, now_ms=now_ms)
             raise
 
-    def withdraw(self, offset: int, *, now_ms: int) -> None:
+    def append_control(
+        self, records: Sequence[Message], *, epoch: int, now_ms: int
+    ) -> list[ControlRecord]:
+        """Appends records of the quorum's own as one batch, and returns where they are."""
+        start = self.log_end_offset
+        batch = encode_control_batch(records, base_offset=start, leader_epoch=epoch, now_ms=now_ms)
+        self._append(batch, epoch, now_ms)
+        return [ControlRecord(start + at, record) for at, record in enumerate(records)]
+
+    def append_fetched(self, batches: Buffer, *, now_ms: int) -> None:
+        """Appends batches as the leader has them."""
+        self._log.append_as_follower(batches, now_ms=now_ms)
+        self._note(now_ms, len(batches))
+
+    def truncate_to(self, offset: int, *, now_ms: int) -> None:
         """Takes back what was appended from an offset on, durably."""
         assert offset >= self.committed_offset, "what is committed stays"
         self._log.truncate_to(offset, now_ms=now_ms)
 
-    def _append(self, batch: bytearray, now_ms: int) -> None:
+    def commit(self, offset: int) -> None:
+        """The quorum has everything below the offset."""
+        self._log.advance_high_watermark(offset)
+
+    def _append(self, batch: bytearray, epoch: int, now_ms: int) -> None:
         self._log.append_as_leader(
-            batch, leader_epoch=self.epoch, now_ms=now_ms, origin=Origin.COORDINATOR
+            batch, leader_epoch=epoch, now_ms=now_ms, origin=Origin.COORDINATOR
         )
         self._note(now_ms, len(batch))
 
@@ -215,16 +244,11 @@ class MetadataLog:
         return self._log.prepare_flush()
 
     def complete_flush(self, flush: Flush) -> None:
-        """What was flushed is committed."""
         self._log.complete_flush(flush)
-        self._log.advance_high_watermark(self._log.recovery_point)
 
     def flush(self) -> None:
-        """Commits everything, here and now."""
-        flush = self.prepare_flush()
-        if flush is not None:
-            flush.run()
-            self.complete_flush(flush)
+        """Makes everything durable, here and now."""
+        self._log.flush()
 
     # ---- snapshots
 
@@ -236,10 +260,11 @@ class MetadataLog:
         limit = min(self._config.max_record_bytes_between_snapshots, worth_it)
         return self.bytes_since_snapshot >= limit and not self._is_snapshot_under_way
 
-    def prepare_snapshot(self, committed: MetadataImage, *, now_ms: int) -> Snapshot | None:
-        """A snapshot of the image of all committed records. Have it written anywhere, then call
-        `complete_snapshot` or, if that failed, `abandon_snapshot`."""
-        offset = self.committed_offset
+    def prepare_snapshot(
+        self, image: MetadataImage, offset: int, voters: QuorumVoters | None, *, now_ms: int
+    ) -> Snapshot | None:
+        """A snapshot of the image of all records below an offset, which are committed. Have it
+        written anywhere, then call `complete_snapshot` or, if that failed, `abandon_snapshot`."""
         epoch = self._log.epochs.epoch_for_offset(offset - 1)
         if epoch is None or (snapshot := SnapshotId(offset, epoch)) in self._snapshots.ids:
             return None
@@ -249,9 +274,9 @@ class MetadataLog:
             disk=self._disk,
             path=self._snapshots.path(snapshot),
             id=snapshot,
-            records=committed.copy(),
-            metadata_version=committed.metadata_version,
-            voters=self.voters,
+            records=image.copy(),
+            metadata_version=image.metadata_version,
+            voters=voters,
             last_contained_log_timestamp=self._last_timestamp,
             now_ms=now_ms,
         )
@@ -259,7 +284,10 @@ class MetadataLog:
     def complete_snapshot(self, snapshot: Snapshot, *, now_ms: int) -> None:
         """Lets go of what the snapshot makes superfluous: older ones, and the log below them."""
         self._is_snapshot_under_way = False
-        self._recovery_point.write(self.committed_offset)
+        if snapshot.id.end_offset < self._log.log_start_offset:
+            # One that the leader sent has overtaken it.
+            return
+        self._recovery_point.write(self.flushed_end_offset)
         self._snapshots.add(snapshot.id)
         self._snapshot_bytes = self._disk.file_size(snapshot.path)
         earliest = self._snapshots.keep_latest(_SNAPSHOTS_KEPT)
@@ -270,9 +298,28 @@ class MetadataLog:
     def abandon_snapshot(self) -> None:
         self._is_snapshot_under_way = False
 
+    def receive_snapshot(self, chunk: SnapshotChunk, *, now_ms: int) -> bool:
+        """Takes a piece of the leader's snapshot. After the last one the log begins anew where the
+        snapshot ends, durably, and this returns True."""
+        snapshot = SnapshotId(*chunk.id)
+        if chunk.position == 0:
+            self._received = ReceivedSnapshot(self._disk, self._snapshots.path(snapshot))
+        assert self._received is not None, "a snapshot begins at position 0"
+        self._received.write(chunk.position, chunk.data)
+        if not chunk.is_last:
+            return False
+        self._received.complete()
+        self._received = None
+        self._snapshots.add(snapshot)
+        self._log.truncate_fully(snapshot.end_offset, now_ms=now_ms)
+        self._snapshots.keep_latest(1)
+        self._snapshot_bytes = self._disk.file_size(self._snapshots.path(snapshot))
+        self.bytes_since_snapshot = 0
+        return True
+
     def close(self) -> None:
         self._log.close()
-        self._recovery_point.write(self.committed_offset)
+        self._recovery_point.write(self.flushed_end_offset)
 
     def abandon(self) -> None:
         """Lets go of all files as they are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from ottla.controller.committed_metadata import CommittedMetadata
 from ottla.controller.metadata_log import (
     METADATA_PARTITION,
     METADATA_TOPIC_ID,
@@ -11,10 +12,10 @@ from ottla.controller.metadata_log import (
     MetadataLogConfig,
     RecoveryPoint,
 )
-from ottla.controller.quorum_state_file import read_quorum_state
-from ottla.controller.snapshot_file import SnapshotId, read_snapshot
+from ottla.controller.snapshot_file import read_snapshot
 from ottla.controller.snapshots import Snapshots
-from ottla.metadata import MetadataDelta, MetadataError, MetadataImage, Replay
+from ottla.metadata import MetadataDelta, MetadataImage, Replay
+from ottla.raft import ControlRecord
 from ottla.runtime.disk import Disk
 from ottla.storage.durable_file import make_directories
 from ottla.storage.errors import CorruptSnapshotError, StorageError
@@ -27,10 +28,12 @@ _NO_LIMIT_BYTES: Final = 2**31 - 1
 
 
 class LoadedMetadata(NamedTuple):
-    """The log, and the image of everything that it and its snapshots say."""
+    """The log, the image of its latest snapshot with what was appended since, and the records of
+    the quorum's own among all of that."""
 
     log: MetadataLog
-    replay: Replay
+    committed: CommittedMetadata
+    control_records: list[ControlRecord]
 
 
 def open_metadata_log(
@@ -57,17 +60,12 @@ def open_metadata_log(
         now_ms=now_ms,
         recovery_point=recovery_point.read(),
     )
-    log.advance_high_watermark(log.recovery_point)
+    # What was not synced before the crash counts as appended only once it is.
+    log.flush()
     metadata_log = MetadataLog(
-        disk,
-        path,
-        config,
-        log=log,
-        snapshots=snapshots,
-        recovery_point=recovery_point,
-        epoch=_latest_epoch(disk, path, log, snapshots),
+        disk, path, config, log=log, snapshots=snapshots, recovery_point=recovery_point
     )
-    return LoadedMetadata(metadata_log, _load(disk, metadata_log, log, snapshots, now_ms))
+    return _load(disk, metadata_log, log, snapshots, now_ms)
 
 
 def _log_config(config: MetadataLogConfig) -> LogConfig:
@@ -83,62 +81,64 @@ def _log_config(config: MetadataLogConfig) -> LogConfig:
     )
 
 
-def _latest_epoch(disk: Disk, path: str, log: Log, snapshots: Snapshots) -> int:
-    state = read_quorum_state(disk, path)
-    known = [snapshot.epoch for snapshot in snapshots.ids]
-    if state is not None:
-        known.append(state.leader_epoch)
-    return max([*known, log.epochs.latest_epoch or 0])
-
-
 def _load(
     disk: Disk, metadata_log: MetadataLog, log: Log, snapshots: Snapshots, now_ms: int
-) -> Replay:
+) -> LoadedMetadata:
     unreadable: list[CorruptSnapshotError] = []
     for snapshot in reversed(snapshots.ids):
         if snapshot.end_offset < log.log_start_offset:
             break
         try:
-            replay = _load_snapshot(disk, metadata_log, snapshots.path(snapshot))
+            loaded = load_snapshot(disk, snapshots.path(snapshot), end_offset=snapshot.end_offset)
         except CorruptSnapshotError as error:
             unreadable.append(error)
             continue
-        _replay_log(metadata_log, log, snapshot, replay, now_ms)
-        return replay
+        return _replay_log(metadata_log, log, loaded, snapshot.end_offset, now_ms)
     if log.log_start_offset > 0:
         reasons = "; ".join(map(str, unreadable)) or "there is none"
         raise StorageError(
             f"{log} begins at offset {log.log_start_offset} and no snapshot up to there can be "
             f"read: {reasons}. Restore one from a copy of the directory."
         )
-    replay = Replay(MetadataImage())
-    _replay_log(metadata_log, log, SnapshotId(0, 0), replay, now_ms)
-    return replay
+    nothing = LoadedSnapshot(Replay(MetadataImage()), [])
+    return _replay_log(metadata_log, log, nothing, 0, now_ms)
 
 
-def _load_snapshot(disk: Disk, metadata_log: MetadataLog, path: str) -> Replay:
-    replay, delta = Replay(MetadataImage()), MetadataDelta()
+class LoadedSnapshot(NamedTuple):
+    replay: Replay
+    control_records: list[ControlRecord]
+
+
+def load_snapshot(disk: Disk, path: str, *, end_offset: int) -> LoadedSnapshot:
+    """Raises `CorruptSnapshotError` for what is no whole snapshot."""
+    loaded, delta = LoadedSnapshot(Replay(MetadataImage()), []), MetadataDelta()
     for batch in read_snapshot(disk, path):
         if batch.header.is_control:
-            metadata_log.note_quorum_records(batch.records)
+            # They stand for the last offset that the snapshot contains.
+            loaded.control_records.extend(
+                ControlRecord(end_offset - 1, record) for record in batch.records
+            )
         else:
-            replay.take(batch.records, delta)
-    return replay
+            loaded.replay.take(batch.records, delta)
+    return loaded
 
 
 def _replay_log(
-    metadata_log: MetadataLog, log: Log, snapshot: SnapshotId, replay: Replay, now_ms: int
-) -> None:
-    if log.log_end_offset < snapshot.end_offset:
+    metadata_log: MetadataLog, log: Log, snapshot: LoadedSnapshot, end_offset: int, now_ms: int
+) -> LoadedMetadata:
+    """Snapshots hold what is committed. What is after them in the log may be, and waits."""
+    if log.log_end_offset < end_offset:
         # The snapshot came from another node, or was synced before the log was, as Kafka does it.
-        log.truncate_fully(snapshot.end_offset, now_ms=now_ms)
-    delta = MetadataDelta()
-    for batch in metadata_log.read_from(snapshot.end_offset):
+        log.truncate_fully(end_offset, now_ms=now_ms)
+    log.advance_high_watermark(end_offset)
+    committed = CommittedMetadata(snapshot.replay, end_offset=end_offset)
+    control_records = list(snapshot.control_records)
+    for batch in metadata_log.read_from(end_offset):
         if batch.header.is_control:
-            metadata_log.note_quorum_records(batch.records)
-            continue
-        try:
-            replay.take(batch.records, delta)
-        except MetadataError as error:
-            offset = batch.header.base_offset
-            raise MetadataError(f"{log}, in the batch at offset {offset}: {error}") from error
+            control_records += [
+                ControlRecord(batch.header.base_offset + at, record)
+                for at, record in enumerate(batch.records)
+            ]
+        else:
+            committed.appended(batch.header.next_offset, batch.records)
+    return LoadedMetadata(metadata_log, committed, control_records)

@@ -15,7 +15,6 @@ from ottla.wire.stored.quorum_state import (
 )
 
 FILE_NAME: Final = "quorum-state"
-VERSION: Final = 1
 
 
 def read_quorum_state(disk: Disk, directory: str) -> QuorumStateData | None:
@@ -33,7 +32,7 @@ def read_quorum_state(disk: Disk, directory: str) -> QuorumStateData | None:
         ) from error
 
 
-def write_quorum_state(disk: Disk, directory: str, state: QuorumStateData) -> None:
-    """Replaces the file, durably."""
-    content = quorum_state_to_json(state, VERSION)
+def write_quorum_state(disk: Disk, directory: str, state: QuorumStateData, *, version: int) -> None:
+    """Replaces the file, durably. Version 1 of it goes with voters that have directories."""
+    content = quorum_state_to_json(state, version)
     replace_file(disk, f"{directory}/{FILE_NAME}", content.encode())

@@ -1,123 +1,397 @@
-"""A partition that this node leads.
+"""A partition on a node, which leads it or follows another node.
 
-With one replica everything appended is committed at once: the high watermark is the end of the log.
-Who waits for more records (a long poll) or for durability is told by events, never by polling.
+    alone ──▶ leading ◀──▶ following ──▶ stopped
+
+The metadata says which; a registration that is older than what is known (its partition epoch) is
+ignored, and so is what was asked or answered under another leader epoch. A leader that has no other
+replicas commits what it appends: the high watermark is the end of the log. With others, it is the
+lowest end among the maximal ISR (leadership.py), and moves when a follower's fetch says how far
+that one is, or when the ISR changes.
+
+Who waits is told by events: followers by appends, consumers when the high watermark moves,
+producers when it reaches what they appended. Nothing is polled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import IntEnum
-from typing import Final, NamedTuple
+import logging
+from typing import Final
 
+from ottla.metadata import PartitionRegistration
 from ottla.model import Buffer, ErrorCode, KafkaError, LeaderEpoch, NodeId, TopicPartition, Uuid
-from ottla.storage.file_slice import FileSlice
+from ottla.replication.isr_change import CommittedIsr, IsrChange, Refusal, refusal_of
+from ottla.replication.leadership import LeaderContext, Leadership
+from ottla.replication.offset_waiters import OffsetWaiter, OffsetWaiters, Told
+from ottla.replication.partition_read import Follower, Isolation, PartitionRead, ReadReplica
+from ottla.replication.readable_partition import ENOUGH_BYTES, ReadablePartition
+from ottla.replication.remote_replica import RemoteReplica
 from ottla.storage.leader_batch import Origin
 from ottla.storage.log import AppendResult, Log
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.wire.messages.fetch import FetchPartition
 
-# More than any fetch waits for.
-_ENOUGH_BYTES: Final = 2**31
+__all__ = ["ACKS_ALL", "Follower", "Isolation", "Partition", "PartitionRead", "ReadReplica"]
 
+_log = logging.getLogger(__name__)
 
-class Isolation(IntEnum):
-    """Which records a reader may see, as Fetch and ListOffsets number it."""
-
-    READ_UNCOMMITTED = 0
-    READ_COMMITTED = 1
+ACKS_ALL: Final = -1
+_NO_PARTITION_EPOCH: Final = -1
 
 
-class PartitionRead(NamedTuple):
-    """What a fetch finds: records, None where there is nothing yet, and the offsets around them."""
+class Partition(ReadablePartition):
+    """Owned by the node's loop. Made as the leader of a log that nobody else has, until the
+    metadata says otherwise; ended by `stop`."""
 
-    records: FileSlice | None
-    high_watermark: int
-    last_stable_offset: int
-    log_start_offset: int
-    aborted_transactions: list[AbortedTransaction] | None
-
-
-class Partition:
-    """Owned by the node's loop. `log` is None while its directory is offline."""
-
-    __slots__ = ("_appended", "leader", "leader_epoch", "log", "name", "topic_id")
+    __slots__ = (
+        "_acknowledgements",
+        "_deletions",
+        "_epoch_start_offset",
+        "_leadership",
+        "_uncommitted_bytes",
+        "min_insync_replicas",
+        "partition_epoch",
+    )
 
     def __init__(
         self, name: TopicPartition, topic_id: Uuid, *, leader: NodeId, leader_epoch: LeaderEpoch
     ) -> None:
-        self.name = name
-        self.topic_id = topic_id
-        self.leader = leader
-        self.leader_epoch = leader_epoch
-        self.log: Log | None = None
-        # Called after every append; whoever registers also takes itself out.
-        self._appended: dict[object, Callable[[int], None]] = {}
+        super().__init__(name, topic_id, leader=leader, leader_epoch=leader_epoch)
+        self.partition_epoch = _NO_PARTITION_EPOCH
+        self.min_insync_replicas = 1
+        # None while this node has the only replica, or follows.
+        self._leadership: Leadership | None = None
+        # Where the log ended when this node became its leader.
+        self._epoch_start_offset = 0
+        # At least the bytes between the high watermark and the end of the log.
+        self._uncommitted_bytes = 0
+        self._acknowledgements: OffsetWaiters | None = None
+        self._deletions: OffsetWaiters | None = None
+
+    # ---- what the metadata says
+
+    def become_leader(
+        self, registration: PartitionRegistration, context: LeaderContext, *, now_ms: int
+    ) -> bool:
+        """Leads, or goes on leading with other replicas or another ISR. False if that is no news.
+
+        `now_ms` is monotonic, as everywhere where lag is measured.
+        """
+        is_new_epoch = (
+            not self.is_leader
+            or registration.leader_epoch > self.leader_epoch
+            # Before this it only took itself for a leader.
+            or self.partition_epoch == _NO_PARTITION_EPOCH
+        )
+        if registration.partition_epoch < self.partition_epoch or (
+            # What the controller answered to a proposal was this already. A proposal made since is
+            # still under way, and the maximal ISR has to go on counting on it.
+            registration.partition_epoch == self.partition_epoch and not is_new_epoch
+        ):
+            return False
+        self._take_epochs(registration)
+        self.is_leader = True
+        end = 0 if self.log is None else self.log.log_end_offset
+        if is_new_epoch:
+            self._epoch_start_offset = end
+        if registration.replicas == (context.node_id,):
+            self._leadership = None
+        else:
+            is_new = self._leadership is None
+            leadership = self._leadership = self._leadership or Leadership(context)
+            leadership.follow(registration)
+            if is_new or is_new_epoch:
+                leadership.begin_epoch(leader_end=end, now_ms=now_ms)
+        self._isr_changed()
+        return True
+
+    def become_follower(self, registration: PartitionRegistration) -> bool:
+        """Follows, whoever leads, if anybody does. True if fetching has to begin (anew)."""
+        if registration.partition_epoch < self.partition_epoch:
+            return False
+        is_new_epoch = self.is_leader or registration.leader_epoch > self.leader_epoch
+        self._take_epochs(registration)
+        self._stop_leading()
+        return is_new_epoch
+
+    def stop(self) -> None:
+        """The replica is removed from this node. Whoever waits looks again, or is refused."""
+        was_leader = self.is_leader
+        self._stop_leading()
+        if not was_leader:
+            self.wake_waiting()
+
+    def go_offline(self) -> None:
+        """The log's directory has failed."""
+        self.log = None
+        self._fail_waiting(ErrorCode.KAFKA_STORAGE_ERROR)
+        self.wake_waiting()
+
+    def set_min_insync_replicas(self, count: int) -> None:
+        self.min_insync_replicas = count
+        self._maybe_advance_high_watermark()
+
+    def _take_epochs(self, registration: PartitionRegistration) -> None:
+        assert registration.leader_epoch >= self.leader_epoch, f"{self.name} goes back in time"
+        self.leader = NodeId(registration.leader)
+        self.leader_epoch = LeaderEpoch(registration.leader_epoch)
+        self.partition_epoch = registration.partition_epoch
+
+    def _stop_leading(self) -> None:
+        was_leader, self.is_leader = self.is_leader, False
+        self._leadership = None
+        self._uncommitted_bytes = 0
+        if was_leader:
+            self._fail_waiting(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            self.wake_waiting()
+
+    def _fail_waiting(self, error: ErrorCode) -> None:
+        for waiters in (self._acknowledgements, self._deletions):
+            if waiters is not None:
+                waiters.fail(error)
+
+    # ---- appending
 
     def append(
-        self, records: Buffer, *, now_ms: int, origin: Origin = Origin.CLIENT
+        self, records: Buffer, *, now_ms: int, origin: Origin = Origin.CLIENT, acks: int = 1
     ) -> AppendResult:
-        log = self.require_log()
+        """With `acks` of -1, refuses where too few replicas are in sync to acknowledge it."""
+        log, leadership = self.log, self._leadership
+        if log is None or not self.is_leader:
+            self.require_leader()
+            log = self.require_log()
+        if leadership is not None and acks == ACKS_ALL:
+            self._require_enough_replicas(leadership)
         result = log.append_as_leader(
             records, leader_epoch=self.leader_epoch, now_ms=now_ms, origin=origin
         )
-        if not result.is_duplicate:
+        if result.is_duplicate:
+            return result
+        if leadership is None:
             log.advance_high_watermark(log.log_end_offset)
-            if self._appended:
-                self._tell_waiting(len(records))
+            if self._committed:
+                self._committed.tell(len(records))
+        else:
+            self._uncommitted_bytes += len(records)
+            self._maybe_advance_high_watermark()
+        if self._appended:
+            self._appended.tell(len(records))
         return result
 
-    def read(
-        self, offset: int, *, bytes_max: int, isolation: Isolation, min_one_batch: bool
-    ) -> PartitionRead:
-        log = self.require_log()
-        stable = log.last_stable_offset
-        upper = stable if isolation is Isolation.READ_COMMITTED else log.high_watermark
-        records = log.read(
-            offset, bytes_max=bytes_max, upper_offset=upper, min_one_batch=min_one_batch
-        )
-        aborted = None
-        if isolation is Isolation.READ_COMMITTED:
-            aborted = (
-                []
-                if records is None
-                else log.aborted_transactions(fetch_offset=offset, upper_bound_offset=upper)
-            )
-        return PartitionRead(records, log.high_watermark, stable, log.log_start_offset, aborted)
-
-    def require_log(self) -> Log:
-        if self.log is None:
+    def _require_enough_replicas(self, leadership: Leadership) -> None:
+        if leadership.is_below(self.min_insync_replicas):
             raise KafkaError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
-                f"the log directory of {self.name} is offline; see the node's log for the reason",
+                ErrorCode.NOT_ENOUGH_REPLICAS,
+                f"{self.name} has {len(leadership.isr)} replicas in sync and needs "
+                f"{self.min_insync_replicas} (min.insync.replicas)",
             )
-        return self.log
 
-    def check_leader_epoch(self, requested: int) -> None:
-        """Raises if the client knows another leader epoch than this node (KIP-320)."""
-        if requested < 0 or requested == self.leader_epoch:
+    def is_acknowledged(self, offset: int) -> bool:
+        """Whether an append that ends at `offset` need not wait."""
+        return self.require_log().high_watermark >= offset and not self.is_under_min_isr
+
+    def when_acknowledged(self, offset: int, told: Told) -> OffsetWaiter:
+        """Has `told` called once with the result of an append with acks of -1 that ends at
+        `offset`: NONE when all in-sync replicas have it, NOT_ENOUGH_REPLICAS_AFTER_APPEND if they
+        became too few, NOT_LEADER_OR_FOLLOWER if this node leads no longer."""
+        if self._acknowledgements is None:
+            self._acknowledgements = OffsetWaiters()
+        waiter = self._acknowledgements.add(offset, told)
+        self._acknowledge()
+        return waiter
+
+    def _acknowledge(self) -> None:
+        waiters = self._acknowledgements
+        if not waiters:
             return
-        if requested < self.leader_epoch:
-            raise KafkaError(
-                ErrorCode.FENCED_LEADER_EPOCH,
-                f"epoch {requested} of {self.name} is over, it has {self.leader_epoch} now",
+        if not self.is_leader:
+            waiters.fail(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        elif self.is_under_min_isr:
+            waiters.fail(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+        else:
+            waiters.reached(self.require_log().high_watermark, ErrorCode.NONE)
+
+    # ---- followers
+
+    def read_for_follower(
+        self,
+        follower: Follower,
+        asked: FetchPartition,
+        *,
+        bytes_max: int,
+        min_one_batch: bool,
+        now_ms: int | None,
+    ) -> PartitionRead:
+        """Everything that is there, committed or not. What the fetch says of the follower counts
+        when it arrives: `now_ms` is None where one that waited looks again."""
+        self.check_leader_epoch(asked.current_leader_epoch)
+        self.require_leader()
+        log = self.require_log()
+        replica = self._require_replica(follower)
+        diverging = self.divergence(asked)
+        records = None
+        if diverging is None:
+            records = log.read(
+                asked.fetch_offset,
+                bytes_max=bytes_max,
+                upper_offset=log.log_end_offset,
+                min_one_batch=min_one_batch,
             )
-        raise KafkaError(
-            ErrorCode.UNKNOWN_LEADER_EPOCH,
-            f"epoch {requested} of {self.name} is not known here yet, only {self.leader_epoch}",
+            if now_ms is not None:
+                self._follower_fetched(log, replica, follower, asked, now_ms)
+        return PartitionRead(
+            records,
+            log.high_watermark,
+            log.last_stable_offset,
+            log.log_start_offset,
+            None,
+            diverging,
         )
 
-    def when_appended(self, owner: object, told: Callable[[int], None]) -> None:
-        """Has `told` called with the bytes of each append, until `forget` with the same owner."""
-        self._appended[owner] = told
+    def read_replicas(self, offset: int, *, now_ms: int) -> list[ReadReplica]:
+        """The followers that a consumer at this offset can be sent to (KIP-392)."""
+        leadership = self._leadership
+        return [] if leadership is None else leadership.read_replicas(offset, now_ms=now_ms)
 
-    def forget(self, owner: object) -> None:
-        self._appended.pop(owner, None)
+    def _require_replica(self, follower: Follower) -> RemoteReplica:
+        leadership = self._leadership
+        if leadership is None or follower.node_id not in leadership.remote:
+            # The metadata that makes it one may be on its way, so it should ask again.
+            raise KafkaError(
+                ErrorCode.UNKNOWN_LEADER_EPOCH,
+                f"node {follower.node_id} has no replica of {self.name} that is known here yet",
+            )
+        if leadership.is_stale(follower):
+            raise KafkaError(
+                ErrorCode.NOT_LEADER_OR_FOLLOWER,
+                f"node {follower.node_id} registered anew; this fetch is from before that",
+            )
+        return leadership.remote[follower.node_id]
 
-    def wake_waiting(self) -> None:
-        """Has everybody who waits look again, since the partition is gone."""
-        self._tell_waiting(_ENOUGH_BYTES)
+    def _follower_fetched(
+        self,
+        log: Log,
+        replica: RemoteReplica,
+        follower: Follower,
+        asked: FetchPartition,
+        now_ms: int,
+    ) -> None:
+        leadership = self._leadership
+        assert leadership is not None
+        has_moved = replica.log_end_offset != asked.fetch_offset
+        end = log.log_end_offset
+        replica.fetched(
+            offset=asked.fetch_offset,
+            log_start_offset=asked.log_start_offset,
+            broker_epoch=follower.broker_epoch,
+            leader_end=end,
+            now_ms=now_ms,
+        )
+        if replica.id not in leadership.maximal_isr:
+            # Up to the beginning of this epoch too: below it may be what leaders before this one
+            # acknowledged, and the high watermark here does not know of yet.
+            joins_at = max(log.high_watermark, self._epoch_start_offset)
+            if leadership.can_join(replica, joins_at):
+                leadership.propose(self, leadership.isr | {replica.id})
+            leadership.note_joining(replica, leader_end=end, now_ms=now_ms)
+        if has_moved:
+            self._maybe_advance_high_watermark()
+        if self._deletions:
+            self._deletions.reached(self.low_watermark, ErrorCode.NONE)
 
-    def _tell_waiting(self, size: int) -> None:
-        # Being told may end the wait, and so change the table.
-        for told in list(self._appended.values()):
-            told(size)
+    # ---- the ISR
+
+    @property
+    def isr(self) -> frozenset[int]:
+        """The in-sync replicas that the controller has committed; only a leader knows of others."""
+        return frozenset({self.leader}) if self._leadership is None else self._leadership.isr
+
+    @property
+    def is_under_min_isr(self) -> bool:
+        leadership = self._leadership
+        return leadership is not None and leadership.is_below(self.min_insync_replicas)
+
+    def maybe_shrink_isr(self, *, now_ms: int) -> None:
+        """To be called now and then, at least twice in `replica.lag.time.max.ms`."""
+        leadership, log = self._leadership, self.log
+        if leadership is None or log is None:
+            return
+        late = leadership.look(leader_end=log.log_end_offset, now_ms=now_ms)
+        # One that was about to join and does not any more has held it back.
+        self._maybe_advance_high_watermark()
+        if late and leadership.pending is None:
+            _log.info("%s: %s fell behind and leave the ISR", self.name, sorted(late))
+            leadership.propose(self, leadership.isr.difference(late))
+
+    def isr_change_committed(self, change: IsrChange, committed: CommittedIsr) -> None:
+        leadership = self._leadership
+        if leadership is None or leadership.pending is not change:
+            return
+        assert change.leader_epoch == self.leader_epoch, "a new epoch forgets what was proposed"
+        if (
+            committed.leader_epoch == self.leader_epoch
+            and committed.partition_epoch >= self.partition_epoch
+        ):
+            self.partition_epoch = committed.partition_epoch
+            leadership.commit(committed.isr)
+            self._isr_changed()
+
+    def isr_change_refused(self, change: IsrChange, error: int) -> None:
+        leadership = self._leadership
+        if leadership is None or leadership.pending is not change:
+            return
+        _log.info("%s: the ISR was not changed, with error %d", self.name, error)
+        refusal = refusal_of(error)
+        if refusal is Refusal.FORGET:
+            leadership.forget_proposal()
+        elif refusal is Refusal.RETRY:
+            leadership.context.isr_changes.propose(self, change)
+
+    def _isr_changed(self) -> None:
+        self._maybe_advance_high_watermark()
+        # An ISR that became too small refuses what it will not commit.
+        self._acknowledge()
+
+    # ---- offsets
+
+    @property
+    def low_watermark(self) -> int:
+        """The log start offset that all live replicas have reached."""
+        start = self.require_log().log_start_offset
+        return start if self._leadership is None else self._leadership.low_watermark(start)
+
+    def when_deleted(self, offset: int, told: Told) -> OffsetWaiter:
+        """Has `told` called once, when no live replica has a record below `offset` any more."""
+        if self._deletions is None:
+            self._deletions = OffsetWaiters()
+        waiter = self._deletions.add(offset, told)
+        self._deletions.reached(self.low_watermark, ErrorCode.NONE)
+        return waiter
+
+    def follow_high_watermark(self, offset: int) -> None:
+        """What the leader says is committed, as far as it is here. Never goes back."""
+        log = self.require_log()
+        if min(offset, log.log_end_offset) > log.high_watermark:
+            log.advance_high_watermark(offset)
+            self._high_watermark_moved(log)
+
+    def _maybe_advance_high_watermark(self) -> None:
+        log, leadership = self.log, self._leadership
+        if log is None:
+            return
+        end = log.log_end_offset
+        if leadership is not None:
+            if leadership.is_below(self.min_insync_replicas):
+                # What too few replicas have may be lost with them, so nobody sees it (KIP-966).
+                return
+            end = leadership.replicated_up_to(end)
+        if self.is_leader and end > log.high_watermark:
+            log.advance_high_watermark(end)
+            self._high_watermark_moved(log)
+
+    def _high_watermark_moved(self, log: Log) -> None:
+        size = self._uncommitted_bytes or ENOUGH_BYTES
+        if log.high_watermark == log.log_end_offset:
+            self._uncommitted_bytes = 0
+        if self._acknowledgements:
+            self._acknowledge()
+        if self._committed:
+            self._committed.tell(size)

@@ -53,11 +53,19 @@ class Partitions:
         self._by_name[topic, index] = partition
         self._by_id.setdefault(partition.topic_id, {})[index] = partition
 
+    def remove(self, partition: Partition) -> None:
+        """Forgets a replica that this node is to have no longer, and ends it."""
+        of_topic = self._by_id[partition.topic_id]
+        del of_topic[partition.name.partition], self._by_name[partition.name]
+        if not of_topic:
+            del self._by_id[partition.topic_id]
+        partition.stop()
+
     def remove_topic(self, topic_id: Uuid) -> list[Partition]:
         """Forgets a topic's partitions, and returns them. Who waited for records learns of it."""
         removed = list(self._by_id.pop(topic_id, {}).values())
         for partition in removed:
             del self._by_name[partition.name]
         for partition in removed:
-            partition.wake_waiting()
+            partition.stop()
         return removed

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from ottla.runtime.bounded_file import BoundedFile, OpenFiles
+from ottla.runtime.bounded_file import BoundedFile
 from ottla.runtime.disk import Disk, File
+from ottla.runtime.open_files import OpenFiles
 
 
 class BoundedDisk:
@@ -40,10 +41,10 @@ class BoundedDisk:
         return partial(BoundedDisk, descriptors=self._files.limit), (self._disk,)
 
     def open(self, path: str, *, create: bool = False) -> BoundedFile:
-        return BoundedFile(path, self._files.open(path, writable=True, create=create))
+        return self._files.open(path, is_writable=True, create=create)
 
     def open_readonly(self, path: str) -> BoundedFile:
-        return BoundedFile(path, self._files.open(path, writable=False))
+        return self._files.open(path, is_writable=False)
 
     def exists(self, path: str) -> bool:
         return self._disk.exists(path)

@@ -3,8 +3,15 @@ from contextlib import nullcontext
 
 import pytest
 
-from ottla.configs import BROKER_CONFIGS, InvalidConfigError, Listener, NodeConfig
+from ottla.configs import (
+    BROKER_CONFIGS,
+    DYNAMIC_BROKER_CONFIGS,
+    InvalidConfigError,
+    Listener,
+    NodeConfig,
+)
 from ottla.configs.node_settings import NodeSettings
+from ottla.configs.quorum_addresses import ControllerAddress, ControllerVoter
 from ottla.configs.setting import Setting
 from tests.config_fixtures import Verdict, verdicts
 
@@ -87,6 +94,55 @@ def test_an_address_that_is_none_is_refused(listen: str) -> None:
         NodeConfig.of({}, listen=listen)
 
 
+def test_a_node_told_of_a_quorum_does_not_stand_alone() -> None:
+    alone = NodeConfig.of({})
+    assert alone.is_standalone
+    assert alone.is_broker
+    assert alone.is_controller
+    member = NodeConfig.of(
+        {
+            "listeners": "PLAINTEXT://:9092,CONTROLLER://c1:9093",
+            "advertised.listeners": "PLAINTEXT://b1:9092",
+            "controller.quorum.voters": "2@[::1]:9093,1@c1:9093",
+            "controller.quorum.bootstrap.servers": "c1:9093,c2:9093",
+        }
+    )
+    assert not member.is_standalone
+    assert member.controller_quorum_voters == (
+        ControllerVoter(1, "c1", 9093),
+        ControllerVoter(2, "::1", 9093),
+    )
+    assert member.controller_quorum_bootstrap_servers == (
+        ControllerAddress("c1", 9093),
+        ControllerAddress("c2", 9093),
+    )
+    assert member.listeners.controller_names == ("CONTROLLER",)
+    assert [listener.host for listener in member.listeners.advertised_controller] == ["c1"]
+    assert member.broker_session_timeout_ms == 9_000
+
+
+def test_a_voter_that_nobody_can_reach_is_refused() -> None:
+    # Kafka takes the config, and refuses when the quorum starts.
+    with pytest.raises(InvalidConfigError, match="write an address that the others can reach"):
+        NodeConfig.of(
+            {
+                "listeners": "PLAINTEXT://:9092,CONTROLLER://:9093",
+                "controller.quorum.voters": "1@0.0.0.0:9093",
+            }
+        )
+
+
+def test_a_controller_on_every_interface_is_found_under_the_machines_name() -> None:
+    node = NodeConfig.of({"listeners": "PLAINTEXT://:9092,CONTROLLER://0.0.0.0:9093"})
+    assert [listener.host for listener in node.listeners.advertised_controller] == [""]
+
+
+def test_an_address_on_the_command_line_leaves_the_controllers_listener() -> None:
+    node = NodeConfig.from_properties(SERVER_PROPERTIES, listen="127.0.0.1:1")
+    assert [listener.port for listener in node.listeners.broker] == [1]
+    assert [listener.port for listener in node.listeners.controller] == [9093]
+
+
 def test_secrets_are_not_shown_by_repr() -> None:
     node = NodeConfig.of({"ssl.key.password": "swordfish", "my.secret": "swordfish"})
     assert "swordfish" not in repr(node)
@@ -110,7 +166,7 @@ def test_attributes_have_the_types_of_their_configs() -> None:
     settings = [value for value in vars(NodeSettings).values() if isinstance(value, Setting)]
     assert len(settings) > 50
     for setting in settings:
-        definition = BROKER_CONFIGS[setting.name]
+        definition = {**BROKER_CONFIGS, **DYNAMIC_BROKER_CONFIGS}[setting.name]
         [declared] = typing.get_args(setting.__orig_class__)  # type: ignore[attr-defined]
         expected = python_types[definition.type.name]
         if definition.default is None and not definition.is_required:

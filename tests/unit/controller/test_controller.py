@@ -368,6 +368,7 @@ def test_close_waits_for_what_was_submitted_and_takes_no_more() -> None:
     World().run(play)
 
 
+@pytest.mark.judged
 @pytest.mark.parametrize("first_seed", range(0, 200, 20))
 def test_no_crash_loses_what_was_answered(first_seed: int) -> None:
     for seed in range(first_seed, first_seed + 20):

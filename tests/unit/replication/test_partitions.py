@@ -32,3 +32,24 @@ def test_who_waits_for_records_of_a_removed_topic_finds_it_gone() -> None:
 
     assert looked == [ErrorCode.UNKNOWN_TOPIC_ID]
     assert partitions.get(name) is None
+
+
+def test_a_removed_replica_is_unknown_and_its_topic_with_the_last_one() -> None:
+    partitions = Partitions()
+    both = [
+        Partition(
+            TopicPartition("t", index), TOPIC_ID, leader=NodeId(1), leader_epoch=LeaderEpoch(0)
+        )
+        for index in range(2)
+    ]
+    for partition in both:
+        partitions.add(partition)
+    codes = []
+    for partition in both:
+        partitions.remove(partition)
+        assert not partition.is_leader
+        with pytest.raises(KafkaError) as gone:
+            partitions.by_id(TOPIC_ID, partition.name.partition)
+        codes.append(gone.value.code)
+    assert codes == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID]
+    assert len(partitions) == 0

@@ -139,6 +139,7 @@ def test_crash_while_swapping_in_leaves_each_group_old_or_new(seed: int) -> None
         assert states == sorted(states, reverse=True), "a later group was faster"
 
 
+@pytest.mark.judged
 @pytest.mark.parametrize("seed", range(2))
 def test_crash_while_swapping_in_loses_nothing(seed: int) -> None:
     for changes in range(changes_of_swap() + 1):
@@ -149,6 +150,7 @@ def test_crash_while_swapping_in_loses_nothing(seed: int) -> None:
             history.disk.crash(dice)
         history.check()
         history.compact(Compact(0, 100))
+        history.close()
 
 
 def test_finishing_a_swap_twice_is_finishing_it_once() -> None:

@@ -11,7 +11,6 @@ from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.node_resource import check_is_this_node
 from ottla.configs import ConfigResourceType
-from ottla.controller.operations import alter_configs as operation
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_configs import (
@@ -59,7 +58,7 @@ async def _ask_controller(
         return []
     request = AlterConfigsRequest(resources=resources, validate_only=validate_only)
     try:
-        response = await broker.controller.submit(operation.legacy_alter_configs, request)
+        response: AlterConfigsResponse = await broker.controller.ask(request)
     except KafkaError as error:
         return [_refuse(resource, error) for resource in resources]
     await broker.replicas.wait_applied()

@@ -9,9 +9,10 @@ refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
+from ottla.broker.handling import HandledApi, RequestContext, handles
 from ottla.model import ErrorCode
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.api_versions import (
@@ -31,6 +32,16 @@ _ZERO_SHOWN_FROM_VERSION = 4
 def api_versions(
     broker: Broker, context: RequestContext, request: ApiVersionsRequest
 ) -> ApiVersionsResponse:
+    return describe_apis(broker, context, request, broker.apis)
+
+
+def describe_apis(
+    broker: Broker,
+    context: RequestContext,
+    request: ApiVersionsRequest,
+    apis: Mapping[int, HandledApi],
+) -> ApiVersionsResponse:
+    """The same for any listener, with what is served there."""
     version = context.api_version
     if version >= _NAMED_FROM_VERSION and not (
         _CLIENT_WORD.fullmatch(request.client_software_name)
@@ -38,7 +49,7 @@ def api_versions(
     ):
         return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
     return ApiVersionsResponse(
-        api_keys=[_versions_of(broker, key) for key in broker.apis],
+        api_keys=[_versions_of(api) for api in apis.values()],
         supported_features=[
             SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
             for name, (lowest, highest) in broker.supported_features.items()
@@ -55,11 +66,11 @@ def api_versions(
 def unsupported_version_response(broker: Broker) -> ApiVersionsResponse:
     return ApiVersionsResponse(
         error_code=ErrorCode.UNSUPPORTED_VERSION,
-        api_keys=[_versions_of(broker, ApiKey.API_VERSIONS)],
+        api_keys=[_versions_of(broker.apis[ApiKey.API_VERSIONS])],
     )
 
 
-def _versions_of(broker: Broker, key: int) -> ApiVersion:
-    served = broker.apis[key].request_class.versions
-    lowest = 0 if key == ApiKey.PRODUCE else served.lowest
-    return ApiVersion(api_key=key, min_version=lowest, max_version=served.highest)
+def _versions_of(api: HandledApi) -> ApiVersion:
+    served = api.request_class.versions
+    lowest = 0 if api.key is ApiKey.PRODUCE else served.lowest
+    return ApiVersion(api_key=api.key, min_version=lowest, max_version=served.highest)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
-from ottla.controller.operations import create_partitions as operation
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.create_partitions import (
@@ -25,7 +24,7 @@ async def create_partitions(
     request: CreatePartitionsRequest,
 ) -> CreatePartitionsResponse:
     try:
-        response = await broker.controller.submit(operation.create_partitions, request)
+        response: CreatePartitionsResponse = await broker.controller.ask(request)
     except KafkaError as error:
         return CreatePartitionsResponse(
             results=[

@@ -10,7 +10,6 @@ from typing import Final
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
-from ottla.controller.operations import delete_topics as operation
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_topics import (
@@ -27,7 +26,7 @@ async def delete_topics(
     broker: Broker, context: RequestContext, request: DeleteTopicsRequest
 ) -> DeleteTopicsResponse:
     try:
-        response = await broker.controller.submit(operation.delete_topics, request)
+        response: DeleteTopicsResponse = await broker.controller.ask(request)
     except KafkaError as error:
         return _refuse(request, error)
     if context.api_version < _DELETION_DISABLED_VERSION:

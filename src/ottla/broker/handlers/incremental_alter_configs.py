@@ -15,7 +15,6 @@ from ottla.broker.handling import RequestContext, handles
 from ottla.broker.loggers import check_logger_level, set_logger_level
 from ottla.broker.node_resource import check_is_this_node
 from ottla.configs import ConfigAlteration, ConfigOperation, ConfigResourceType
-from ottla.controller.operations import alter_configs as operation
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.incremental_alter_configs import (
@@ -67,7 +66,7 @@ async def _ask_controller(
         return []
     request = IncrementalAlterConfigsRequest(resources=resources, validate_only=validate_only)
     try:
-        response = await broker.controller.submit(operation.incremental_alter_configs, request)
+        response: IncrementalAlterConfigsResponse = await broker.controller.ask(request)
     except KafkaError as error:
         return [_answer(resource, error) for resource in resources]
     await broker.replicas.wait_applied()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
-from ottla.controller.operations import update_features as operation
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
@@ -20,6 +19,7 @@ async def update_features(
     request: UpdateFeaturesRequest,
 ) -> UpdateFeaturesResponse:
     try:
-        return await broker.controller.submit(operation.update_features, request)
+        response: UpdateFeaturesResponse = await broker.controller.ask(request)
     except KafkaError as error:
         return UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
+    return response

@@ -10,12 +10,8 @@ from __future__ import annotations
 from collections import Counter
 
 from ottla.controller.operation import Context, Outcome
-from ottla.controller.operations.new_partitions import (
-    assign_partition,
-    check_partition_count,
-    place_partitions,
-)
-from ottla.metadata import MetadataImage, PartitionRegistration, Topic
+from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
+from ottla.metadata import MetadataImage, Topic
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -30,13 +26,14 @@ def create_partitions(
     image: MetadataImage, request: CreatePartitionsRequest, context: Context
 ) -> Outcome[CreatePartitionsResponse]:
     asked = Counter(topic.name for topic in request.topics)
+    new = NewPartitions(image, context)
     records: list[Message] = []
     results = []
     for topic in {each.name: each for each in request.topics}.values():
         try:
             if asked[topic.name] > 1:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-            grown = _grow(image, topic, context)
+            grown = _grow(image, topic, new)
             check_partition_count(len(records) + len(grown))
             records += grown
             results.append(CreatePartitionsTopicResult(name=topic.name))
@@ -51,7 +48,7 @@ def create_partitions(
     )
 
 
-def _grow(image: MetadataImage, asked: CreatePartitionsTopic, context: Context) -> list[Message]:
+def _grow(image: MetadataImage, asked: CreatePartitionsTopic, new: NewPartitions) -> list[Message]:
     topic = image.topics.by_name.get(asked.name)
     if topic is None:
         raise KafkaError(
@@ -62,14 +59,10 @@ def _grow(image: MetadataImage, asked: CreatePartitionsTopic, context: Context) 
     count = len(topic.partitions)
     replication_factor = len(next(iter(topic.partitions.values())).replicas)
     if asked.assignments is None:
-        added: list[PartitionRegistration] = place_partitions(
-            image, context, count=additional, replication_factor=replication_factor
-        )
+        added = new.place(count=additional, replication_factor=replication_factor)
     else:
         added = [
-            assign_partition(
-                image, partition_id, assignment.broker_ids, replication_factor=replication_factor
-            )
+            new.assign(partition_id, assignment.broker_ids, replication_factor=replication_factor)
             for partition_id, assignment in enumerate(asked.assignments, start=count)
         ]
     return [

@@ -17,11 +17,7 @@ from ottla.configs import (
 )
 from ottla.controller.operation import Context, Outcome
 from ottla.controller.operations.config_records import config_records
-from ottla.controller.operations.new_partitions import (
-    assign_partition,
-    check_partition_count,
-    place_partitions,
-)
+from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
 from ottla.controller.operations.topic_names import check_new_name
 from ottla.metadata import MetadataImage, PartitionRegistration
 from ottla.model import ErrorCode, KafkaError
@@ -48,11 +44,12 @@ def create_topics(
     except KafkaError as error:
         refused = [_refusal(name, error) for name in asked]
         return Outcome([], CreateTopicsResponse(topics=refused))
+    new = NewPartitions(image, context)
     for topic in request.topics:
         if asked[topic.name] > 1:
             continue
         try:
-            result = _create_topic(image, topic, context, records)
+            result = _create_topic(image, topic, context, new, records)
         except KafkaError as error:
             result = _refusal(topic.name, error)
         results.append(result)
@@ -65,6 +62,7 @@ def _create_topic(
     image: MetadataImage,
     topic: CreatableTopic,
     context: Context,
+    new: NewPartitions,
     records: list[Message],
 ) -> CreatableTopicResult:
     check_new_name(topic.name, image.topics)
@@ -72,7 +70,7 @@ def _create_topic(
     resource = ConfigResource(ConfigResourceType.TOPIC, topic.name)
     changes = replace_configs(resource, {}, list(configs.items()))
     validate_topic_configs(configs, existing={}, node=context.node)
-    partitions = _partitions(image, topic, context)
+    partitions = _partitions(topic, context, new)
     topic_id = context.dice.uuid()
     records.append(TopicRecord(name=topic.name, topic_id=topic_id))
     records += config_records(image, resource, changes)
@@ -108,10 +106,10 @@ def _partition_count(topic: CreatableTopic, context: Context) -> int:
 
 
 def _partitions(
-    image: MetadataImage, topic: CreatableTopic, context: Context
+    topic: CreatableTopic, context: Context, new: NewPartitions
 ) -> list[PartitionRegistration]:
     if topic.assignments:
-        return _assigned_partitions(image, topic)
+        return _assigned_partitions(topic, new)
     replication_factor = topic.replication_factor
     if replication_factor < _DEFAULT or replication_factor == 0:
         raise KafkaError(
@@ -125,17 +123,11 @@ def _partitions(
         )
     if replication_factor == _DEFAULT:
         replication_factor = context.node.default_replication_factor
-    return place_partitions(
-        image,
-        context,
-        count=_partition_count(topic, context),
-        replication_factor=replication_factor,
-    )
+    count = _partition_count(topic, context)
+    return new.place(count=count, replication_factor=replication_factor)
 
 
-def _assigned_partitions(
-    image: MetadataImage, topic: CreatableTopic
-) -> list[PartitionRegistration]:
+def _assigned_partitions(topic: CreatableTopic, new: NewPartitions) -> list[PartitionRegistration]:
     for value, name in (
         (topic.replication_factor, "replication factor"),
         (topic.num_partitions, "numPartitions"),
@@ -154,8 +146,8 @@ def _assigned_partitions(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"Found multiple manual partition assignments for partition {partition_id}",
             )
-        assigned[partition_id] = assign_partition(
-            image, partition_id, assignment.broker_ids, replication_factor=replication_factor
+        assigned[partition_id] = new.assign(
+            partition_id, assignment.broker_ids, replication_factor=replication_factor
         )
         replication_factor = len(assignment.broker_ids)
     if assigned.keys() != set(range(len(assigned))):

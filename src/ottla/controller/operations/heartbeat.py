@@ -13,6 +13,7 @@ from enum import Enum, auto
 
 from ottla.controller.operation import Context, Outcome
 from ottla.controller.operations.broker_epochs import current_broker
+from ottla.controller.operations.fence_broker import fencing_records
 from ottla.controller.operations.leadership import BrokerChange, leadership_records
 from ottla.metadata import NO_LEADER, BrokerRegistration, MetadataImage, PartitionRegistration
 from ottla.model import KafkaError, Uuid
@@ -31,15 +32,21 @@ class _State(Enum):
 
 
 def heartbeat(
-    image: MetadataImage, request: BrokerHeartbeatRequest, context: Context
+    image: MetadataImage,
+    request: BrokerHeartbeatRequest,
+    context: Context,
+    *,
+    others_know: bool = True,
 ) -> Outcome[BrokerHeartbeatResponse]:
+    """`others_know` says whether the brokers that stay have read that this one is shutting down:
+    before that they may look for leaders where there are none (`BrokerSessions` knows)."""
     try:
         broker = current_broker(image, request.broker_id, request.broker_epoch)
     except KafkaError as error:
         return Outcome([], BrokerHeartbeatResponse(error_code=error.code))
     # The registration is in the batch that begins at its epoch: whoever has read that far has it.
     is_caught_up = request.current_metadata_offset >= broker.epoch
-    state = _next_state(image, broker, request, is_caught_up=is_caught_up)
+    state = _next_state(image, broker, request, is_caught_up=is_caught_up, others_know=others_know)
     records = _records(image, broker, state, context) if state is not _state(broker) else []
     records += _directories_offline(image, broker, request.offline_log_dirs, context)
     records += _directories_cordoned(broker, request.cordoned_log_dirs)
@@ -63,14 +70,21 @@ def _next_state(
     request: BrokerHeartbeatRequest,
     *,
     is_caught_up: bool,
+    others_know: bool,
 ) -> _State:
     state = _state(broker)
     if state is _State.FENCED:
         if request.want_shut_down:
             return _State.SHUTDOWN_NOW
-        return _State.SERVING if is_caught_up and not request.want_fence else state
+        # Who has begun to shut down comes back as another incarnation, or not at all. And who has
+        # just lost a directory must not be elected for what was in it.
+        has_lost = not set(broker.log_dirs).isdisjoint(request.offline_log_dirs)
+        can_serve = is_caught_up and not broker.in_controlled_shutdown and not has_lost
+        return _State.SERVING if can_serve and not request.want_fence else state
     if state is _State.SERVING and request.want_fence:
         return _State.SHUTDOWN_NOW if request.want_shut_down else _State.FENCED
+    if state is _State.CONTROLLED_SHUTDOWN and not others_know:
+        return state
     if state is _State.CONTROLLED_SHUTDOWN or request.want_shut_down:
         return _State.CONTROLLED_SHUTDOWN if _leads(image, broker.id) else _State.SHUTDOWN_NOW
     return state
@@ -89,23 +103,19 @@ def _records(
 ) -> list[Message]:
     change = BrokerRegistrationChangeRecord(broker_id=broker.id, broker_epoch=broker.epoch)
 
-    def is_in_sync(partition: PartitionRegistration) -> bool:
-        return broker.id in partition.isr
-
     if state is _State.SERVING:
         change.fenced = _OFF
         elections = leadership_records(
             image, context, BrokerChange(added=broker.id), lambda each: each.leader == NO_LEADER
         )
         return [change, *elections]
-    moved = leadership_records(image, context, BrokerChange(removed=broker.id), is_in_sync)
     if state is _State.CONTROLLED_SHUTDOWN:
         change.in_controlled_shutdown = _ON
+        moved = leadership_records(
+            image, context, BrokerChange(removed=broker.id), lambda each: broker.id in each.isr
+        )
         return [change, *moved]
-    if broker.fenced:
-        return moved
-    change.fenced = _ON
-    return [*moved, change]
+    return [] if broker.fenced else fencing_records(image, broker, context)
 
 
 def _directories_offline(

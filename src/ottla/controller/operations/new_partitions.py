@@ -22,62 +22,70 @@ def check_partition_count(count: int) -> None:
         )
 
 
-def place_partitions(
-    image: MetadataImage, context: Context, *, count: int, replication_factor: int
-) -> list[PartitionRegistration]:
-    """New partitions on brokers of the controller's choice."""
-    placer = ReplicaPlacer(image.brokers.values(), context.dice)
-    times = f"Unable to replicate the partition {replication_factor} time(s)"
-    try:
-        placer.check(replication_factor)
-    except KafkaError as error:
-        raise KafkaError(error.code, f"{times}: {error.message}") from None
-    placed = []
-    for _ in range(count):
-        partition = _partition(image, placer.place(replication_factor))
+class NewPartitions:
+    """Makes the new partitions of one operation. Those on the same brokers are one value: there
+    may be thousands of them, and few ways to place them."""
+
+    def __init__(self, image: MetadataImage, context: Context) -> None:
+        self._image = image
+        self._dice = context.dice
+        self._made: dict[tuple[int, ...], PartitionRegistration | None] = {}
+
+    def place(self, *, count: int, replication_factor: int) -> list[PartitionRegistration]:
+        """The partitions of a topic, on brokers of the controller's choice."""
+        placer = ReplicaPlacer(self._image.brokers.values(), self._dice)
+        times = f"Unable to replicate the partition {replication_factor} time(s)"
+        try:
+            placer.check(replication_factor)
+        except KafkaError as error:
+            raise KafkaError(error.code, f"{times}: {error.message}") from None
+        placed = []
+        for _ in range(count):
+            partition = self._on(placer.place(replication_factor))
+            if partition is None:
+                raise KafkaError(
+                    ErrorCode.INVALID_REPLICATION_FACTOR,
+                    f"{times}: All brokers are currently fenced or in controlled shutdown.",
+                )
+            placed.append(partition)
+        return placed
+
+    def assign(
+        self, partition_id: int, broker_ids: Sequence[int], *, replication_factor: int | None
+    ) -> PartitionRegistration:
+        """A partition on brokers that the client named."""
+        check_assignment(self._image, broker_ids, replication_factor)
+        partition = self._on(broker_ids)
         if partition is None:
-            raise KafkaError(
-                ErrorCode.INVALID_REPLICATION_FACTOR,
-                f"{times}: All brokers are currently fenced or in controlled shutdown.",
+            raise _invalid_assignment(
+                "All brokers specified in the manual partition assignment for "
+                f"partition {partition_id} are fenced or in controlled shutdown."
             )
-        placed.append(partition)
-    return placed
+        return partition
+
+    def _on(self, broker_ids: Sequence[int]) -> PartitionRegistration | None:
+        replicas = tuple(broker_ids)
+        if replicas not in self._made:
+            self._made[replicas] = _partition(self._image, replicas)
+        return self._made[replicas]
 
 
-def assign_partition(
-    image: MetadataImage,
-    partition_id: int,
-    broker_ids: Sequence[int],
-    *,
-    replication_factor: int | None,
-) -> PartitionRegistration:
-    """A new partition on brokers that the client named."""
-    _check_assignment(image, broker_ids, replication_factor)
-    partition = _partition(image, broker_ids)
-    if partition is None:
-        raise _invalid_assignment(
-            "All brokers specified in the manual partition assignment for "
-            f"partition {partition_id} are fenced or in controlled shutdown."
-        )
-    return partition
-
-
-def _partition(image: MetadataImage, replicas: Sequence[int]) -> PartitionRegistration | None:
+def _partition(image: MetadataImage, replicas: tuple[int, ...]) -> PartitionRegistration | None:
     """None if no replica could lead."""
     isr = tuple(broker_id for broker_id in replicas if image.is_active(broker_id))
     if not isr:
         return None
     return PartitionRegistration(
-        replicas=tuple(replicas),
+        replicas=replicas,
         isr=isr,
         leader=isr[0],
         leader_epoch=0,
         partition_epoch=0,
-        directories=tuple(_directory(image.brokers[broker_id]) for broker_id in replicas),
+        directories=tuple(default_directory(image.brokers[broker_id]) for broker_id in replicas),
     )
 
 
-def _directory(broker: BrokerRegistration) -> Uuid:
+def default_directory(broker: BrokerRegistration) -> Uuid:
     """A broker with one usable directory uses that; one with several chooses for itself."""
     if not broker.log_dirs:
         return MIGRATING_DIRECTORY
@@ -85,9 +93,10 @@ def _directory(broker: BrokerRegistration) -> Uuid:
     return usable[0] if len(usable) == 1 else UNASSIGNED_DIRECTORY
 
 
-def _check_assignment(
-    image: MetadataImage, broker_ids: Sequence[int], replication_factor: int | None
+def check_assignment(
+    image: MetadataImage, broker_ids: Sequence[int], replication_factor: int | None = None
 ) -> None:
+    """Raises KafkaError for replicas that a partition cannot have."""
     if not broker_ids:
         raise _invalid_assignment("The manual partition assignment includes an empty replica list.")
     for broker_id in sorted(broker_ids):

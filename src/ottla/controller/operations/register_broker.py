@@ -1,7 +1,8 @@
 """BrokerRegistration, versions 0 to 4: a broker says that it is there, and stays fenced at first.
 
-INCONSISTENT_CLUSTER_ID, INVALID_REGISTRATION for directories that cannot be, UNSUPPORTED_VERSION
-for a broker that does not know the levels of the cluster's features.
+INCONSISTENT_CLUSTER_ID, DUPLICATE_BROKER_REGISTRATION while another with its id is alive,
+INVALID_REGISTRATION for directories that cannot be, UNSUPPORTED_VERSION for a broker that does not
+know the levels of the cluster's features.
 """
 
 from __future__ import annotations
@@ -27,10 +28,15 @@ _RESERVED_IDS = 100
 
 
 def register_broker(
-    image: MetadataImage, request: BrokerRegistrationRequest, context: Context
+    image: MetadataImage,
+    request: BrokerRegistrationRequest,
+    context: Context,
+    *,
+    has_session: bool = False,
 ) -> Outcome[BrokerRegistrationResponse]:
+    """`has_session` says whether the incarnation that is registered is alive (`BrokerSessions`)."""
     try:
-        _check(image, request, context)
+        _check(image, request, context, has_session=has_session)
     except KafkaError as error:
         return Outcome([], BrokerRegistrationResponse(error_code=error.code))
     record = _registration(request)
@@ -47,11 +53,23 @@ def register_broker(
     return Outcome([*records, record], BrokerRegistrationResponse(broker_epoch=record.broker_epoch))
 
 
-def _check(image: MetadataImage, request: BrokerRegistrationRequest, context: Context) -> None:
+def _check(
+    image: MetadataImage,
+    request: BrokerRegistrationRequest,
+    context: Context,
+    *,
+    has_session: bool,
+) -> None:
     if request.cluster_id != context.cluster_id:
         raise KafkaError(
             ErrorCode.INCONSISTENT_CLUSTER_ID,
             f"Expected cluster ID {context.cluster_id}, but got cluster ID {request.cluster_id}",
+        )
+    existing = image.brokers.get(request.broker_id)
+    if existing is not None and existing.incarnation_id != request.incarnation_id and has_session:
+        raise KafkaError(
+            ErrorCode.DUPLICATE_BROKER_REGISTRATION,
+            "Another broker is registered with that broker id.",
         )
     if request.is_migrating_zk_broker:
         raise KafkaError(

@@ -1,0 +1,146 @@
+"""The active controller, in this process or on another node, as brokers ask it.
+
+A request that does not reach it, or reaches one that is not active any more, is sent again to
+whoever is until its time is up. Requests go in lanes, a connection each, because a node answers
+those of one connection in order: a heartbeat must not wait for the creation of a thousand topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Any, Final
+
+from ottla.client import ChannelError, Peer, versions
+from ottla.client.peer import ReconnectBackoff
+from ottla.controller.service import ControllerService
+from ottla.model import ErrorCode, KafkaError
+from ottla.runtime.clock import Clock
+from ottla.runtime.dice import Dice
+from ottla.runtime.network import Address, Network
+from ottla.runtime.tasks import Tasks
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
+from ottla.wire.requests import decode_response, encode_request
+from ottla.wire.schema import Message
+
+_RETRY_MS: Final = 20
+_RETRY_JITTER: Final = 0.5
+_BACKOFF: Final = ReconnectBackoff(first_ms=10, max_ms=250, connect_timeout_ms=1_000)
+DEFAULT_TIMEOUT_MS: Final = 30_000
+
+
+class Lane(Enum):
+    HEARTBEATS = auto()
+    REQUESTS = auto()
+    FORWARDED = auto()
+
+
+_VERSIONS: Final = {
+    ApiKey.BROKER_REGISTRATION: versions.BROKER_REGISTRATION,
+    ApiKey.BROKER_HEARTBEAT: versions.BROKER_HEARTBEAT,
+    ApiKey.ALTER_PARTITION: versions.ALTER_PARTITION,
+    ApiKey.ALLOCATE_PRODUCER_IDS: versions.ALLOCATE_PRODUCER_IDS,
+    ApiKey.ASSIGN_REPLICAS_TO_DIRS: versions.ASSIGN_REPLICAS_TO_DIRS,
+    ApiKey.CONTROLLER_REGISTRATION: versions.CONTROLLER_REGISTRATION,
+}
+_RETRIED: Final = (ErrorCode.NOT_CONTROLLER, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+
+def _nothing() -> None: ...
+
+
+class ActiveController:
+    """Owned by the node's loop; its connections are ended by `close`."""
+
+    def __init__(
+        self,
+        service: ControllerService,
+        locate: Callable[[], Address | None],
+        network: Network,
+        clock: Clock,
+        dice: Dice,
+        tasks: Tasks,
+        *,
+        node_id: int,
+        on_lost: Callable[[], None],
+    ) -> None:
+        """`locate` knows where the active controller is, if it is not here. `on_lost` is called
+        when the connection for heartbeats ended."""
+        self._service = service
+        self._clock = clock
+        self._dice = dice
+        self._peers = {
+            lane: Peer(
+                network,
+                clock,
+                dice,
+                tasks,
+                locate,
+                client_id=f"ottla-{node_id}-{lane.name.lower()}",
+                backoff=_BACKOFF,
+                on_lost=on_lost if lane is Lane.HEARTBEATS else _nothing,
+            )
+            for lane in Lane
+        }
+
+    @property
+    def is_here(self) -> bool:
+        return self._service.controller.is_active
+
+    async def ask(self, request: Message, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Any:
+        """The response to a request that a client made of this node. Raises `KafkaError`
+        (REQUEST_TIMED_OUT) if no controller answers in time."""
+        return await self._retrying(self._forward, request, timeout_ms)
+
+    async def send(
+        self, request: Message, *, lane: Lane = Lane.REQUESTS, timeout_ms: int = DEFAULT_TIMEOUT_MS
+    ) -> Any:
+        """The response to a request of this node's own, asked once: raises `ChannelError`, or
+        `KafkaError` if the controller here is not active."""
+        if self.is_here:
+            return await self._service.serve(request)
+        assert request.api_key is not None
+        version = _VERSIONS[ApiKey(request.api_key)]
+        return await self._peers[lane].send(request, version, timeout_ms=timeout_ms)
+
+    def close(self) -> None:
+        for peer in self._peers.values():
+            peer.close()
+
+    async def _retrying(self, ask: Callable[..., Any], request: Message, timeout_ms: int) -> Any:
+        deadline = self._clock.monotonic() + timeout_ms / 1_000
+        while True:
+            left_ms = int((deadline - self._clock.monotonic()) * 1_000)
+            if left_ms <= 0:
+                raise KafkaError(
+                    ErrorCode.REQUEST_TIMED_OUT,
+                    "no active controller has answered in time; is a majority of them running?",
+                )
+            try:
+                return await ask(request, left_ms)
+            except ChannelError:
+                pass
+            except KafkaError as error:
+                if error.code not in _RETRIED:
+                    raise
+            pause_ms = self._dice.jitter(_RETRY_MS, fraction=_RETRY_JITTER)
+            await self._clock.sleep(pause_ms / 1_000)
+
+    async def _forward(self, request: Message, timeout_ms: int) -> Any:
+        if self.is_here:
+            return await self._service.serve(request)
+        key = request.api_key
+        assert key is not None
+        version = type(request).versions.highest
+        parts = encode_request(request, version, correlation_id=0, client_id=None)
+        answer: EnvelopeResponse = await self._peers[Lane.FORWARDED].send(
+            EnvelopeRequest(request_data=b"".join(parts)[4:]),
+            versions.ENVELOPE,
+            timeout_ms=timeout_ms,
+        )
+        if answer.error_code != ErrorCode.NONE or answer.response_data is None:
+            code = ErrorCode(answer.error_code)
+            raise KafkaError(code, f"the controller answers with {code.name}")
+        _, response = decode_response(answer.response_data, key, version)
+        return response

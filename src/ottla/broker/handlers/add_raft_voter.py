@@ -1,0 +1,25 @@
+"""AddRaftVoter, versions 0 to 1: one more voter of the metadata quorum (KIP-853).
+
+The leader of the quorum answers; its errors are those of raft/voter_changes.py.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
+
+
+@handles(ApiKey.ADD_RAFT_VOTER)
+async def add_raft_voter(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: AddRaftVoterRequest,
+) -> AddRaftVoterResponse:
+    try:
+        response: AddRaftVoterResponse = await broker.controller.ask(request)
+    except KafkaError as error:
+        return AddRaftVoterResponse(error_code=error.code, error_message=error.message)
+    return response

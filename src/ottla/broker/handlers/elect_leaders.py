@@ -1,0 +1,25 @@
+"""ElectLeaders, versions 0 to 2: other leaders for partitions, preferred ones or any (KIP-460).
+
+Errors per partition are those of the controller's operation.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
+
+
+@handles(ApiKey.ELECT_LEADERS)
+async def elect_leaders(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: ElectLeadersRequest,
+) -> ElectLeadersResponse:
+    try:
+        response: ElectLeadersResponse = await broker.controller.ask(request)
+    except KafkaError as error:
+        return ElectLeadersResponse(error_code=error.code)
+    return response

@@ -1,0 +1,27 @@
+"""ListPartitionReassignments, version 0: partitions whose replicas are changing (KIP-455)."""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+)
+
+
+@handles(ApiKey.LIST_PARTITION_REASSIGNMENTS)
+async def list_partition_reassignments(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: ListPartitionReassignmentsRequest,
+) -> ListPartitionReassignmentsResponse:
+    try:
+        response: ListPartitionReassignmentsResponse = await broker.controller.ask(request)
+    except KafkaError as error:
+        return ListPartitionReassignmentsResponse(
+            error_code=error.code, error_message=error.message
+        )
+    return response

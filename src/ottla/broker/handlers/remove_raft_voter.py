@@ -1,0 +1,25 @@
+"""RemoveRaftVoter, version 0: one voter of the metadata quorum less (KIP-853).
+
+The leader of the quorum answers; its errors are those of raft/voter_changes.py.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+
+
+@handles(ApiKey.REMOVE_RAFT_VOTER)
+async def remove_raft_voter(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: RemoveRaftVoterRequest,
+) -> RemoveRaftVoterResponse:
+    try:
+        response: RemoveRaftVoterResponse = await broker.controller.ask(request)
+    except KafkaError as error:
+        return RemoveRaftVoterResponse(error_code=error.code, error_message=error.message)
+    return response

@@ -1,0 +1,25 @@
+"""UnregisterBroker, version 0: forgets a broker that will not come back (KIP-500).
+
+BROKER_ID_NOT_REGISTERED if it is not known.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+
+
+@handles(ApiKey.UNREGISTER_BROKER)
+async def unregister_broker(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: UnregisterBrokerRequest,
+) -> UnregisterBrokerResponse:
+    try:
+        response: UnregisterBrokerResponse = await broker.controller.ask(request)
+    except KafkaError as error:
+        return UnregisterBrokerResponse(error_code=error.code, error_message=error.message)
+    return response

@@ -1,0 +1,36 @@
+"""What consensus is told, from what the node is told (`controller.quorum.*`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ottla.configs import NodeConfig
+from ottla.model import Uuid
+from ottla.raft import BootstrapServer, Endpoint, RaftConfig, ReplicaKey, Voter, VoterSet
+
+
+def raft_config(
+    node: NodeConfig, *, cluster_id: str, directory_id: Uuid, endpoints: Sequence[Endpoint]
+) -> RaftConfig:
+    """`endpoints` are this node's own controller listeners, as others reach them."""
+    names = node.listeners.controller_names
+    voters = VoterSet.of(
+        Voter(ReplicaKey(voter.id), (Endpoint(names[0], voter.host, voter.port),))
+        for voter in node.controller_quorum_voters
+    )
+    return RaftConfig(
+        cluster_id=cluster_id,
+        local=ReplicaKey(node.node_id, directory_id),
+        endpoints=tuple(endpoints),
+        listener_name=names[0],
+        static_voters=voters,
+        bootstrap_servers=tuple(
+            BootstrapServer(server.host, server.port)
+            for server in node.controller_quorum_bootstrap_servers
+        ),
+        election_timeout_ms=node.controller_quorum_election_timeout_ms,
+        fetch_timeout_ms=node.controller_quorum_fetch_timeout_ms,
+        election_backoff_max_ms=node.controller_quorum_election_backoff_max_ms,
+        request_timeout_ms=node.controller_quorum_request_timeout_ms,
+        retry_backoff_ms=node.controller_quorum_retry_backoff_ms,
+    )

@@ -1,0 +1,87 @@
+"""The other replicas of the metadata, reached over the network.
+
+A fetch waits for records, so it has a connection of its own; votes and news of a leader do not wait
+behind it. When the connection to a node is lost, whoever depends on that node hears of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from ottla.client import Peer, versions
+from ottla.client.peer import ReconnectBackoff
+from ottla.raft import Destination
+from ottla.runtime.clock import Clock
+from ottla.runtime.dice import Dice
+from ottla.runtime.network import Address, Network
+from ottla.runtime.tasks import Tasks
+from ottla.wire.apis import ApiKey
+from ottla.wire.schema import Message
+
+_VERSIONS: Final = {
+    ApiKey.API_VERSIONS: versions.API_VERSIONS,
+    ApiKey.VOTE: versions.VOTE,
+    ApiKey.BEGIN_QUORUM_EPOCH: versions.BEGIN_QUORUM_EPOCH,
+    ApiKey.END_QUORUM_EPOCH: versions.END_QUORUM_EPOCH,
+    ApiKey.FETCH: versions.FETCH,
+    ApiKey.FETCH_SNAPSHOT: versions.FETCH_SNAPSHOT,
+    ApiKey.UPDATE_RAFT_VOTER: versions.UPDATE_RAFT_VOTER,
+}
+
+
+class _Line(NamedTuple):
+    destination: Destination
+    is_for_fetches: bool
+
+
+class QuorumPeers:
+    """Owned by the node's loop, ended by `close`."""
+
+    def __init__(
+        self,
+        network: Network,
+        clock: Clock,
+        dice: Dice,
+        tasks: Tasks,
+        *,
+        node_id: int,
+        timeout_ms: int,
+        on_lost: Callable[[int], None],
+    ) -> None:
+        """`on_lost` is called with the id of a node to which a connection ended."""
+        self._network = network
+        self._clock = clock
+        self._dice = dice
+        self._tasks = tasks
+        self._client_id = f"ottla-{node_id}-quorum"
+        self._timeout_ms = timeout_ms
+        self._on_lost = on_lost
+        self._peers: dict[_Line, Peer] = {}
+
+    async def send(self, destination: Destination, request: Message) -> Message:
+        key = ApiKey(request.api_key or 0)
+        line = _Line(destination, key is ApiKey.FETCH)
+        peer = self._peers.get(line)
+        if peer is None:
+            peer = self._peers[line] = self._open(destination)
+        response: Message = await peer.send(request, _VERSIONS[key], timeout_ms=self._timeout_ms)
+        return response
+
+    def close(self) -> None:
+        for peer in self._peers.values():
+            peer.close()
+
+    def _open(self, destination: Destination) -> Peer:
+        address = Address(destination.host, destination.port)
+        timeout_ms = self._timeout_ms
+        return Peer(
+            self._network,
+            self._clock,
+            self._dice,
+            self._tasks,
+            lambda: address,
+            client_id=self._client_id,
+            backoff=ReconnectBackoff(first_ms=20, max_ms=500, connect_timeout_ms=timeout_ms),
+            on_lost=lambda: self._on_lost(destination.node_id),
+        )

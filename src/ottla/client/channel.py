@@ -1,0 +1,198 @@
+"""One connection to one node: requests out, answers in, each to whoever asked.
+
+    connecting ──▶ open ──closed, lost, garbled or a request timed out──▶ closed
+
+Requests are pipelined. A node answers those of one connection in order, so a request that waits
+there (a long poll) holds up what is sent after it: give such requests a channel of their own. For
+the same reason a request that times out ends the connection, as what follows it would wait too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from struct import Struct as Layout
+from typing import Any, Final, NamedTuple, Self
+
+from ottla.client.errors import ChannelError, RequestTimedOutError
+from ottla.runtime.clock import Clock, Timer
+from ottla.runtime.network import Address, Connection, Network
+from ottla.wire.errors import ProtocolError
+from ottla.wire.frames import FrameReader
+from ottla.wire.requests import decode_response, encode_request
+from ottla.wire.schema import Message
+
+# A fetch may bring a batch that is larger than any limit. What did not arrive is not allocated.
+_RESPONSE_BYTES_MAX: Final = 2**31 - 1
+_CORRELATION_IDS: Final = 2**31
+_CORRELATION: Final = Layout(">i")
+
+
+class _Outstanding(NamedTuple):
+    """A request that was sent and not answered."""
+
+    name: str
+    key: int
+    version: int
+    answer: asyncio.Future[Any]
+    timer: Timer
+
+
+class Channel:
+    """Made by `connect`, ended by `close` or by the peer; it does not come back after that.
+
+    Owned by the loop that made it. `on_closed` is called once, when nothing can be asked any more,
+    after every outstanding request has failed with a `ChannelError`.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        address: Address,
+        *,
+        client_id: str,
+        on_closed: Callable[[Channel], None],
+    ) -> None:
+        self.address = address
+        self._clock = clock
+        self._client_id = client_id
+        self._on_closed = on_closed
+        self._frames = FrameReader(frame_bytes_max=_RESPONSE_BYTES_MAX)
+        self._connection: Connection | None = None
+        self._correlation_id = 0
+        self._outstanding: dict[int, _Outstanding] = {}
+        # Why it ended, as far as this side knows better than the network.
+        self._reason: str | None = None
+        self.is_open = False
+
+    @classmethod
+    async def connect(
+        cls,
+        network: Network,
+        clock: Clock,
+        address: Address,
+        *,
+        client_id: str,
+        timeout_ms: int,
+        on_closed: Callable[[Channel], None] = lambda _channel: None,
+    ) -> Self:
+        """Raises ChannelError if the node is not there within the time."""
+        channel = cls(clock, address, client_id=client_id, on_closed=on_closed)
+        task = asyncio.current_task()
+        assert task is not None
+        is_late = False
+
+        def give_up() -> None:
+            nonlocal is_late
+            is_late = True
+            task.cancel()
+
+        timer = clock.call_later(timeout_ms / 1_000, give_up)
+        try:
+            await network.connect(address, channel)
+        except OSError as error:
+            raise ChannelError(f"cannot connect to {_shown(address)}: {error}") from error
+        except asyncio.CancelledError:
+            channel.close()
+            if is_late and task.uncancel() == 0:
+                raise ChannelError(
+                    f"cannot connect to {_shown(address)}: no answer for {timeout_ms} ms"
+                ) from None
+            raise
+        finally:
+            timer.cancel()
+        return channel
+
+    def send(self, request: Message, version: int, *, timeout_ms: int) -> asyncio.Future[Any]:
+        """The response to come. Raises ChannelError at once if the channel is closed."""
+        name = type(request).__name__
+        if self._connection is None or not self.is_open:
+            raise ChannelError(f"no {name} can be sent: {self._explanation(None)}")
+        key = request.api_key
+        assert key is not None, f"{name} is no request"
+        correlation_id = self._correlation_id
+        self._correlation_id = (correlation_id + 1) % _CORRELATION_IDS
+        parts = encode_request(
+            request, version, correlation_id=correlation_id, client_id=self._client_id
+        )
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        timer = self._clock.call_later(
+            timeout_ms / 1_000, lambda: self._time_is_up(correlation_id, timeout_ms)
+        )
+        self._outstanding[correlation_id] = _Outstanding(name, key, version, answer, timer)
+        self._connection.write(parts)
+        return answer
+
+    def close(self) -> None:
+        """Ends it without waiting for answers. Who waits for one is told."""
+        self._end("this node closed it")
+
+    # ---- what the network calls
+
+    def connected(self, connection: Connection) -> None:
+        self._connection = connection
+        self.is_open = True
+
+    def get_buffer(self, size_hint: int) -> memoryview:  # noqa: ARG002 - the seam's signature
+        return self._frames.get_buffer()
+
+    def buffer_filled(self, length: int) -> None:
+        self._frames.buffer_filled(length)
+        try:
+            while (frame := self._frames.next_frame()) is not None:
+                self._answered(frame)
+        except ProtocolError as error:
+            self._end(f"what it sent is not Kafka's protocol: {error}")
+
+    def pause_writing(self) -> None:
+        """Requests are small and few: who asks waits for answers anyway."""
+
+    def resume_writing(self) -> None: ...
+
+    def closed(self, error: Exception | None) -> None:
+        self.is_open = False
+        explanation = self._explanation(error)
+        outstanding, self._outstanding = self._outstanding, {}
+        for each in outstanding.values():
+            each.timer.cancel()
+            if not each.answer.done():
+                each.answer.set_exception(ChannelError(f"{each.name} has no answer: {explanation}"))
+        self._on_closed(self)
+
+    # ----
+
+    def _answered(self, frame: memoryview) -> None:
+        if len(frame) < _CORRELATION.size:
+            raise ProtocolError(f"a response of {len(frame)} bytes has no header")
+        (correlation_id,) = _CORRELATION.unpack_from(frame)
+        asked = self._outstanding.get(correlation_id)
+        if asked is None:
+            raise ProtocolError(f"an answer to request {correlation_id}, which is not outstanding")
+        _, response = decode_response(frame, asked.key, asked.version)
+        del self._outstanding[correlation_id]
+        asked.timer.cancel()
+        # Whoever asked may have stopped waiting.
+        if not asked.answer.done():
+            asked.answer.set_result(response)
+
+    def _time_is_up(self, correlation_id: int, timeout_ms: int) -> None:
+        asked = self._outstanding.pop(correlation_id)
+        reason = f"{asked.name} had no answer for {timeout_ms} ms"
+        if not asked.answer.done():
+            asked.answer.set_exception(RequestTimedOutError(f"{_shown(self.address)}: {reason}"))
+        self._end(reason)
+
+    def _end(self, reason: str) -> None:
+        self.is_open = False
+        if self._reason is None:
+            self._reason = reason
+        if self._connection is not None:
+            self._connection.abort()
+
+    def _explanation(self, error: Exception | None) -> str:
+        why = self._reason or (str(error) if error is not None else "the node closed it")
+        return f"the connection to {_shown(self.address)} is closed, because {why}"
+
+
+def _shown(address: Address) -> str:
+    return f"{address.host}:{address.port}"

@@ -1,0 +1,26 @@
+"""The versions that Ottla's nodes speak to each other, in one place.
+
+All nodes of a cluster serve these, so nobody asks with ApiVersions first. A version is raised here
+when the oldest release that may stand in the same cluster serves the new one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+API_VERSIONS: Final = 4
+FETCH: Final = 18
+LIST_OFFSETS: Final = 9
+OFFSET_FOR_LEADER_EPOCH: Final = 4
+ALTER_PARTITION: Final = 3
+BROKER_REGISTRATION: Final = 4
+BROKER_HEARTBEAT: Final = 2
+ALLOCATE_PRODUCER_IDS: Final = 0
+ASSIGN_REPLICAS_TO_DIRS: Final = 0
+CONTROLLER_REGISTRATION: Final = 0
+ENVELOPE: Final = 0
+VOTE: Final = 2
+BEGIN_QUORUM_EPOCH: Final = 1
+END_QUORUM_EPOCH: Final = 1
+FETCH_SNAPSHOT: Final = 1
+UPDATE_RAFT_VOTER: Final = 0

@@ -1,0 +1,81 @@
+"""What the quorum has agreed on, as an image, and what this replica has beyond that.
+
+    appended ──committed──▶ applied, listeners told
+        └──truncated──▶ forgotten
+
+Everybody but the active controller sees this image only: nothing that could be taken back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from ottla.metadata import MetadataDelta, MetadataImage, Replay
+from ottla.metadata.difference import difference
+from ottla.wire.schema import Message
+
+# Called after each commit with what it changed; the image shows it. Must not wait.
+Listener: TypeAlias = Callable[[MetadataDelta], None]
+
+
+class _Appended(NamedTuple):
+    """Records in the log that may not be committed yet."""
+
+    end_offset: int
+    records: Sequence[Message]
+
+
+class CommittedMetadata:
+    """Owned by the quorum's driver, read by everybody on the node's loop."""
+
+    def __init__(self, replay: Replay, *, end_offset: int) -> None:
+        self._replay = replay
+        # The offset after the last record that the image shows.
+        self.end_offset = end_offset
+        self._appended: deque[_Appended] = deque()
+        self._listeners: list[Listener] = []
+
+    @property
+    def image(self) -> MetadataImage:
+        return self._replay.image
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether a transaction was begun and not ended, which its controller can do no more."""
+        return self._replay.is_in_transaction
+
+    def listen(self, listener: Listener) -> None:
+        """Has a listener called after each commit from now on."""
+        self._listeners.append(listener)
+
+    def appended(self, end_offset: int, records: Sequence[Message]) -> None:
+        """The log has these records now, which end at an offset. Control records are none."""
+        self._appended.append(_Appended(end_offset, records))
+
+    def truncated(self, offset: int) -> None:
+        while self._appended and self._appended[-1].end_offset > offset:
+            self._appended.pop()
+
+    def commit(self, offset: int) -> None:
+        """Shows what was appended below an offset. Raises `MetadataError` for what cannot be."""
+        delta = MetadataDelta()
+        while self._appended and self._appended[0].end_offset <= offset:
+            end_offset, records = self._appended.popleft()
+            self._replay.take(records, delta)
+            self.end_offset = end_offset
+        self.end_offset = max(self.end_offset, offset)
+        self._tell(delta)
+
+    def replace(self, replay: Replay, *, end_offset: int) -> None:
+        """Goes on with the image of a snapshot, which is further than this one."""
+        before, self._replay = self._replay.image, replay
+        self.end_offset = end_offset
+        self._appended.clear()
+        self._tell(difference(before, replay.image))
+
+    def _tell(self, delta: MetadataDelta) -> None:
+        if not delta.is_empty:
+            for listener in self._listeners:
+                listener(delta)

@@ -1,0 +1,174 @@
+"""AlterPartition, versions 2 and 3: a leader says who is in sync with it (KIP-497).
+
+For all partitions at once: STALE_BROKER_EPOCH. Per partition: UNKNOWN_TOPIC_ID,
+UNKNOWN_TOPIC_OR_PARTITION; NOT_CONTROLLER if the leader knows more than the controller;
+FENCED_LEADER_EPOCH or INVALID_UPDATE_VERSION if it knows less; INELIGIBLE_REPLICA if a replica must
+not be in sync, which may pass; INVALID_REQUEST for what no leader should ask. NEW_LEADER_ELECTED is
+no refusal: the change ended a reassignment, and with it the leadership of who asked.
+"""
+
+from __future__ import annotations
+
+from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.broker_epochs import current_broker
+from ottla.controller.operations.leadership import PartitionChanges
+from ottla.metadata import MetadataImage, PartitionRegistration, Topic
+from ottla.metadata.partition import LEADER_UNCHANGED, RECOVERED, RECOVERING
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.messages.alter_partition import (
+    AlterPartitionRequest,
+    AlterPartitionRequestPartitionData,
+    AlterPartitionRequestTopicData,
+    AlterPartitionResponse,
+    AlterPartitionResponsePartitionData,
+    AlterPartitionResponseTopicData,
+    BrokerState,
+)
+from ottla.wire.schema import Message
+
+# The leader does not know which incarnation of the broker it speaks of.
+_ANY_EPOCH = -1
+
+
+def alter_partition(
+    image: MetadataImage, request: AlterPartitionRequest, context: Context
+) -> Outcome[AlterPartitionResponse]:
+    try:
+        current_broker(image, request.broker_id, request.broker_epoch)
+    except KafkaError as error:
+        return Outcome([], AlterPartitionResponse(error_code=error.code))
+    changes = PartitionChanges(image, context)
+    records: list[Message] = []
+    topics = []
+    for asked in request.topics:
+        topic = image.topics.by_id.get(asked.topic_id)
+        if topic is None:
+            topics.append(_unknown_topic(asked))
+            continue
+        results = []
+        for partition in asked.partitions:
+            try:
+                result = _alter(image, request.broker_id, topic, partition, changes, records)
+            except KafkaError as error:
+                result = _refusal(partition, error.code)
+            results.append(result)
+        topics.append(AlterPartitionResponseTopicData(topic_id=topic.id, partitions=results))
+    return Outcome(records, AlterPartitionResponse(topics=topics))
+
+
+def _alter(
+    image: MetadataImage,
+    broker_id: int,
+    topic: Topic,
+    asked: AlterPartitionRequestPartitionData,
+    changes: PartitionChanges,
+    records: list[Message],
+) -> AlterPartitionResponsePartitionData:
+    partition = topic.partitions.get(asked.partition_index)
+    if partition is None:
+        raise KafkaError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            f"There is no partition {topic.name}-{asked.partition_index}.",
+        )
+    _check_epochs(partition, asked, broker_id)
+    states = asked.new_isr_with_epochs or [BrokerState(broker_id=each) for each in asked.new_isr]
+    isr = tuple(state.broker_id for state in states)
+    _check_isr(partition, isr, asked.leader_recovery_state)
+    for state in states:
+        _check_eligible(image, state)
+    record = changes.record(
+        topic,
+        asked.partition_index,
+        isr=isr,
+        leader_recovery_state=asked.leader_recovery_state,
+    )
+    if record is not None:
+        records.append(record)
+        if record.leader not in (LEADER_UNCHANGED, broker_id):
+            return _refusal(asked, ErrorCode.NEW_LEADER_ELECTED)
+        partition = partition.changed_by(record, {})
+    return _state(asked.partition_index, partition)
+
+
+def _check_epochs(
+    partition: PartitionRegistration, asked: AlterPartitionRequestPartitionData, broker_id: int
+) -> None:
+    """Lets only the leader pass that knows the partition as it is."""
+    leader_epoch, partition_epoch = partition.leader_epoch, partition.partition_epoch
+    if asked.leader_epoch > leader_epoch or asked.partition_epoch > partition_epoch:
+        raise KafkaError(
+            ErrorCode.NOT_CONTROLLER, "The leader has seen a newer state than this controller."
+        )
+    if asked.leader_epoch < leader_epoch:
+        raise KafkaError(
+            ErrorCode.FENCED_LEADER_EPOCH,
+            f"The current leader epoch is {leader_epoch}, not {asked.leader_epoch}.",
+        )
+    if broker_id != partition.leader:
+        raise _invalid(f"The current leader is {partition.leader}.")
+    if asked.partition_epoch < partition_epoch:
+        raise KafkaError(
+            ErrorCode.INVALID_UPDATE_VERSION,
+            f"The current partition epoch is {partition_epoch}, not {asked.partition_epoch}.",
+        )
+
+
+def _check_isr(
+    partition: PartitionRegistration, isr: tuple[int, ...], leader_recovery_state: int
+) -> None:
+    if len(set(isr)) < len(isr) or not set(isr).issubset(partition.replicas):
+        raise _invalid(f"The ISR {isr} is not made of the replicas {partition.replicas}.")
+    if partition.leader not in isr:
+        raise _invalid(f"The ISR {isr} does not include the leader.")
+    if leader_recovery_state not in (RECOVERED, RECOVERING):
+        raise _invalid(f"There is no leader recovery state {leader_recovery_state}.")
+    if leader_recovery_state == RECOVERING and len(isr) > 1:
+        raise _invalid("Only the leader is in sync until it has recovered.")
+    if leader_recovery_state == RECOVERING and partition.leader_recovery_state == RECOVERED:
+        raise _invalid("The leader recovery state cannot change from RECOVERED to RECOVERING.")
+
+
+def _check_eligible(image: MetadataImage, state: BrokerState) -> None:
+    """A replica that was fenced since it caught up may have lost what it had (KIP-903)."""
+    broker = image.brokers.get(state.broker_id)
+    if broker is None:
+        reason = "not registered"
+    elif broker.in_controlled_shutdown:
+        reason = "shutting down"
+    elif broker.fenced:
+        reason = "fenced"
+    elif state.broker_epoch not in (_ANY_EPOCH, broker.epoch):
+        reason = f"of broker epoch {broker.epoch}, not {state.broker_epoch}"
+    else:
+        return
+    raise KafkaError(ErrorCode.INELIGIBLE_REPLICA, f"Replica {state.broker_id} is {reason}.")
+
+
+def _state(
+    partition_index: int, partition: PartitionRegistration
+) -> AlterPartitionResponsePartitionData:
+    return AlterPartitionResponsePartitionData(
+        partition_index=partition_index,
+        leader_id=partition.leader,
+        leader_epoch=partition.leader_epoch,
+        isr=list(partition.isr),
+        leader_recovery_state=partition.leader_recovery_state,
+        partition_epoch=partition.partition_epoch,
+    )
+
+
+def _unknown_topic(asked: AlterPartitionRequestTopicData) -> AlterPartitionResponseTopicData:
+    refusals = [_refusal(partition, ErrorCode.UNKNOWN_TOPIC_ID) for partition in asked.partitions]
+    return AlterPartitionResponseTopicData(topic_id=asked.topic_id, partitions=refusals)
+
+
+def _refusal(
+    asked: AlterPartitionRequestPartitionData, code: int
+) -> AlterPartitionResponsePartitionData:
+    return AlterPartitionResponsePartitionData(
+        partition_index=asked.partition_index, error_code=code
+    )
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REQUEST, message)

@@ -1,0 +1,137 @@
+"""AlterPartitionReassignments, versions 0 and 1: moves partitions, or takes a move back (KIP-455).
+
+    replicas 1 2 3 ──move to 3 4──▶ replicas 3 4 1 2, adding 4, removing 1 2 ──4 in sync──▶ 3 4
+                                         └──taken back──▶ 3 1 2
+
+A move that only takes replicas away or orders them anew ends at once. Per partition:
+UNKNOWN_TOPIC_OR_PARTITION, INVALID_REPLICA_ASSIGNMENT, NO_REASSIGNMENT_IN_PROGRESS, and
+INVALID_REPLICATION_FACTOR if the request forbids that their number changes (KIP-860).
+"""
+
+from __future__ import annotations
+
+from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.leadership import PartitionChanges
+from ottla.controller.operations.new_partitions import check_assignment, default_directory
+from ottla.metadata import MetadataImage, PartitionRegistration, Topic
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+from ottla.wire.schema import Message
+
+
+def alter_partition_reassignments(
+    image: MetadataImage, request: AlterPartitionReassignmentsRequest, context: Context
+) -> Outcome[AlterPartitionReassignmentsResponse]:
+    changes = PartitionChanges(image, context)
+    can_change_factor = request.allow_replication_factor_change
+    records: list[Message] = []
+    responses = []
+    for asked in request.topics:
+        results = []
+        for partition in asked.partitions:
+            index = partition.partition_index
+            result = ReassignablePartitionResponse(partition_index=index, error_message=None)
+            try:
+                topic, target = _target(
+                    image, asked.name, partition, context, can_change_factor=can_change_factor
+                )
+                record = changes.retarget(topic, index, target)
+                if record is not None:
+                    records.append(record)
+            except KafkaError as error:
+                result.error_code, result.error_message = error.code, error.message
+            results.append(result)
+        responses.append(ReassignableTopicResponse(name=asked.name, partitions=results))
+    response = AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=can_change_factor, error_message=None, responses=responses
+    )
+    return Outcome(records, response)
+
+
+def _target(
+    image: MetadataImage,
+    name: str,
+    asked: ReassignablePartition,
+    context: Context,
+    *,
+    can_change_factor: bool,
+) -> tuple[Topic, PartitionRegistration]:
+    topic = image.topics.by_name.get(name)
+    if topic is None:
+        raise _unknown(f"Unable to find a topic named {name}.")
+    partition = topic.partitions.get(asked.partition_index)
+    if partition is None:
+        raise _unknown(f"Unable to find partition {name}:{asked.partition_index}.")
+    if asked.replicas is not None:
+        check_assignment(image, asked.replicas)
+        if not can_change_factor:
+            _check_factor(partition, asked.replicas)
+        return topic, _moved(image, partition, asked.replicas)
+    back = _taken_back(partition)
+    configs = context.node.topic_config(image.topic_configs(name))
+    if not back.isr and not configs.unclean_leader_election_enable:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            f"Unable to revert partition assignment for {name}:{asked.partition_index} because "
+            "it would require an unclean leader election.",
+        )
+    return topic, back
+
+
+def _moved(
+    image: MetadataImage, partition: PartitionRegistration, wanted: list[int]
+) -> PartitionRegistration:
+    """The partition on its way to the replicas that are wanted. Those that are there stay until
+    the others are in sync; those that a move before this one added can still be taken back."""
+    leaving = sorted(set(partition.replicas).difference(wanted))
+    replicas = (*wanted, *leaving)
+    original = _original(partition)
+    directories = dict(zip(partition.replicas, partition.directories, strict=True))
+    return partition._replace(
+        replicas=replicas,
+        directories=tuple(
+            directories.get(each) or default_directory(image.brokers[each]) for each in replicas
+        ),
+        removing_replicas=tuple(leaving),
+        adding_replicas=tuple(sorted(set(replicas).difference(original))),
+    )
+
+
+def _taken_back(partition: PartitionRegistration) -> PartitionRegistration:
+    """The partition without the move, in sync with nobody if only the added replicas were."""
+    if not partition.removing_replicas and not partition.adding_replicas:
+        raise KafkaError(
+            ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "No partition reassignment is in progress."
+        )
+    original = _original(partition)
+    return partition._replace(
+        replicas=original,
+        isr=tuple(each for each in partition.isr if each in original),
+        directories=tuple(partition.directory_of(each) for each in original),
+        removing_replicas=(),
+        adding_replicas=(),
+    )
+
+
+def _original(partition: PartitionRegistration) -> tuple[int, ...]:
+    return tuple(each for each in partition.replicas if each not in partition.adding_replicas)
+
+
+def _check_factor(partition: PartitionRegistration, wanted: list[int]) -> None:
+    """Where a move is under way, the number that it leads to counts."""
+    factor = len(set(partition.replicas).difference(partition.removing_replicas))
+    if len(wanted) != factor:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"The replication factor is changed from {factor} to {len(wanted)}",
+        )
+
+
+def _unknown(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)

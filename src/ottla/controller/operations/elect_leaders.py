@@ -1,0 +1,96 @@
+"""ElectLeaders, versions 0 to 2: elects preferred leaders, or unclean ones where nobody leads.
+
+Per partition: UNKNOWN_TOPIC_OR_PARTITION; ELECTION_NOT_NEEDED for one that has such a leader, which
+is left out when all partitions are asked for; PREFERRED_LEADER_NOT_AVAILABLE;
+ELIGIBLE_LEADERS_NOT_AVAILABLE. For all of them INVALID_REQUEST if there is no such election.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.leadership import PartitionChanges
+from ottla.controller.operations.partition_change import Election
+from ottla.metadata import NO_LEADER, MetadataImage
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.messages.elect_leaders import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+from ottla.wire.schema import Message
+
+
+class ElectionType(IntEnum):
+    PREFERRED = 0
+    UNCLEAN = 1
+
+
+def elect_leaders(
+    image: MetadataImage, request: ElectLeadersRequest, context: Context
+) -> Outcome[ElectLeadersResponse]:
+    try:
+        kind = ElectionType(request.election_type)
+    except ValueError:
+        return Outcome([], ElectLeadersResponse(error_code=ErrorCode.INVALID_REQUEST))
+    changes = PartitionChanges(image, context, election=Election[kind.name])
+    is_for_all = request.topic_partitions is None
+    records: list[Message] = []
+    results = []
+    for name, partition_ids in _asked(image, request):
+        partition_results = []
+        for partition_id in partition_ids:
+            result = PartitionResult(partition_id=partition_id, error_message=None)
+            try:
+                records.append(_elect(image, name, partition_id, kind, changes))
+            except KafkaError as error:
+                if is_for_all and error.code == ErrorCode.ELECTION_NOT_NEEDED:
+                    continue
+                result.error_code, result.error_message = error.code, error.message
+            partition_results.append(result)
+        results.append(ReplicaElectionResult(topic=name, partition_result=partition_results))
+    return Outcome(records, ElectLeadersResponse(replica_election_results=results))
+
+
+def _asked(
+    image: MetadataImage, request: ElectLeadersRequest
+) -> Iterable[tuple[str, Iterable[int]]]:
+    if request.topic_partitions is None:
+        return [(topic.name, topic.partitions) for topic in image.topics]
+    return [(asked.topic, asked.partitions) for asked in request.topic_partitions]
+
+
+def _elect(
+    image: MetadataImage,
+    name: str,
+    partition_id: int,
+    kind: ElectionType,
+    changes: PartitionChanges,
+) -> Message:
+    topic = image.topics.by_name.get(name)
+    if topic is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
+    partition = topic.partitions.get(partition_id)
+    if partition is None:
+        raise KafkaError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{partition_id}"
+        )
+    wanted = partition.preferred_leader if kind is ElectionType.PREFERRED else partition.leader
+    if partition.leader == wanted != NO_LEADER:
+        raise KafkaError(
+            ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition."
+        )
+    record = changes.record(topic, partition_id)
+    if record is not None:
+        return record
+    if kind is ElectionType.PREFERRED:
+        raise KafkaError(
+            ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, "The preferred leader was not available."
+        )
+    raise KafkaError(
+        ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
+        "Eligible topic partition leaders are not available.",
+    )

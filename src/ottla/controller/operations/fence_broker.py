@@ -1,0 +1,42 @@
+"""Fences a broker that cannot ask for it any more: it has died, or is silent for too long.
+
+It is the heartbeat with which it would have asked itself, of which only the id and the epoch count;
+STALE_BROKER_EPOCH, and nothing happens, if it has registered anew meanwhile.
+"""
+
+from __future__ import annotations
+
+from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.broker_epochs import current_broker
+from ottla.controller.operations.leadership import BrokerChange, leadership_records
+from ottla.metadata import BrokerRegistration, MetadataImage
+from ottla.model import KafkaError
+from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from ottla.wire.schema import Message
+from ottla.wire.stored.cluster_metadata.brokers import BrokerRegistrationChangeRecord
+
+_ON = 1
+
+
+def fence_broker(
+    image: MetadataImage, request: BrokerHeartbeatRequest, context: Context
+) -> Outcome[BrokerHeartbeatResponse]:
+    try:
+        broker = current_broker(image, request.broker_id, request.broker_epoch)
+    except KafkaError as error:
+        return Outcome([], BrokerHeartbeatResponse(error_code=error.code))
+    records = [] if broker.fenced else fencing_records(image, broker, context)
+    return Outcome(records, BrokerHeartbeatResponse(is_fenced=True))
+
+
+def fencing_records(
+    image: MetadataImage, broker: BrokerRegistration, context: Context
+) -> list[Message]:
+    """Takes the broker out of the in-sync replicas of every partition, then fences it."""
+    moved = leadership_records(
+        image, context, BrokerChange(removed=broker.id), lambda each: broker.id in each.isr
+    )
+    change = BrokerRegistrationChangeRecord(
+        broker_id=broker.id, broker_epoch=broker.epoch, fenced=_ON
+    )
+    return [*moved, change]

@@ -1,0 +1,49 @@
+"""ListPartitionReassignments, version 0: the moves that are under way (KIP-455).
+
+What is not known or not on the move is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ottla.controller.operation import Context, Outcome
+from ottla.metadata import MetadataImage, Topic
+from ottla.wire.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    OngoingPartitionReassignment,
+    OngoingTopicReassignment,
+)
+
+
+def list_partition_reassignments(
+    image: MetadataImage, request: ListPartitionReassignmentsRequest, _context: Context
+) -> Outcome[ListPartitionReassignmentsResponse]:
+    if request.topics is None:
+        found = [_ongoing(topic, topic.partitions) for topic in image.topics]
+    else:
+        found = [
+            _ongoing(topic, asked.partition_indexes)
+            for asked in request.topics
+            if (topic := image.topics.by_name.get(asked.name)) is not None
+        ]
+    topics = [topic for topic in found if topic.partitions]
+    return Outcome([], ListPartitionReassignmentsResponse(error_message=None, topics=topics))
+
+
+def _ongoing(topic: Topic, partition_ids: Iterable[int]) -> OngoingTopicReassignment:
+    return OngoingTopicReassignment(
+        name=topic.name,
+        partitions=[
+            OngoingPartitionReassignment(
+                partition_index=partition_id,
+                replicas=list(partition.replicas),
+                adding_replicas=list(partition.adding_replicas),
+                removing_replicas=list(partition.removing_replicas),
+            )
+            for partition_id in partition_ids
+            if (partition := topic.partitions.get(partition_id)) is not None
+            and (partition.adding_replicas or partition.removing_replicas)
+        ],
+    )

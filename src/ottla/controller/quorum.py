@@ -1,0 +1,450 @@
+"""This node's replica of the metadata: carries out what consensus decides (`ottla.raft`).
+
+    an event (a request, an answer, time, a flush) ──▶ Raft ──decisions──▶ disk, image, network
+
+Everything but flushing happens at once and in the order that `ottla.raft` asks for. Flushing is a
+worker's job: what is appended meanwhile waits for the next one. A disk that fails ends the replica:
+what it had appended may be on the device or not, and the next start finds out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
+
+from ottla.client import ChannelError
+from ottla.controller.committed_metadata import CommittedMetadata
+from ottla.controller.metadata_log_loading import LoadedMetadata, load_snapshot
+from ottla.controller.quorum_state_file import read_quorum_state, write_quorum_state
+from ottla.controller.record_batches import decode_batch
+from ottla.controller.snapshot_file import QuorumVoters, Snapshot
+from ottla.metadata import MetadataError
+from ottla.model import Buffer
+from ottla.raft import (
+    ControlRecord,
+    Decisions,
+    Destination,
+    LeaderAndEpoch,
+    QuorumDescription,
+    Raft,
+    RaftConfig,
+    ReadLog,
+    Reply,
+    Send,
+    VoterSet,
+)
+from ottla.runtime.background import Background
+from ottla.runtime.clock import Clock, Timer
+from ottla.runtime.dice import Dice
+from ottla.runtime.disk import Disk
+from ottla.runtime.tasks import Tasks
+from ottla.storage.errors import StorageError
+from ottla.wire.errors import ProtocolError
+from ottla.wire.messages.fetch import FetchResponse
+from ottla.wire.records.batch import iterate_batches, verify_crc
+from ottla.wire.schema import Message
+
+_log = logging.getLogger(__name__)
+
+# How long a leader that stops waits for the others to hear of it.
+_FAREWELL_SECONDS: Final = 0.3
+_FAREWELL_STEP_SECONDS: Final = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Seams:
+    """The world, and whoever owns the tasks of the quorum and of the controller."""
+
+    disk: Disk
+    clock: Clock
+    dice: Dice
+    background: Background
+    tasks: Tasks
+
+
+class Peers(Protocol):
+    """The other replicas, as the network knows them."""
+
+    async def send(self, destination: Destination, request: Message) -> Message:
+        """Raises `ChannelError` if there is no answer."""
+
+    def close(self) -> None: ...
+
+
+class Follower(Protocol):
+    """Who acts when this replica leads: the controller."""
+
+    def activate(self, epoch: int) -> None:
+        """This replica leads, and its image shows everything that was ever committed."""
+
+    def deactivate(self) -> None:
+        """Another one leads, or nobody."""
+
+    def committed(self, end_offset: int) -> None:
+        """Everything below the offset is, and the image shows it."""
+
+
+class _Claim(NamedTuple):
+    """A leadership that counts once everything below the offset is committed."""
+
+    epoch: int
+    offset: int
+
+
+class MetadataQuorum:
+    """Made from what is on disk, begun by `start`, ended by `close`. Owned by one event loop.
+
+    After `failure` is set it takes part in nothing any more.
+    """
+
+    def __init__(
+        self, seams: Seams, loaded: LoadedMetadata, config: RaftConfig, peers: Peers
+    ) -> None:
+        self.log = loaded.log
+        self.metadata: CommittedMetadata = loaded.committed
+        self.failure: BaseException | None = None
+        self._seams = seams
+        self._peers = peers
+        self._local_id = config.local.id
+        self._follower: Follower | None = None
+        self._claim: _Claim | None = None
+        self._is_active = False
+        self._replies: dict[int, asyncio.Future[Message]] = {}
+        self._timer: Timer | None = None
+        self._timer_ms = 0
+        self._is_carrying_out = False
+        self._flushing: asyncio.Task[object] | None = None
+        self._snapshotting: asyncio.Task[object] | None = None
+        self._leader_known = asyncio.Event()
+        self._raft = Raft(
+            config,
+            self.log,
+            seams.dice,
+            state=read_quorum_state(seams.disk, self.log.directory),
+            control_records=loaded.control_records,
+            now_ms=self._now_ms(),
+        )
+
+    def start(self, follower: Follower | None = None) -> None:
+        """Takes part from now on."""
+        self._follower = follower
+        self._carry_out()
+
+    # ---- facts
+
+    @property
+    def is_leader(self) -> bool:
+        return self._raft.is_leader
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it leads and has seen everything that its predecessors committed."""
+        return self._is_active
+
+    @property
+    def leader_and_epoch(self) -> LeaderAndEpoch:
+        return self._raft.leader_and_epoch
+
+    @property
+    def voters(self) -> VoterSet:
+        return self._raft.voters
+
+    @property
+    def kraft_version(self) -> int:
+        return self._raft.kraft_version
+
+    def describe(self) -> QuorumDescription | None:
+        return self._raft.describe(now_ms=self._now_ms())
+
+    def wall_ms(self, monotonic_ms: int | None) -> int:
+        """A time of the machine's clock as the hands of a wall clock showed it; -1 for none."""
+        if monotonic_ms is None:
+            return -1
+        return self._seams.clock.now_ms() - (self._now_ms() - monotonic_ms)
+
+    # ---- events
+
+    async def handle(self, request: Message) -> Message:
+        """The response to a request of another replica, or of a tool about the voters."""
+        if self.failure is not None:
+            raise ConnectionAbortedError(f"this node's metadata has failed: {self.failure}")
+        number = self._raft.receive(request, now_ms=self._now_ms())
+        reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._replies[number] = reply
+        self._carry_out()
+        return await reply
+
+    def append(self, records: Sequence[Message], *, metadata_version: int) -> int:
+        """Appends what the active controller writes, and returns where it ends. `OSError` means
+        that nothing was appended."""
+        assert self._is_active, "only the active controller writes"
+        epoch = self._raft.leader_and_epoch.epoch
+        self.log.append(
+            records,
+            epoch=epoch,
+            metadata_version=metadata_version,
+            now_ms=self._seams.clock.now_ms(),
+        )
+        end_offset = self.log.log_end_offset
+        self.metadata.appended(end_offset, records)
+        self._raft.appended(now_ms=self._now_ms())
+        self._carry_out()
+        return end_offset
+
+    def leader_lost(self) -> None:
+        """The connection to the leader ended, which mostly means that it is gone."""
+        if self.failure is None:
+            self._raft.leader_lost(now_ms=self._now_ms())
+            self._carry_out()
+
+    async def close(self) -> None:
+        """Lets others lead, waits for what is under way and ends the log."""
+        if self.failure is None and self._raft.is_leader and len(self.voters.voters) > 1:
+            self._raft.resign(now_ms=self._now_ms())
+            self._carry_out()
+            await self._say_farewell()
+        for task in (self._flushing, self._snapshotting):
+            if task is not None:
+                await asyncio.wait([task])
+        if self._timer is not None:
+            self._timer.cancel()
+        self._peers.close()
+        if self.failure is None:
+            self.fail(RuntimeError("it is closed"))
+            self.log.close()
+        else:
+            self.log.abandon()
+
+    async def _say_farewell(self) -> None:
+        """Until somebody else leads, or not for long."""
+        clock = self._seams.clock
+        deadline = clock.monotonic() + _FAREWELL_SECONDS
+        resigned = self._raft.leader_and_epoch.epoch
+        while clock.monotonic() < deadline and self._raft.leader_and_epoch.epoch == resigned:
+            await clock.sleep(_FAREWELL_STEP_SECONDS)
+
+    def fail(self, error: BaseException) -> None:
+        """Ends the replica; everybody who waits is told."""
+        if self.failure is None:
+            self.failure = error
+        if self._is_active and self._follower is not None:
+            self._follower.deactivate()
+        self._is_active, self._claim = False, None
+        replies, self._replies = self._replies, {}
+        for reply in replies.values():
+            if not reply.done():
+                reply.set_exception(ConnectionAbortedError(f"the metadata has failed: {error}"))
+
+    # ---- carrying out
+
+    def _carry_out(self) -> None:
+        if self._is_carrying_out or self.failure is not None:
+            # Whoever acts on a decision may cause the next one, which then follows it.
+            return
+        self._is_carrying_out = True
+        try:
+            while decisions := self._raft.take_decisions():
+                self._carry_out_one(decisions)
+        except (OSError, StorageError, MetadataError, ProtocolError) as error:
+            _log.exception("this node's metadata has failed")
+            self.fail(error)
+            return
+        finally:
+            self._is_carrying_out = False
+        self._set_timer()
+        self._begin_flush()
+
+    def _carry_out_one(self, decisions: Decisions) -> None:
+        now_ms = self._seams.clock.now_ms()
+        if decisions.quorum_state is not None:
+            write_quorum_state(
+                self._seams.disk,
+                self.log.directory,
+                decisions.quorum_state,
+                version=min(self._raft.kraft_version, 1),
+            )
+        if decisions.truncate_to is not None:
+            self.log.truncate_to(decisions.truncate_to, now_ms=now_ms)
+            self.metadata.truncated(decisions.truncate_to)
+        if decisions.append is not None:
+            self._append_fetched(decisions.append, now_ms)
+        if decisions.append_control:
+            epoch = self._raft.leader_and_epoch.epoch
+            written = self.log.append_control(decisions.append_control, epoch=epoch, now_ms=now_ms)
+            self._raft.appended(written, now_ms=self._now_ms())
+        if decisions.snapshot_chunk is not None and self.log.receive_snapshot(
+            decisions.snapshot_chunk, now_ms=now_ms
+        ):
+            self._install_snapshot()
+        if decisions.high_watermark is not None:
+            self._commit(decisions.high_watermark)
+        if decisions.leader is not None:
+            self._leader_changed(decisions.leader)
+        for send in decisions.sends:
+            self._seams.tasks.start("quorum", self._send(send))
+        for reply in decisions.replies:
+            self._reply(reply)
+
+    def _append_fetched(self, batches: Buffer, now_ms: int) -> None:
+        control_records: list[ControlRecord] = []
+        self.log.append_fetched(batches, now_ms=now_ms)
+        view = memoryview(batches)
+        for position, header in iterate_batches(view):
+            batch = decode_batch(view[position : position + header.size_in_bytes])
+            if header.is_control:
+                control_records += [
+                    ControlRecord(header.base_offset + at, record)
+                    for at, record in enumerate(batch.records)
+                ]
+            else:
+                self.metadata.appended(header.next_offset, batch.records)
+        self._raft.appended(control_records, now_ms=self._now_ms())
+
+    def _install_snapshot(self) -> None:
+        snapshot_id = self.log.end
+        path = self.log.snapshot_path(snapshot_id)
+        loaded = load_snapshot(self._seams.disk, path, end_offset=snapshot_id.offset)
+        self.metadata.replace(loaded.replay, end_offset=snapshot_id.offset)
+        self._raft.snapshot_installed(loaded.control_records, now_ms=self._now_ms())
+
+    def _commit(self, offset: int) -> None:
+        self.log.commit(offset)
+        self.metadata.commit(offset)
+        self._maybe_activate()
+        if self._follower is not None:
+            self._follower.committed(offset)
+        if self.log.is_snapshot_due:
+            self._begin_snapshot()
+
+    # ---- leading
+
+    def _leader_changed(self, leader: LeaderAndEpoch) -> None:
+        if self._is_active and self._follower is not None:
+            self._follower.deactivate()
+        self._is_active, self._claim = False, None
+        if leader.leader_id == self._local_id and self._raft.is_leader:
+            self._claim = _Claim(leader.epoch, self.log.log_end_offset)
+            self._maybe_activate()
+        if leader.leader_id is None:
+            self._leader_known.clear()
+        else:
+            self._leader_known.set()
+
+    async def wait_leader_known(self) -> None:
+        await self._leader_known.wait()
+
+    def _maybe_activate(self) -> None:
+        claim = self._claim
+        if claim is None or self._is_active or self.metadata.end_offset < claim.offset:
+            return
+        self._is_active = True
+        if self._follower is not None:
+            self._follower.activate(claim.epoch)
+
+    # ---- network
+
+    async def _send(self, send: Send) -> None:
+        try:
+            response = await self._peers.send(send.destination, send.request)
+            _require_sound(response)
+        except (ChannelError, ProtocolError) as error:
+            _log.debug("no answer of node %d: %s", send.destination.node_id, error)
+            if self.failure is None:
+                self._raft.fail(send.number, now_ms=self._now_ms())
+        else:
+            if self._flushing is not None and not isinstance(response, FetchResponse):
+                # A snapshot takes the place of the log, and must not meet a flush of it.
+                await asyncio.wait([self._flushing])
+            if self.failure is None:
+                self._raft.respond(send.number, response, now_ms=self._now_ms())
+        self._carry_out()
+
+    def _reply(self, reply: Reply) -> None:
+        if reply.read is not None:
+            if isinstance(reply.read, ReadLog):
+                reply.fill(self.log.read(reply.read.offset, bytes_max=reply.read.bytes_max))
+            else:
+                reply.fill(self.log.read_snapshot(*reply.read))
+        waiting = self._replies.pop(reply.number, None)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(reply.response)
+
+    # ---- time
+
+    def _now_ms(self) -> int:
+        return int(self._seams.clock.monotonic() * 1_000)
+
+    def _set_timer(self) -> None:
+        deadline_ms = self._raft.next_deadline_ms
+        if self._timer is not None and deadline_ms is not None and self._timer_ms <= deadline_ms:
+            # It fires too early, which does no harm, and is set again then.
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if deadline_ms is not None:
+            self._timer_ms = deadline_ms
+            seconds = max(deadline_ms - self._now_ms(), 0) / 1_000 + 0.001
+            self._timer = self._seams.clock.call_later(seconds, self._time_passed)
+
+    def _time_passed(self) -> None:
+        self._timer = None
+        if self.failure is None:
+            self._raft.advance(now_ms=self._now_ms())
+            self._carry_out()
+
+    # ---- durability
+
+    def _begin_flush(self) -> None:
+        if self._flushing is None and self.log.flushed_end_offset < self.log.log_end_offset:
+            self._flushing = self._seams.tasks.start("metadata-flush", self._flush())
+
+    async def _flush(self) -> None:
+        try:
+            while self.failure is None and (flush := self.log.prepare_flush()) is not None:
+                await self._seams.background.run(flush.run)
+                self.log.complete_flush(flush)
+                if self.failure is None:
+                    self._raft.flushed(now_ms=self._now_ms())
+                    self._carry_out()
+        except BaseException as error:
+            self.fail(error)
+            raise
+        finally:
+            self._flushing = None
+
+    def _begin_snapshot(self) -> None:
+        offset = self.metadata.end_offset
+        version = self._raft.quorum_at(offset)
+        voters = None
+        if version.voters is not None:
+            voters = QuorumVoters(version.kraft_version, version.voters.to_record())
+        now_ms = self._seams.clock.now_ms()
+        snapshot = self.log.prepare_snapshot(self.metadata.image, offset, voters, now_ms=now_ms)
+        if snapshot is not None:
+            self._snapshotting = self._seams.tasks.start(
+                "metadata-snapshot", self._write_snapshot(snapshot)
+            )
+
+    async def _write_snapshot(self, snapshot: Snapshot) -> None:
+        """A snapshot that cannot be written is missed by nobody: the log has everything."""
+        try:
+            await self._seams.background.run(snapshot.write)
+            self.log.complete_snapshot(snapshot, now_ms=self._seams.clock.now_ms())
+        except OSError as error:
+            self.log.abandon_snapshot()
+            _log.warning("the metadata snapshot %s is not complete: %s", snapshot.path, error)
+
+
+def _require_sound(response: Message) -> None:
+    """Raises ProtocolError for fetched batches that are not whole."""
+    if not isinstance(response, FetchResponse):
+        return
+    for topic in response.responses:
+        for partition in topic.partitions:
+            records = memoryview(partition.records or b"")
+            for position, header in iterate_batches(records, strict=True):
+                verify_crc(records, position, header)

@@ -1,0 +1,31 @@
+"""A snapshot on its way here from the leader: written piece by piece, named when it is whole."""
+
+from __future__ import annotations
+
+from posixpath import dirname
+
+from ottla.controller.snapshot_file import PARTIAL_SUFFIX, SUFFIX
+from ottla.model import Buffer
+from ottla.runtime.disk import Disk
+
+
+class ReceivedSnapshot:
+    """Its file has another name until `complete`; what a crash leaves of it, the next start takes
+    away."""
+
+    def __init__(self, disk: Disk, path: str) -> None:
+        self._disk = disk
+        self._path = path
+        self._partial = path.removesuffix(SUFFIX) + PARTIAL_SUFFIX
+        self._file = disk.open(self._partial, create=True)
+        self._file.truncate(0)
+
+    def write(self, position: int, data: Buffer) -> None:
+        self._file.write_at(position, [data])
+
+    def complete(self) -> None:
+        """Returns when no crash takes the file away."""
+        self._file.sync()
+        self._file.close()
+        self._disk.rename(self._partial, self._path)
+        self._disk.sync_directory(dirname(self._path))

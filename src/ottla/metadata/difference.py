@@ -1,0 +1,47 @@
+"""What lies between two images, where no records tell: one of them came as a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from ottla.metadata.delta import MetadataDelta
+from ottla.metadata.image import MetadataImage
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def difference(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
+    """The delta that leads from one image to the other."""
+    delta = MetadataDelta(
+        brokers_changed=_changed(before.brokers, after.brokers),
+        controllers_changed=_changed(before.controllers, after.controllers),
+        features_changed=_changed(before.features, after.features),
+        client_quotas_changed=before.client_quotas != after.client_quotas,
+        access_control_changed=before.access_control_entries != after.access_control_entries,
+        scram_credentials_changed=before.scram_credentials != after.scram_credentials,
+        delegation_tokens_changed=before.delegation_tokens != after.delegation_tokens,
+        producer_ids_changed=before.next_producer_id != after.next_producer_id,
+    )
+    for resource in {**before.configs, **after.configs}:
+        old, new = before.configs_of(resource), after.configs_of(resource)
+        if names := set(_changed(old, new)):
+            delta.configs_changed[resource] = names
+    for topic_id, topic in after.topics.by_id.items():
+        known = before.topics.by_id.get(topic_id)
+        if known is None:
+            delta.topics_created[topic_id] = topic
+        old_partitions = {} if known is None else known.partitions
+        if partitions := _changed(old_partitions, topic.partitions):
+            delta.partitions_changed[topic_id] = partitions
+    for topic_id, topic in before.topics.by_id.items():
+        if topic_id not in after.topics.by_id:
+            delta.note_topic_removed(topic)
+    return delta
+
+
+def _changed(before: Mapping[K, V], after: Mapping[K, V]) -> dict[K, V | None]:
+    """What everything that is different now was before, None if it is new."""
+    keys = {**before, **after}
+    return {key: before.get(key) for key in keys if before.get(key) != after.get(key)}

@@ -1,0 +1,197 @@
+"""The beginning and the end of a leader's epoch (BeginQuorumEpoch, EndQuorumEpoch).
+
+A new leader makes itself known to the voters, and does so again to those that do not fetch. One
+that resigns says whom it would like to see elected: those with most of its log.
+
+Errors in a response: INCONSISTENT_CLUSTER_ID and INVALID_REQUEST for the whole of it;
+FENCED_LEADER_EPOCH, INVALID_REQUEST and, at the beginning, INVALID_VOTER_KEY for the partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ottla.model import ErrorCode
+from ottla.raft.leader_news import Handled, error_of, is_contradicting, take_news, take_response
+from ottla.raft.messages import PARTITION, TOPIC, LeaderView, only_partition
+from ottla.raft.quorum import Quorum
+from ottla.raft.responses import begin_response, end_response
+from ottla.raft.states import Follower, Leader, Resigned
+from ottla.raft.validation import (
+    has_other_cluster_id,
+    is_for_other_replica,
+    leader_endpoint,
+    listener_endpoint,
+    voter_request_error,
+)
+from ottla.raft.voters import ReplicaKey
+from ottla.wire.messages import begin_quorum_epoch as begin
+from ottla.wire.messages import end_quorum_epoch as end
+from ottla.wire.messages.begin_quorum_epoch import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+)
+from ottla.wire.messages.end_quorum_epoch import EndQuorumEpochRequest, EndQuorumEpochResponse
+
+# ---- hearing of it
+
+
+def receive_begin_quorum_epoch(
+    quorum: Quorum, request: BeginQuorumEpochRequest, *, now_ms: int
+) -> BeginQuorumEpochResponse:
+    if has_other_cluster_id(quorum, request.cluster_id):
+        return BeginQuorumEpochResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID)
+    told = only_partition(
+        [(t.topic_name, p.partition_index, p) for t in request.topics for p in t.partitions]
+    )
+    if told is None:
+        return BeginQuorumEpochResponse(error_code=ErrorCode.INVALID_REQUEST)
+    endpoint = listener_endpoint(quorum, request.leader_endpoints)
+    news = LeaderView(told.leader_epoch, told.leader_id, endpoint)
+    error = _take_leader(quorum, news, now_ms=now_ms)
+    is_other = is_for_other_replica(quorum, request.voter_id, told.voter_directory_id)
+    if error is ErrorCode.NONE and is_other:
+        error = ErrorCode.INVALID_VOTER_KEY
+    return begin_response(quorum.leader, error)
+
+
+def receive_end_quorum_epoch(
+    quorum: Quorum, request: EndQuorumEpochRequest, *, now_ms: int
+) -> EndQuorumEpochResponse:
+    if has_other_cluster_id(quorum, request.cluster_id):
+        return EndQuorumEpochResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID)
+    told = only_partition(
+        [(t.topic_name, p.partition_index, p) for t in request.topics for p in t.partitions]
+    )
+    if told is None:
+        return EndQuorumEpochResponse(error_code=ErrorCode.INVALID_REQUEST)
+    endpoint = listener_endpoint(quorum, request.leader_endpoints)
+    news = LeaderView(told.leader_epoch, told.leader_id, endpoint)
+    error = _take_leader(quorum, news, now_ms=now_ms)
+    state = quorum.state
+    if error is ErrorCode.NONE and isinstance(state, Follower):
+        backoff_ms = _succession_backoff_ms(quorum, _successors(told))
+        state.fetch_deadline_ms = now_ms + backoff_ms
+    return end_response(quorum.leader, error)
+
+
+def _take_leader(quorum: Quorum, news: LeaderView, *, now_ms: int) -> ErrorCode:
+    """After NONE, a follower of that epoch follows that leader."""
+    assert news.leader_id is not None
+    error = voter_request_error(quorum, news.leader_id, epoch=news.epoch)
+    if error is not ErrorCode.NONE:
+        return error
+    if is_contradicting(quorum, news):
+        return ErrorCode.INVALID_REQUEST
+    take_news(quorum, news, now_ms=now_ms)
+    return ErrorCode.NONE
+
+
+def _successors(told: end.EndQuorumEpochRequestPartitionData) -> list[ReplicaKey]:
+    preferred = told.preferred_candidates
+    keys = [ReplicaKey(each.candidate_id, each.candidate_directory_id) for each in preferred]
+    return keys or [ReplicaKey(voter_id) for voter_id in told.preferred_successors]
+
+
+def _succession_backoff_ms(quorum: Quorum, successors: Sequence[ReplicaKey]) -> int:
+    """The first stands for election at once, each later one waits twice as long as the one before,
+    and whoever is not named as long as the last."""
+    backoff_max_ms = quorum.config.election_backoff_max_ms
+    for position, successor in enumerate(successors):
+        if successor.admits(quorum.local):
+            base_ms = backoff_max_ms >> (len(successors) - 1)
+            return min(base_ms << (position - 1), backoff_max_ms) if position else 0
+    return backoff_max_ms
+
+
+# ---- telling
+
+
+def send_begin_quorum_epoch(quorum: Quorum, leader: Leader, *, now_ms: int) -> None:
+    """To the voters that do not fetch: they have not heard, or think that the leader is gone."""
+    if now_ms < leader.begin_quorum_epoch_ms:
+        return
+    period_ms = quorum.config.begin_quorum_epoch_ms
+    leader.begin_quorum_epoch_ms = now_ms + period_ms
+    for key in leader.progress.silent_voters(since_ms=now_ms - period_ms):
+        destination = quorum.destination(key.id)
+        if destination is None or not quorum.connections.is_ready(key.id):
+            continue
+        told = begin.BeginQuorumEpochRequestPartitionData(
+            partition_index=PARTITION,
+            voter_directory_id=key.directory_id,
+            leader_id=quorum.local.id,
+            leader_epoch=leader.epoch,
+        )
+        request = BeginQuorumEpochRequest(
+            cluster_id=quorum.config.cluster_id,
+            voter_id=key.id,
+            topics=[begin.BeginQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[told])],
+            leader_endpoints=[
+                begin.LeaderEndpoint(name=name, host=host, port=port)
+                for name, host, port in quorum.config.endpoints
+            ],
+        )
+        quorum.send(destination, request, now_ms=now_ms)
+
+
+def poll_resigned(quorum: Quorum, state: Resigned, *, now_ms: int) -> None:
+    """In the next epoch the replica is a voter like any other, or an observer like any other."""
+    if now_ms >= state.election_deadline_ms:
+        quorum.become_unattached(state.epoch + 1, now_ms=now_ms)
+        return
+    for voter_id in sorted(state.unacknowledged):
+        destination = quorum.destination(voter_id)
+        if destination is not None and quorum.connections.is_ready(voter_id):
+            quorum.send(destination, _end_quorum_epoch(quorum, state), now_ms=now_ms)
+
+
+def _end_quorum_epoch(quorum: Quorum, state: Resigned) -> EndQuorumEpochRequest:
+    told = end.EndQuorumEpochRequestPartitionData(
+        partition_index=PARTITION,
+        leader_id=quorum.local.id,
+        leader_epoch=state.epoch,
+        preferred_successors=[key.id for key in state.successors],
+        preferred_candidates=[
+            end.ReplicaInfo(candidate_id=key.id, candidate_directory_id=key.directory_id)
+            for key in state.successors
+        ],
+    )
+    return EndQuorumEpochRequest(
+        cluster_id=quorum.config.cluster_id,
+        topics=[end.EndQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[told])],
+        leader_endpoints=[
+            end.LeaderEndpoint(name=name, host=host, port=port)
+            for name, host, port in quorum.config.endpoints
+        ],
+    )
+
+
+def take_begin_quorum_epoch_response(
+    quorum: Quorum, response: BeginQuorumEpochResponse, *, now_ms: int
+) -> Handled:
+    answer = only_partition(
+        [(t.topic_name, p.partition_index, p) for t in response.topics for p in t.partitions]
+    )
+    if response.error_code != ErrorCode.NONE or answer is None:
+        return Handled.FAILED
+    endpoint = leader_endpoint(quorum, answer.leader_id, response.node_endpoints)
+    news = LeaderView.told(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
+    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
+    return handled or Handled.DONE
+
+
+def take_end_quorum_epoch_response(
+    quorum: Quorum, voter_id: int, response: EndQuorumEpochResponse, *, now_ms: int
+) -> Handled:
+    answer = only_partition(
+        [(t.topic_name, p.partition_index, p) for t in response.topics for p in t.partitions]
+    )
+    if response.error_code != ErrorCode.NONE or answer is None:
+        return Handled.FAILED
+    endpoint = leader_endpoint(quorum, answer.leader_id, response.node_endpoints)
+    news = LeaderView.told(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
+    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
+    if handled is None and isinstance(quorum.state, Resigned):
+        quorum.state.unacknowledged.discard(voter_id)
+    return handled or Handled.DONE

@@ -1,0 +1,312 @@
+"""`Raft`: one replica of the metadata quorum. Events go in, decisions come out.
+
+The package's docstring says how to drive it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ottla.raft import epochs, following, serving, snapshots, voter_changes, voter_updates, voting
+from ottla.raft.config import ElectionDice, RaftConfig
+from ottla.raft.connections import InFlight
+from ottla.raft.decisions import Decisions, LeaderAndEpoch, Reply
+from ottla.raft.description import QuorumDescription, describe_quorum
+from ottla.raft.leader_news import Handled
+from ottla.raft.log import ReplicatedLog
+from ottla.raft.quorum import Quorum
+from ottla.raft.states import (
+    Candidate,
+    Follower,
+    Leader,
+    Prospective,
+    Resigned,
+    State,
+    Unattached,
+)
+from ottla.raft.voter_history import ControlRecord, QuorumVersion, VoterHistory
+from ottla.raft.voters import VoterSet
+from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest
+from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ottla.wire.messages.begin_quorum_epoch import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+)
+from ottla.wire.messages.end_quorum_epoch import EndQuorumEpochRequest, EndQuorumEpochResponse
+from ottla.wire.messages.fetch import FetchRequest, FetchResponse
+from ottla.wire.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
+from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest
+from ottla.wire.messages.update_raft_voter import UpdateRaftVoterRequest, UpdateRaftVoterResponse
+from ottla.wire.messages.vote import VoteRequest, VoteResponse
+from ottla.wire.schema import Message
+from ottla.wire.stored.quorum import VotersRecord
+from ottla.wire.stored.quorum_state import QuorumStateData
+
+# How long a leader that cannot be reached has to come back; as much again is left to chance, so
+# that not all followers stand for election at once.
+_PATIENCE_MS = 60
+
+
+class Raft:
+    """Lives as long as the process: a replica that restarts makes a new one from what is on disk.
+
+    `state` is what `Decisions.quorum_state` last asked to persist, None at the first start.
+    `control_records` are those of the latest snapshot and of the log after it. Time is monotonic,
+    in milliseconds, and never goes back from event to event. Owned by one thread.
+    """
+
+    def __init__(
+        self,
+        config: RaftConfig,
+        log: ReplicatedLog,
+        dice: ElectionDice,
+        *,
+        state: QuorumStateData | None,
+        control_records: Sequence[ControlRecord],
+        now_ms: int,
+    ) -> None:
+        self._quorum = Quorum(
+            config, log, dice, VoterHistory(config.static_voters, control_records)
+        )
+        self._last_number = 0
+        self._quorum.restore(state or QuorumStateData(leader_epoch=0), now_ms=now_ms)
+        if self._quorum.is_voter and len(self.voters.voters) == 1:
+            self._stand_alone(now_ms)
+        self._poll(now_ms)
+
+    # ---- facts
+
+    @property
+    def state(self) -> State:
+        return self._quorum.state
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether the caller may append to the log, in `leader_and_epoch.epoch`."""
+        return isinstance(self.state, Leader)
+
+    @property
+    def leader_and_epoch(self) -> LeaderAndEpoch:
+        return self._quorum.leader_and_epoch
+
+    @property
+    def high_watermark(self) -> int | None:
+        """The offset below which everything is committed, as far as this replica knows."""
+        return self._quorum.high_watermark
+
+    @property
+    def voters(self) -> VoterSet:
+        return self._quorum.voters
+
+    @property
+    def kraft_version(self) -> int:
+        return self._quorum.history.kraft_version
+
+    def quorum_at(self, end_offset: int) -> QuorumVersion:
+        """What a snapshot of everything below an offset has to say about the quorum."""
+        return self._quorum.history.at(end_offset)
+
+    def describe(self, *, now_ms: int) -> QuorumDescription | None:
+        """For DescribeQuorum, which only the leader can answer."""
+        return describe_quorum(self._quorum, now_ms=now_ms)
+
+    @property
+    def next_deadline_ms(self) -> int | None:
+        """When to call `advance` if nothing happens before."""
+        deadlines = [self._quorum.connections.next_deadline_ms, *self._state_deadlines()]
+        return min((each for each in deadlines if each is not None), default=None)
+
+    # ---- events
+
+    def receive(self, request: Message, *, now_ms: int) -> int:
+        """A peer's or a client's request; the number that its reply will have."""
+        self._require_carried_out()
+        self._last_number += 1
+        number, quorum = self._last_number, self._quorum
+        match request:
+            case VoteRequest():
+                quorum.reply(Reply(number, voting.receive_vote(quorum, request, now_ms=now_ms)))
+            case BeginQuorumEpochRequest():
+                begun = epochs.receive_begin_quorum_epoch(quorum, request, now_ms=now_ms)
+                quorum.reply(Reply(number, begun))
+            case EndQuorumEpochRequest():
+                ended = epochs.receive_end_quorum_epoch(quorum, request, now_ms=now_ms)
+                quorum.reply(Reply(number, ended))
+            case FetchRequest():
+                serving.receive_fetch(quorum, number, request, now_ms=now_ms)
+            case FetchSnapshotRequest():
+                snapshots.receive_fetch_snapshot(quorum, number, request, now_ms=now_ms)
+            case AddRaftVoterRequest():
+                voter_changes.receive_add_voter(quorum, number, request, now_ms=now_ms)
+            case RemoveRaftVoterRequest():
+                voter_changes.receive_remove_voter(quorum, number, request, now_ms=now_ms)
+            case UpdateRaftVoterRequest():
+                updated = voter_updates.receive_update_voter(quorum, request, now_ms=now_ms)
+                quorum.reply(Reply(number, updated))
+            case _:
+                raise TypeError(f"{type(request).__name__} is not for the quorum")
+        self._poll(now_ms)
+        return number
+
+    def respond(self, number: int, response: Message, *, now_ms: int) -> None:
+        """The response to a `Send`. One that nobody waits for any more does nothing."""
+        self._require_carried_out()
+        sent = self._quorum.connections.take(number)
+        if sent is not None and self._take_response(sent, response, now_ms) is Handled.FAILED:
+            self._quorum.connections.back_off(sent.destination.node_id, now_ms=now_ms)
+        self._poll(now_ms)
+
+    def fail(self, number: int, *, now_ms: int) -> None:
+        """A `Send` that was not delivered, or whose response is not to be had or not sound."""
+        self._require_carried_out()
+        sent = self._quorum.connections.take(number)
+        if sent is not None:
+            self._quorum.connections.back_off(sent.destination.node_id, now_ms=now_ms)
+            if isinstance(sent.request, ApiVersionsRequest):
+                voter_changes.fail_api_versions(self._quorum)
+        self._poll(now_ms)
+
+    def advance(self, *, now_ms: int) -> None:
+        """Time has passed."""
+        self._require_carried_out()
+        self._poll(now_ms)
+
+    def appended(self, control_records: Sequence[ControlRecord] = (), *, now_ms: int) -> None:
+        """The log is longer, by what was decided or, on the leader, by what the caller wrote."""
+        quorum = self._quorum
+        quorum.history.add(control_records)
+        state = quorum.state
+        if isinstance(state, Leader) and any(
+            isinstance(record, VotersRecord) for _, record in control_records
+        ):
+            voter_changes.voters_appended(quorum, state)
+        elif isinstance(state, Follower):
+            state.is_appending = False
+            following.follow_high_watermark(quorum, state)
+        self._poll(now_ms)
+
+    def flushed(self, *, now_ms: int) -> None:
+        """More of the log is on the disk: `ReplicatedLog.flushed_end_offset` says how much."""
+        self._poll(now_ms)
+
+    def snapshot_installed(self, control_records: Sequence[ControlRecord], *, now_ms: int) -> None:
+        """The snapshot whose last chunk was decided is in the place of the log, with these."""
+        quorum, state = self._quorum, self._quorum.state
+        assert isinstance(state, Follower)
+        assert state.download is not None
+        assert state.download.is_complete
+        assert quorum.log.end == state.download.id
+        quorum.history.replace(control_records)
+        quorum.advance_high_watermark(state.download.id.offset)
+        state.download = None
+        self._poll(now_ms)
+
+    def resign(self, *, now_ms: int) -> None:
+        """Lets others lead, before this replica stops. Nothing happens if it is not the leader."""
+        self._require_carried_out()
+        if isinstance(self.state, Leader):
+            self.state.is_to_resign = True
+        self._poll(now_ms)
+
+    def leader_lost(self, *, now_ms: int) -> None:
+        """The connection to the leader ended. It has a moment to be heard of again, and not the
+        whole fetch timeout: pre-votes see to it that a leader who is well is not deposed."""
+        self._require_carried_out()
+        state = self.state
+        if isinstance(state, Follower) and self._quorum.is_voter:
+            patience_ms = _PATIENCE_MS + self._quorum.dice.below(_PATIENCE_MS)
+            state.fetch_deadline_ms = min(state.fetch_deadline_ms, now_ms + patience_ms)
+        self._poll(now_ms)
+
+    def take_decisions(self) -> Decisions:
+        """What to do now. False when there is nothing."""
+        decisions, self._quorum.decisions = self._quorum.decisions, Decisions()
+        return decisions
+
+    # ---- within an event
+
+    def _take_response(self, sent: InFlight, response: Message, now_ms: int) -> Handled:
+        quorum, node_id = self._quorum, sent.destination.node_id
+        match sent.request, response:
+            case VoteRequest(), VoteResponse():
+                return voting.take_vote_response(quorum, node_id, response, now_ms=now_ms)
+            case BeginQuorumEpochRequest(), BeginQuorumEpochResponse():
+                return epochs.take_begin_quorum_epoch_response(quorum, response, now_ms=now_ms)
+            case EndQuorumEpochRequest(), EndQuorumEpochResponse():
+                return epochs.take_end_quorum_epoch_response(
+                    quorum, node_id, response, now_ms=now_ms
+                )
+            case FetchRequest(), FetchResponse():
+                return following.take_fetch_response(quorum, response, now_ms=now_ms)
+            case FetchSnapshotRequest(), FetchSnapshotResponse():
+                return snapshots.take_fetch_snapshot_response(quorum, response, now_ms=now_ms)
+            case UpdateRaftVoterRequest(), UpdateRaftVoterResponse():
+                return voter_updates.take_update_voter_response(quorum, response, now_ms=now_ms)
+            case ApiVersionsRequest(), ApiVersionsResponse():
+                return voter_changes.take_api_versions_response(
+                    quorum, node_id, response, now_ms=now_ms
+                )
+        raise TypeError(f"{response!r} does not answer {type(sent.request).__name__}")
+
+    def _poll(self, now_ms: int) -> None:
+        """Does what is due, until the state does not change any more."""
+        self._quorum.connections.advance(now_ms)
+        state = None
+        while state is not self.state:
+            state = self.state
+            self._poll_state(state, now_ms)
+
+    def _poll_state(self, state: State, now_ms: int) -> None:
+        quorum = self._quorum
+        match state:
+            case Unattached():
+                following.poll_unattached(quorum, state, now_ms=now_ms)
+            case Prospective():
+                voting.poll_prospective(quorum, state, now_ms=now_ms)
+            case Candidate():
+                voting.poll_candidate(quorum, state, now_ms=now_ms)
+            case Follower():
+                following.poll_follower(quorum, state, now_ms=now_ms)
+            case Leader():
+                self._poll_leader(state, now_ms)
+            case Resigned():
+                epochs.poll_resigned(quorum, state, now_ms=now_ms)
+
+    def _poll_leader(self, leader: Leader, now_ms: int) -> None:
+        quorum = self._quorum
+        serving.maybe_commit(quorum, leader)
+        has_followers = len(quorum.voters.voters) > 1
+        if leader.is_to_resign or (has_followers and now_ms >= leader.check_quorum.deadline_ms):
+            quorum.become_resigned(now_ms=now_ms)
+            return
+        voter_changes.maybe_expire_change(quorum, leader, now_ms=now_ms)
+        serving.answer_due_fetches(quorum, leader, now_ms=now_ms)
+        epochs.send_begin_quorum_epoch(quorum, leader, now_ms=now_ms)
+
+    def _state_deadlines(self) -> list[int | None]:
+        state, may_stand = self.state, self._quorum.may_stand
+        match state:
+            case Unattached():
+                return [state.election_deadline_ms if may_stand else None]
+            case Prospective() | Candidate() | Resigned():
+                return [state.election_deadline_ms]
+            case Follower():
+                return [state.fetch_deadline_ms if may_stand else None]
+            case Leader():
+                waiting = [fetch.deadline_ms for fetch in state.parked.values()]
+                if state.change is not None:
+                    waiting.append(state.change.deadline_ms)
+                if len(self.voters.voters) > 1:
+                    waiting += [state.check_quorum.deadline_ms, state.begin_quorum_epoch_ms]
+                return [*waiting]
+
+    def _stand_alone(self, now_ms: int) -> None:
+        """The only voter has nobody to wait for, and nobody to ask."""
+        quorum = self._quorum
+        if isinstance(self.state, Resigned):
+            quorum.become_unattached(quorum.epoch + 1, now_ms=now_ms)
+        if not isinstance(self.state, Candidate):
+            quorum.become_prospective(now_ms=now_ms)
+
+    def _require_carried_out(self) -> None:
+        assert not self._quorum.decisions, "carry out the last decisions before the next event"

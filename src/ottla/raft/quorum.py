@@ -1,0 +1,306 @@
+"""The replica's place in the quorum: its state, the transitions, and what all handlers share.
+
+`ottla.raft.states` has the diagram. A transition that changes the epoch, the vote or the leader
+asks for the quorum state to be persisted, and every transition forgets the requests under way.
+"""
+
+from __future__ import annotations
+
+from ottla.model import ZERO_UUID, ErrorCode
+from ottla.raft.config import ElectionDice, RaftConfig
+from ottla.raft.connections import Connections
+from ottla.raft.decisions import Decisions, Destination, LeaderAndEpoch, Reply, Send
+from ottla.raft.election import Election
+from ottla.raft.log import ReplicatedLog
+from ottla.raft.messages import NOBODY, LeaderView
+from ottla.raft.progress import CheckQuorum, Progress
+from ottla.raft.responses import fetch_response, voter_change_response
+from ottla.raft.states import (
+    Candidate,
+    Follower,
+    Leader,
+    Prospective,
+    Resigned,
+    State,
+    Unattached,
+)
+from ottla.raft.voter_history import VoterHistory
+from ottla.raft.voters import Endpoint, ReplicaKey, VoterSet
+from ottla.wire.schema import Message
+from ottla.wire.stored.quorum import (
+    KRaftVersionRecord,
+    LeaderChangeMessage,
+    LeaderChangeMessageVoter,
+)
+from ottla.wire.stored.quorum_state import QuorumStateData
+from ottla.wire.stored.quorum_state import Voter as StoredVoter
+
+
+class Quorum:
+    """Made by `Raft`, shared by the handlers of one replica, owned by one thread."""
+
+    def __init__(
+        self, config: RaftConfig, log: ReplicatedLog, dice: ElectionDice, history: VoterHistory
+    ) -> None:
+        self.config = config
+        self.log = log
+        self.dice = dice
+        self.history = history
+        self.decisions = Decisions()
+        self.connections = Connections(
+            request_timeout_ms=config.request_timeout_ms, retry_backoff_ms=config.retry_backoff_ms
+        )
+        self.high_watermark: int | None = None
+        self.state: State = Unattached(epoch=0, election_deadline_ms=None)
+
+    # ---- facts
+
+    @property
+    def local(self) -> ReplicaKey:
+        return self.config.local
+
+    @property
+    def voters(self) -> VoterSet:
+        return self.history.voters
+
+    @property
+    def is_voter(self) -> bool:
+        return self.voters.has(self.local)
+
+    @property
+    def may_stand(self) -> bool:
+        """A voter may stand for election, and so may one whose removal is not known to be
+        committed: maybe it alone has the record, and nobody else can win (Ongaro's thesis, 4.2.2).
+        It has no vote of its own then."""
+        offset = self.history.voters_offset
+        is_committed = offset is not None and offset < (self.high_watermark or 0)
+        return self.is_voter or (not is_committed and self.history.previous_voters.has(self.local))
+
+    @property
+    def epoch(self) -> int:
+        return self.state.epoch
+
+    @property
+    def is_flushed(self) -> bool:
+        return self.log.flushed_end_offset >= self.log.end.offset
+
+    @property
+    def leader(self) -> LeaderView:
+        """Whom peers are told of. A resigned leader is the only one that its epoch will have."""
+        state = self.state
+        if isinstance(state, Leader | Resigned):
+            local = self.config.local_voter.endpoint(self.config.listener_name)
+            return LeaderView(state.epoch, self.local.id, local)
+        if isinstance(state, Follower | Prospective):
+            return LeaderView(state.epoch, state.leader_id, state.leader_endpoint)
+        leader_id = state.leader_id if isinstance(state, Unattached) else None
+        return LeaderView(state.epoch, leader_id, None)
+
+    @property
+    def leader_and_epoch(self) -> LeaderAndEpoch:
+        """Whom the caller is told of: a leader that resigned is none."""
+        is_resigned = isinstance(self.state, Resigned)
+        return LeaderAndEpoch(None if is_resigned else self.leader.leader_id, self.epoch)
+
+    def destination(self, voter_id: int) -> Destination | None:
+        voter = self.voters.get(voter_id)
+        endpoint = voter and voter.endpoint(self.config.listener_name)
+        return Destination(voter_id, endpoint.host, endpoint.port) if endpoint else None
+
+    # ---- decisions
+
+    def send(self, destination: Destination, request: Message, *, now_ms: int) -> None:
+        number = self.connections.start(destination, request, now_ms=now_ms)
+        self.decisions.sends.append(Send(number, destination, request))
+
+    def reply(self, reply: Reply) -> None:
+        self.decisions.replies.append(reply)
+
+    def advance_high_watermark(self, offset: int) -> None:
+        if self.high_watermark is None or offset > self.high_watermark:
+            self.high_watermark = self.decisions.high_watermark = offset
+
+    # ---- transitions
+
+    def become_unattached(self, epoch: int, *, now_ms: int, leader_id: int | None = None) -> None:
+        is_prospective = isinstance(self.state, Prospective)
+        assert epoch > self.epoch or (epoch == self.epoch and is_prospective)
+        deadline_ms = self._pending_election_ms(now_ms) if self.may_stand else None
+        voted = self.vote_in(epoch)
+        self._enter(Unattached(epoch, deadline_ms, leader_id=leader_id, voted=voted))
+
+    def become_voted(self, candidate: ReplicaKey, *, now_ms: int) -> None:
+        """Grants the one vote of this epoch, and waits a full timeout for what comes of it."""
+        assert self.vote_in(self.epoch) is None
+        assert isinstance(self.state, Unattached | Prospective)
+        deadline_ms = self.election_deadline_ms(now_ms)
+        self._enter(Unattached(self.epoch, deadline_ms, voted=candidate))
+
+    def become_prospective(self, *, now_ms: int) -> None:
+        assert self.may_stand
+        assert not isinstance(self.state, Leader | Prospective)
+        epoch, leader_id, endpoint = self.leader
+        self._enter(
+            Prospective(
+                epoch,
+                self.election_deadline_ms(now_ms),
+                Election(self.voters, self.local),
+                leader_id=leader_id,
+                leader_endpoint=endpoint,
+                voted=self.vote_in(epoch),
+            )
+        )
+
+    def become_candidate(self, *, now_ms: int) -> None:
+        assert isinstance(self.state, Prospective)
+        assert self.state.election.is_won
+        election = Election(self.voters, self.local)
+        self._enter(Candidate(self.epoch + 1, self.election_deadline_ms(now_ms), election))
+
+    def become_leader(self, *, now_ms: int) -> None:
+        """Opens the epoch with a record, for until one of its own epoch commits nothing does."""
+        assert isinstance(self.state, Candidate)
+        election = self.state.election
+        assert election.is_won
+        start_offset = self.log.end.offset
+        progress = Progress(self.local, self.voters, epoch_start_offset=start_offset)
+        timeout_ms = self.config.check_quorum_timeout_ms
+        check_quorum = CheckQuorum(self.local, timeout_ms=timeout_ms, now_ms=now_ms)
+        self._enter(Leader(self.epoch, start_offset, progress, check_quorum, now_ms))
+        self.decisions.append_control.extend(self._opening_records(election))
+
+    def become_follower(self, leader: LeaderView, *, now_ms: int) -> None:
+        epoch, leader_id, endpoint = leader
+        assert leader_id is not None
+        assert endpoint is not None
+        assert leader_id != self.local.id
+        assert epoch >= self.epoch
+        assert epoch > self.epoch or not isinstance(self.state, Leader | Resigned)
+        timeout_ms = self.config.fetch_timeout_ms
+        self._enter(
+            Follower(
+                epoch,
+                leader_id,
+                endpoint,
+                fetch_deadline_ms=now_ms + timeout_ms,
+                update_voter_ms=now_ms + timeout_ms,
+                voted=self.vote_in(epoch),
+            )
+        )
+
+    def become_resigned(self, *, now_ms: int) -> None:
+        assert isinstance(self.state, Leader)
+        successors = self.state.progress.successors()
+        self._enter(
+            Resigned(
+                self.epoch,
+                self.election_deadline_ms(now_ms),
+                successors=successors,
+                unacknowledged=set(self.voters.ids) - {self.local.id},
+            )
+        )
+
+    def restore(self, stored: QuorumStateData, *, now_ms: int) -> None:
+        """Enters the state that the replica stopped in, as far as a stop leaves it.
+
+        The log can be ahead of the file, for a follower's epoch is known from what it fetched.
+        """
+        epoch = max(stored.leader_epoch, 0)
+        deadline_ms = self.election_deadline_ms(now_ms)
+        if epoch < self.log.end.epoch:
+            self.state = Unattached(self.log.end.epoch, deadline_ms)
+            self.decisions.quorum_state = self._stored()
+            return
+        voted = None
+        if stored.voted_id >= 0:
+            voted = ReplicaKey(stored.voted_id, stored.voted_directory_id)
+        leader_id = None if stored.leader_id < 0 else stored.leader_id
+        leader = LeaderView(epoch, leader_id, self._voter_endpoint(leader_id))
+        self.state = Unattached(epoch, deadline_ms, leader_id=leader_id, voted=voted)
+        if leader_id == self.local.id:
+            unacknowledged = set(self.voters.ids) - {leader_id}
+            self.state = Resigned(epoch, deadline_ms, [], unacknowledged)
+        elif voted is not None and voted.admits(self.local) and self.may_stand:
+            self.state = Candidate(epoch, deadline_ms, Election(self.voters, self.local))
+        elif leader.endpoint is not None:
+            self.become_follower(leader, now_ms=now_ms)
+        elif not self.may_stand:
+            self.state.election_deadline_ms = None
+
+    def vote_in(self, epoch: int) -> ReplicaKey | None:
+        """Whom this replica voted for in an epoch, as far as this state still has to know."""
+        state = self.state
+        if epoch != state.epoch:
+            return None
+        if isinstance(state, Candidate):
+            return self.local
+        return None if isinstance(state, Leader | Resigned) else state.voted
+
+    def election_deadline_ms(self, now_ms: int) -> int:
+        """Anywhere from one to two timeouts away, so that voters seldom stand at the same time."""
+        timeout_ms = max(self.config.election_timeout_ms, 1)
+        return now_ms + timeout_ms + self.dice.below(timeout_ms)
+
+    # ---- within a transition
+
+    def _pending_election_ms(self, now_ms: int) -> int:
+        """An election that was about to be called is not put off by word of another one."""
+        state = self.state
+        is_lost = isinstance(state, Prospective) and state.election.is_lost
+        if is_lost or isinstance(state, Follower | Leader) or state.election_deadline_ms is None:
+            return self.election_deadline_ms(now_ms)
+        return max(state.election_deadline_ms, now_ms)
+
+    def _enter(self, state: State) -> None:
+        assert state.epoch >= self.epoch, f"from {self.state} to {state}"
+        before, stored, announced = self.state, self._stored(), self.leader_and_epoch
+        self.state = state
+        self.connections.reset()
+        if self._stored() != stored:
+            self.decisions.quorum_state = self._stored()
+        if self.leader_and_epoch != announced:
+            self.decisions.leader = self.leader_and_epoch
+        if isinstance(before, Leader):
+            self._abandon(before)
+
+    def _abandon(self, leader: Leader) -> None:
+        """Answers what waited for the leader that this replica was."""
+        error = ErrorCode.NOT_LEADER_OR_FOLLOWER
+        for number in leader.parked:
+            self.reply(Reply(number, fetch_response(self.leader, self.log, error)))
+        change = leader.change
+        if change is not None and not change.is_answered:
+            self.reply(Reply(change.number, voter_change_response(change.request, error)))
+
+    def _stored(self) -> QuorumStateData:
+        voted = self.vote_in(self.epoch) or ReplicaKey(NOBODY, ZERO_UUID)
+        return QuorumStateData(
+            leader_id=self.leader.id_or_nobody,
+            leader_epoch=self.epoch,
+            voted_id=voted.id,
+            voted_directory_id=voted.directory_id,
+            current_voters=[StoredVoter(voter_id=voter_id) for voter_id in self.voters.ids],
+        )
+
+    def _opening_records(self, election: Election) -> list[Message]:
+        """With the voters if nobody wrote them to the log yet, or if this one changed its data."""
+        opening = LeaderChangeMessage(
+            leader_id=self.local.id,
+            voters=[LeaderChangeMessageVoter(voter_id=each) for each in self.voters.ids],
+            granting_voters=[
+                LeaderChangeMessageVoter(voter_id=each) for each in election.granting_voters
+            ],
+        )
+        if self.history.kraft_version == 0:
+            return [opening]
+        local = self.config.local_voter
+        if self.history.voters_offset != -1 and not self.voters.needs_update(local):
+            return [opening]
+        voters = self.voters.updated(local)
+        assert voters is not None
+        version = KRaftVersionRecord(kraft_version=self.history.kraft_version)
+        return [opening, version, voters.to_record()]
+
+    def _voter_endpoint(self, voter_id: int | None) -> Endpoint | None:
+        voter = None if voter_id is None else self.voters.get(voter_id)
+        return voter and voter.endpoint(self.config.listener_name)

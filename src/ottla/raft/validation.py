@@ -1,0 +1,80 @@
+"""What is checked of every request and read from every response, whatever it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from ottla.model import ZERO_UUID, ErrorCode, Uuid
+from ottla.raft.messages import NOBODY
+from ottla.raft.quorum import Quorum
+from ottla.raft.states import Leader
+from ottla.raft.voters import Endpoint
+
+
+class NodeEndpoint(Protocol):
+    """The structs of that name in all the responses."""
+
+    node_id: int
+    host: str
+    port: int
+
+
+class NamedEndpoint(Protocol):
+    """The structs of listeners in all the requests."""
+
+    name: str
+    host: str
+    port: int
+
+
+def has_other_cluster_id(quorum: Quorum, cluster_id: str | None) -> bool:
+    """It need not be told."""
+    return cluster_id is not None and cluster_id != quorum.config.cluster_id
+
+
+def voter_request_error(quorum: Quorum, replica_id: int, *, epoch: int) -> ErrorCode:
+    """Of a request by which leadership is established or given up."""
+    if epoch < quorum.epoch:
+        return ErrorCode.FENCED_LEADER_EPOCH
+    if replica_id < 0 or replica_id == quorum.local.id:
+        return ErrorCode.INVALID_REQUEST
+    return ErrorCode.NONE
+
+
+def leader_request_error(quorum: Quorum, *, epoch: int) -> ErrorCode:
+    """Of a request that only the leader of that epoch can serve."""
+    if epoch < quorum.epoch:
+        return ErrorCode.FENCED_LEADER_EPOCH
+    if epoch > quorum.epoch:
+        return ErrorCode.UNKNOWN_LEADER_EPOCH
+    if not isinstance(quorum.state, Leader):
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    return ErrorCode.NONE
+
+
+def is_for_other_replica(quorum: Quorum, voter_id: int, directory_id: Uuid) -> bool:
+    """Whether a request was meant for the replica that had this address or this disk before."""
+    if voter_id == NOBODY:
+        return False
+    if voter_id != quorum.local.id:
+        return True
+    return directory_id not in (ZERO_UUID, quorum.local.directory_id)
+
+
+def leader_endpoint(
+    quorum: Quorum, leader_id: int, told: Iterable[NodeEndpoint]
+) -> Endpoint | None:
+    """Where a response says that its leader is."""
+    for each in told:
+        if each.node_id == leader_id:
+            return Endpoint(quorum.config.listener_name, each.host, each.port)
+    return None
+
+
+def listener_endpoint(quorum: Quorum, told: Iterable[NamedEndpoint]) -> Endpoint | None:
+    """Where a request says that replicas are to reach its sender."""
+    for each in told:
+        if each.name == quorum.config.listener_name:
+            return Endpoint(each.name, each.host, each.port)
+    return None

@@ -1,0 +1,154 @@
+"""Elections: asking for votes and granting them (Vote, with pre-votes since KIP-996).
+
+Errors in a response: INCONSISTENT_CLUSTER_ID and INVALID_REQUEST for the whole of it;
+INVALID_REQUEST, FENCED_LEADER_EPOCH and INVALID_VOTER_KEY for the partition.
+"""
+
+from __future__ import annotations
+
+from ottla.model import ErrorCode
+from ottla.raft.election import Ballot
+from ottla.raft.leader_news import Handled, error_of, take_response
+from ottla.raft.log import OffsetAndEpoch
+from ottla.raft.messages import PARTITION, TOPIC, LeaderView, only_partition
+from ottla.raft.quorum import Quorum
+from ottla.raft.responses import vote_response
+from ottla.raft.states import Candidate, Follower, Leader, Prospective, Unattached
+from ottla.raft.validation import (
+    has_other_cluster_id,
+    is_for_other_replica,
+    leader_endpoint,
+    voter_request_error,
+)
+from ottla.raft.voters import ReplicaKey
+from ottla.wire.messages.vote import (
+    VoteRequest,
+    VoteRequestPartitionData,
+    VoteRequestTopicData,
+    VoteResponse,
+)
+
+# ---- being asked
+
+
+def receive_vote(quorum: Quorum, request: VoteRequest, *, now_ms: int) -> VoteResponse:
+    """Any replica votes, one that knows of no voters too: it may not have heard yet that it is one
+    (KIP-853)."""
+    if has_other_cluster_id(quorum, request.cluster_id):
+        return VoteResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID)
+    asked = only_partition(
+        [(t.topic_name, p.partition_index, p) for t in request.topics for p in t.partitions]
+    )
+    if asked is None:
+        return VoteResponse(error_code=ErrorCode.INVALID_REQUEST)
+    end = OffsetAndEpoch(asked.last_offset, asked.last_offset_epoch)
+    if min(end) < 0 or end.epoch > asked.replica_epoch - (not asked.pre_vote):
+        return vote_response(quorum.leader, ErrorCode.INVALID_REQUEST)
+    error = voter_request_error(quorum, asked.replica_id, epoch=asked.replica_epoch)
+    if error is not ErrorCode.NONE:
+        return vote_response(quorum.leader, error)
+    if asked.replica_epoch > quorum.epoch:
+        quorum.become_unattached(asked.replica_epoch, now_ms=now_ms)
+    if is_for_other_replica(quorum, request.voter_id, asked.voter_directory_id):
+        return vote_response(quorum.leader, ErrorCode.INVALID_VOTER_KEY)
+
+    nominee = ReplicaKey(asked.replica_id, asked.replica_directory_id)
+    is_up_to_date = end.is_up_to_date_with(quorum.log.end)
+    if asked.pre_vote:
+        is_granted = is_up_to_date and _would_vote(quorum)
+    else:
+        is_granted = _can_vote(quorum, nominee, is_up_to_date=is_up_to_date)
+        if is_granted and quorum.vote_in(quorum.epoch) is None:
+            quorum.become_voted(nominee, now_ms=now_ms)
+    return vote_response(quorum.leader, ErrorCode.NONE, is_granted=is_granted)
+
+
+def _would_vote(quorum: Quorum) -> bool:
+    """A pre-vote binds nobody, but whoever hears from a leader does not help to depose it."""
+    state = quorum.state
+    if isinstance(state, Follower):
+        return not state.has_fetched
+    return not isinstance(state, Leader)
+
+
+def _can_vote(quorum: Quorum, nominee: ReplicaKey, *, is_up_to_date: bool) -> bool:
+    """The same candidate may ask twice: the first answer can have been lost."""
+    state = quorum.state
+    if not isinstance(state, Unattached | Prospective):
+        return False
+    if state.voted is not None:
+        return state.voted.admits(nominee)
+    return state.leader_id is None and is_up_to_date
+
+
+# ---- asking
+
+
+def poll_prospective(quorum: Quorum, state: Prospective, *, now_ms: int) -> None:
+    """Whoever loses goes back to where it came from: to the leader it had, or to none."""
+    if state.election.is_won:
+        quorum.become_candidate(now_ms=now_ms)
+    elif state.election.is_lost or now_ms >= state.election_deadline_ms:
+        leader = quorum.leader
+        if leader.endpoint is not None:
+            quorum.become_follower(leader, now_ms=now_ms)
+        else:
+            quorum.become_unattached(state.epoch, leader_id=state.leader_id, now_ms=now_ms)
+    else:
+        _send_vote_requests(quorum, state, now_ms=now_ms)
+
+
+def poll_candidate(quorum: Quorum, state: Candidate, *, now_ms: int) -> None:
+    """A candidate that lost waits for its timeout, which differs from that of the others."""
+    if state.election.is_won:
+        quorum.become_leader(now_ms=now_ms)
+    elif now_ms >= state.election_deadline_ms:
+        quorum.become_prospective(now_ms=now_ms)
+    elif not state.election.is_lost:
+        _send_vote_requests(quorum, state, now_ms=now_ms)
+
+
+def _send_vote_requests(quorum: Quorum, state: Prospective | Candidate, *, now_ms: int) -> None:
+    """Only once the log is on the disk: a voter that crashes must still have what it was elected
+    for, since its voters do not look again."""
+    if not quorum.is_flushed:
+        return
+    end = quorum.log.end
+    for voter in state.election.unrecorded_voters:
+        destination = quorum.destination(voter.id)
+        if destination is None or not quorum.connections.is_ready(voter.id):
+            continue
+        asking = VoteRequestPartitionData(
+            partition_index=PARTITION,
+            replica_epoch=state.epoch,
+            replica_id=quorum.local.id,
+            replica_directory_id=quorum.local.directory_id,
+            voter_directory_id=voter.directory_id,
+            last_offset_epoch=end.epoch,
+            last_offset=end.offset,
+            pre_vote=isinstance(state, Prospective),
+        )
+        topic = VoteRequestTopicData(topic_name=TOPIC, partitions=[asking])
+        request = VoteRequest(
+            cluster_id=quorum.config.cluster_id, voter_id=voter.id, topics=[topic]
+        )
+        quorum.send(destination, request, now_ms=now_ms)
+
+
+def take_vote_response(
+    quorum: Quorum, voter_id: int, response: VoteResponse, *, now_ms: int
+) -> Handled:
+    answer = only_partition(
+        [(t.topic_name, p.partition_index, p) for t in response.topics for p in t.partitions]
+    )
+    if response.error_code != ErrorCode.NONE or answer is None:
+        return Handled.FAILED
+    endpoint = leader_endpoint(quorum, answer.leader_id, response.node_endpoints)
+    news = LeaderView.told(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
+    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
+    if handled is not None:
+        return handled
+    if isinstance(quorum.state, Prospective | Candidate):
+        ballot = Ballot.GRANTED if answer.vote_granted else Ballot.REJECTED
+        quorum.state.election.record(voter_id, ballot)
+    return Handled.DONE

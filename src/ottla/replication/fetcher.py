@@ -1,0 +1,279 @@
+"""Pulls a node's replicas from one leader: one request in flight, one answer applied, and so on.
+
+Between two rounds a partition is in one of three places: in the session, where the leader knows
+what is asked for; changed, so that the next request says what is asked for now; or resting after an
+error. A round costs what came and what changed, however many partitions are followed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Final
+
+from ottla.client import ChannelError, versions
+from ottla.model import ErrorCode, KafkaError
+from ottla.replication.fetch_session import FetchSession, PartitionKey
+from ottla.replication.fetched_partition import FetchedPartition
+from ottla.replication.follower_context import FollowerContext, LeaderPeer
+from ottla.replication.following import (
+    apply_fetched,
+    fetch_position,
+    restart_in_range,
+    truncate_to_agree,
+)
+from ottla.replication.leader_offsets import leader_offsets
+from ottla.replication.partition import Partition
+from ottla.replication.resting_partitions import RestingPartitions
+from ottla.storage.epoch_cache import EpochEnd
+from ottla.storage.errors import StorageError
+from ottla.wire.errors import ProtocolError
+from ottla.wire.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+    ReplicaState,
+)
+
+_log = logging.getLogger(__name__)
+
+# How soon to see whether a throttled partition may go on.
+_THROTTLED_MS: Final = 100
+# After the leader could not be reached; the peer has a backoff of its own.
+_UNREACHED_SECONDS: Final = 0.02
+
+
+class Fetcher:
+    """Belongs to `Fetchers`, which runs it as a task. Partitions come and go while it runs."""
+
+    def __init__(self, context: FollowerContext, peer: LeaderPeer) -> None:
+        self._context = context
+        self._peer = peer
+        self._session = FetchSession()
+        self._partitions: dict[PartitionKey, FetchedPartition] = {}
+        self._changed: dict[PartitionKey, FetchedPartition] = {}
+        self._resting = RestingPartitions()
+        self._unsynced: list[tuple[FetchedPartition, asyncio.Future[None]]] = []
+        self._out_of_range: list[FetchedPartition] = []
+        self._woken = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._partitions)
+
+    def add(self, partition: Partition) -> None:
+        """Begins to fetch, from where the partition's log ends and under its present epoch."""
+        fetched = FetchedPartition(partition)
+        self._resting.discard(fetched.key)
+        self._partitions[fetched.key] = self._changed[fetched.key] = fetched
+        self._woken.set()
+
+    def remove(self, partition: Partition) -> None:
+        self._drop(PartitionKey(partition.topic_id, partition.name.partition))
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            request = self._next_request()
+            if request is None:
+                await self._wait_for_work()
+                continue
+            try:
+                response: FetchResponse = await self._peer.send(
+                    request,
+                    versions.FETCH,
+                    timeout_ms=self._context.limits.socket_timeout_ms,
+                )
+            except ChannelError as error:
+                _log.info("fetching fails: %s", error)
+                self._session.restart()
+                await self._context.clock.sleep(_UNREACHED_SECONDS)
+                continue
+            if self._session.answered(response):
+                self._apply(response)
+                await self._sync()
+                await self._return_in_range()
+
+    # ---- asking
+
+    def _next_request(self) -> FetchRequest | None:
+        """What is to be asked next; None if there is nothing to ask for."""
+        context, limits = self._context, self._context.limits
+        for fetched in self._resting.take_rested(context.clock.monotonic()):
+            self._changed[fetched.key] = fetched
+        changes = list(self._changes())
+        if not changes and not self._session.partition_count:
+            return None
+        request = FetchRequest(
+            replica_state=ReplicaState(
+                replica_id=context.node_id, replica_epoch=context.broker_epoch()
+            ),
+            max_wait_ms=self._wait_ms(),
+            min_bytes=limits.bytes_min,
+            max_bytes=limits.response_bytes_max,
+        )
+        self._session.fill(request, changes)
+        return request
+
+    def _changes(self) -> Iterator[tuple[PartitionKey, FetchPartition]]:
+        if self._session.is_new:
+            changed: Iterable[FetchedPartition] = self._partitions.values()
+        else:
+            changed = self._changed.values()
+        bytes_max = self._context.limits.bytes_max
+        throttle = self._context.throttle
+        self._changed = {}
+        for fetched in list(changed):
+            if fetched.key in self._resting:
+                continue
+            if not fetched.is_current:
+                self._drop(fetched.key)
+            elif fetched.is_behind and throttle.is_exceeded(fetched.partition):
+                self._rest(fetched, _THROTTLED_MS)
+            else:
+                position = fetch_position(fetched.partition, bytes_max=bytes_max)
+                fetched.fetch_offset = position.fetch_offset
+                yield fetched.key, position
+
+    def _wait_ms(self) -> int:
+        """How long the leader may wait: no longer than until somebody here has rested."""
+        wait_ms, end = self._context.limits.wait_ms_max, self._resting.next_end
+        if end is None:
+            return wait_ms
+        left_ms = int((end - self._context.clock.monotonic()) * 1_000)
+        return min(wait_ms, max(left_ms + 1, 0))
+
+    async def _wait_for_work(self) -> None:
+        self._woken.clear()
+        clock, end = self._context.clock, self._resting.next_end
+        if end is None:
+            await self._woken.wait()
+            return
+        timer = clock.call_later(end - clock.monotonic(), self._woken.set)
+        try:
+            await self._woken.wait()
+        finally:
+            timer.cancel()
+
+    # ---- answers
+
+    def _apply(self, response: FetchResponse) -> None:
+        now_ms = self._context.clock.now_ms()
+        for topic in response.responses:
+            for data in topic.partitions:
+                fetched = self._partitions.get(PartitionKey(topic.topic_id, data.partition_index))
+                # It may have been taken away, or have come back under another epoch, meanwhile.
+                if fetched is not None and fetched.is_current and self._was_asked(fetched):
+                    self._apply_partition(fetched, data, now_ms)
+
+    def _was_asked(self, fetched: FetchedPartition) -> bool:
+        return fetched.fetch_offset == fetched.partition.require_log().log_end_offset
+
+    def _apply_partition(self, fetched: FetchedPartition, data: PartitionData, now_ms: int) -> None:
+        if data.error_code != ErrorCode.NONE:
+            self._refused(fetched, data.error_code)
+            return
+        try:
+            if data.diverging_epoch is not None:
+                leaders = EpochEnd(data.diverging_epoch.epoch, data.diverging_epoch.end_offset)
+                truncate_to_agree(fetched.partition, leaders, now_ms=now_ms)
+                self._changed[fetched.key] = fetched
+            else:
+                self._append(fetched, data, now_ms)
+        except (KafkaError, ProtocolError, StorageError) as error:
+            _log.warning("%s: what was fetched is not taken: %s", fetched.partition.name, error)
+            self._rest_after_error(fetched)
+        except OSError as error:
+            self._storage_failed(fetched, error)
+        else:
+            fetched.succeeded()
+
+    def _append(self, fetched: FetchedPartition, data: PartitionData, now_ms: int) -> None:
+        partition = fetched.partition
+        if apply_fetched(partition, data, now_ms=now_ms):
+            self._changed[fetched.key] = fetched
+        log = partition.require_log()
+        fetched.is_behind = data.high_watermark > log.log_end_offset
+        if data.records:
+            self._context.throttle.record(partition, len(data.records))
+            if log.config.syncs_before_acknowledging:
+                durable = self._context.commit.when_durable(log, log.log_end_offset)
+                self._unsynced.append((fetched, durable))
+
+    def _refused(self, fetched: FetchedPartition, error: int) -> None:
+        if error == ErrorCode.OFFSET_OUT_OF_RANGE:
+            self._session.forget(fetched.key)
+            self._out_of_range.append(fetched)
+        elif error == ErrorCode.FENCED_LEADER_EPOCH:
+            # The leader knows newer metadata, which will be here soon and begin anew.
+            self._drop(fetched.key)
+        else:
+            _log.debug("%s: the leader answers with error %d", fetched.partition.name, error)
+            self._rest_after_error(fetched)
+
+    async def _sync(self) -> None:
+        """What the next fetch tells the leader counts as acknowledged, so it has to be durable."""
+        unsynced, self._unsynced = self._unsynced, []
+        for fetched, durable in unsynced:
+            try:
+                # What was truncated meanwhile need not be durable.
+                with suppress(KafkaError):
+                    await durable
+            except OSError as error:
+                self._storage_failed(fetched, error)
+
+    async def _return_in_range(self) -> None:
+        """Finds out what the leader has, for partitions that asked for something else."""
+        lost, self._out_of_range = self._out_of_range, []
+        if not lost:
+            return
+        try:
+            offsets = await leader_offsets(
+                self._peer,
+                [fetched.partition for fetched in lost],
+                node_id=self._context.node_id,
+                timeout_ms=self._context.limits.socket_timeout_ms,
+            )
+        except ChannelError as error:
+            _log.info("the leader's offsets are not known: %s", error)
+            offsets = {}
+        now_ms = self._context.clock.now_ms()
+        for fetched in lost:
+            found = offsets.get(fetched.partition.name)
+            if self._partitions.get(fetched.key) is not fetched or not fetched.is_current:
+                continue
+            if found is None:
+                self._rest_after_error(fetched)
+                continue
+            try:
+                restart_in_range(
+                    fetched.partition, leader_start=found.start, leader_end=found.end, now_ms=now_ms
+                )
+            except OSError as error:
+                self._storage_failed(fetched, error)
+            else:
+                # Not at once: if the leader still refuses, this goes round and round.
+                self._rest_after_error(fetched)
+
+    # ---- leaving partitions alone
+
+    def _drop(self, key: PartitionKey) -> None:
+        self._partitions.pop(key, None)
+        self._changed.pop(key, None)
+        self._resting.discard(key)
+        self._session.forget(key)
+
+    def _storage_failed(self, fetched: FetchedPartition, error: OSError) -> None:
+        self._drop(fetched.key)
+        self._context.storage_failed(fetched.partition, error)
+
+    def _rest_after_error(self, fetched: FetchedPartition) -> None:
+        self._rest(fetched, fetched.backoff_ms(self._context.limits.backoff_ms_max))
+
+    def _rest(self, fetched: FetchedPartition, milliseconds: int) -> None:
+        self._session.forget(fetched.key)
+        self._changed.pop(fetched.key, None)
+        until = self._context.clock.monotonic() + milliseconds / 1_000
+        self._resting.add(fetched, until=until)

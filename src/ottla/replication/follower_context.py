@@ -1,0 +1,48 @@
+"""What the fetchers of a node are given: limits, seams, and a peer to fetch from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from ottla.model import NodeId
+from ottla.replication.partition import Partition
+from ottla.replication.throttle import NoThrottle, ReplicationThrottle
+from ottla.runtime.clock import Clock
+from ottla.storage.group_commit import GroupCommit
+from ottla.wire.schema import Message
+
+
+class LeaderPeer(Protocol):
+    """The node that leads; `ottla.client.Peer` is one. Nobody else may send through it, since a
+    fetch that waits holds up what follows."""
+
+    async def send(self, request: Message, version: int, *, timeout_ms: int) -> Any: ...
+
+    def close(self) -> None: ...
+
+
+class FetchLimits(NamedTuple):
+    """Kafka's `replica.fetch.*` and `replica.socket.timeout.ms`."""
+
+    bytes_max: int = 1_048_576
+    response_bytes_max: int = 10_485_760
+    bytes_min: int = 1
+    wait_ms_max: int = 500
+    backoff_ms_max: int = 1_000
+    socket_timeout_ms: int = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class FollowerContext:
+    """What the fetchers of a node share."""
+
+    node_id: NodeId
+    broker_epoch: Callable[[], int]
+    clock: Clock
+    commit: GroupCommit
+    # Takes the directory of the partition's log out of use, if it failed.
+    storage_failed: Callable[[Partition, OSError], None]
+    limits: FetchLimits = field(default_factory=FetchLimits)
+    throttle: ReplicationThrottle = field(default_factory=NoThrottle)

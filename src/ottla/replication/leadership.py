@@ -1,0 +1,170 @@
+"""What a leader knows of its followers: how far they are, who is in sync, what was proposed.
+
+Invariants: this node is in every ISR; the committed ISR is part of the maximal one; the high
+watermark is at or below the end of every replica of the maximal ISR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ottla.metadata import BrokerRegistration, PartitionRegistration
+from ottla.model import NodeId
+from ottla.replication.isr_change import InSyncReplica, IsrChange, IsrChanges
+from ottla.replication.partition_read import Follower, ReadReplica
+from ottla.replication.remote_replica import UNKNOWN_BROKER_EPOCH, RemoteReplica
+
+if TYPE_CHECKING:
+    from ottla.replication.partition import Partition
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderContext:
+    """What the partitions that a node leads ask of the node."""
+
+    node_id: NodeId
+    # The epoch of this node's own registration.
+    broker_epoch: Callable[[], int]
+    # A broker as the newest metadata has it.
+    broker: Callable[[int], BrokerRegistration | None]
+    isr_changes: IsrChanges
+    replica_lag_time_max_ms: int
+
+
+class Leadership:
+    """Belongs to a partition that this node leads and that has other replicas."""
+
+    __slots__ = ("context", "isr", "maximal_isr", "pending", "remote")
+
+    def __init__(self, context: LeaderContext) -> None:
+        self.context = context
+        self.remote: dict[int, RemoteReplica] = {}
+        self.isr: frozenset[int] = frozenset()
+        self.maximal_isr: frozenset[int] = frozenset()
+        self.pending: IsrChange | None = None
+
+    def follow(self, registration: PartitionRegistration) -> None:
+        """Takes over what the metadata says of replicas and ISR."""
+        known, me = self.remote, self.context.node_id
+        self.remote = {
+            each: known.get(each) or RemoteReplica(each)
+            for each in registration.replicas
+            if each != me
+        }
+        self.commit(registration.isr)
+
+    def begin_epoch(self, *, leader_end: int, now_ms: int) -> None:
+        for replica in self.remote.values():
+            is_in_sync = replica.id in self.isr
+            replica.begin_epoch(is_in_sync=is_in_sync, leader_end=leader_end, now_ms=now_ms)
+
+    # ---- the ISR
+
+    def commit(self, isr: Iterable[int]) -> None:
+        self.isr = self.maximal_isr = frozenset(isr)
+        self.pending = None
+        for replica in self.remote.values():
+            if replica.id in self.isr:
+                replica.is_joining = False
+
+    def propose(self, partition: Partition, isr: Iterable[int]) -> None:
+        assert self.pending is None, "one change of a partition at a time"
+        change = self.pending = IsrChange(
+            partition.topic_id,
+            partition.name.partition,
+            partition.leader_epoch,
+            partition.partition_epoch,
+            tuple(InSyncReplica(each, self._broker_epoch(each)) for each in sorted(isr)),
+        )
+        self.maximal_isr = self.isr.union(isr)
+        self.context.isr_changes.propose(partition, change)
+
+    def forget_proposal(self) -> None:
+        self.pending = None
+        self.maximal_isr = self.isr
+
+    def _broker_epoch(self, replica_id: int) -> int:
+        if replica_id == self.context.node_id:
+            return self.context.broker_epoch()
+        replica = self.remote.get(replica_id)
+        return UNKNOWN_BROKER_EPOCH if replica is None else replica.broker_epoch
+
+    def is_eligible(self, replica: RemoteReplica) -> bool:
+        """Whether the replica's broker may join the ISR: it is active, and this incarnation of it
+        is the one that fetches."""
+        broker = self.context.broker(replica.id)
+        return (
+            broker is not None
+            and broker.is_active
+            and replica.broker_epoch in (UNKNOWN_BROKER_EPOCH, broker.epoch)
+        )
+
+    def is_stale(self, follower: Follower) -> bool:
+        """Whether the fetch is from before the follower's broker registered the last time."""
+        broker = self.context.broker(follower.node_id)
+        return broker is not None and UNKNOWN_BROKER_EPOCH != follower.broker_epoch < broker.epoch
+
+    def can_join(self, replica: RemoteReplica, offset: int) -> bool:
+        """Whether to propose a replica for the ISR, which has to reach `offset` before."""
+        return (
+            self.pending is None and replica.log_end_offset >= offset and self.is_eligible(replica)
+        )
+
+    def look(self, *, leader_end: int, now_ms: int) -> list[int]:
+        """Who of the ISR has been behind for too long, and who is no longer about to join it."""
+        late = []
+        for replica in self.remote.values():
+            replica.look(leader_end=leader_end, now_ms=now_ms)
+            if replica.is_joining:
+                self.note_joining(replica, leader_end=leader_end, now_ms=now_ms)
+            elif replica.id in self.isr and not self._is_caught_up(replica, leader_end, now_ms):
+                late.append(replica.id)
+        return late
+
+    def _is_caught_up(self, replica: RemoteReplica, leader_end: int, now_ms: int) -> bool:
+        lag_max_ms = self.context.replica_lag_time_max_ms
+        return replica.is_caught_up(leader_end=leader_end, now_ms=now_ms, lag_max_ms=lag_max_ms)
+
+    def is_below(self, min_insync_replicas: int) -> bool:
+        """Whether too few replicas are in sync. More than there are replicas cannot be asked."""
+        return len(self.isr) < min(min_insync_replicas, len(self.remote) + 1)
+
+    # ---- offsets
+
+    def note_joining(self, replica: RemoteReplica, *, leader_end: int, now_ms: int) -> None:
+        replica.is_joining = (
+            replica.id not in self.maximal_isr
+            and self._is_caught_up(replica, leader_end, now_ms)
+            and self.is_eligible(replica)
+        )
+
+    def replicated_up_to(self, leader_end: int) -> int:
+        """The offset below which every replica that counts has everything."""
+        end = leader_end
+        for replica in self.remote.values():
+            if replica.log_end_offset < end and (
+                replica.id in self.maximal_isr or replica.is_joining
+            ):
+                end = replica.log_end_offset
+        return end
+
+    def read_replicas(self, offset: int, *, now_ms: int) -> list[ReadReplica]:
+        return [
+            ReadReplica(each.id, each.log_end_offset, now_ms - each.caught_up_ms)
+            for each in self.remote.values()
+            if each.id in self.isr and each.log_start_offset <= offset <= each.log_end_offset
+        ]
+
+    def low_watermark(self, leader_start: int) -> int:
+        """The offset that every live replica's log starts at or above."""
+        start = leader_start
+        for replica in self.remote.values():
+            if replica.log_start_offset < start and self._is_alive(replica.id):
+                start = replica.log_start_offset
+        return start
+
+    def _is_alive(self, replica_id: int) -> bool:
+        broker = self.context.broker(replica_id)
+        return broker is not None and not broker.fenced

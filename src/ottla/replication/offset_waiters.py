@@ -1,0 +1,61 @@
+"""Who waits for an offset to be reached: told when it is; or that it will not be."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ottla.model import ErrorCode
+
+Told: TypeAlias = Callable[[ErrorCode], None]
+
+
+class OffsetWaiter:
+    """One that waits; `cancel` once nobody wants to know any more."""
+
+    __slots__ = ("_sequence", "offset", "told")
+
+    def __init__(self, offset: int, sequence: int, told: Told) -> None:
+        self.offset = offset
+        self.told: Told | None = told
+        self._sequence = sequence
+
+    def cancel(self) -> None:
+        self.told = None
+
+    def __lt__(self, other: OffsetWaiter) -> bool:
+        return (self.offset, self._sequence) < (other.offset, other._sequence)
+
+
+class OffsetWaiters:
+    """Each is told once, and may wait again from within being told."""
+
+    __slots__ = ("_heap", "_sequence")
+
+    def __init__(self) -> None:
+        self._heap: list[OffsetWaiter] = []
+        self._sequence = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def add(self, offset: int, told: Told) -> OffsetWaiter:
+        self._sequence += 1
+        waiter = OffsetWaiter(offset, self._sequence, told)
+        heapq.heappush(self._heap, waiter)
+        return waiter
+
+    def reached(self, offset: int, result: ErrorCode) -> None:
+        """Tells everybody who waits for this offset or a lower one."""
+        while self._heap and self._heap[0].offset <= offset:
+            waiter = heapq.heappop(self._heap)
+            if waiter.told is not None:
+                waiter.told(result)
+
+    def fail(self, error: ErrorCode) -> None:
+        """Tells everybody that what they wait for will not be."""
+        heap, self._heap = self._heap, []
+        for waiter in sorted(heap):
+            if waiter.told is not None:
+                waiter.told(error)

@@ -1,0 +1,51 @@
+"""Partitions that a fetcher leaves alone for a while, after an error or because of a throttle."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ottla.replication.fetch_session import PartitionKey
+from ottla.replication.fetched_partition import FetchedPartition
+
+
+class _Entry(NamedTuple):
+    until: float
+    sequence: int
+    fetched: FetchedPartition
+
+
+class RestingPartitions:
+    """Times are monotonic seconds."""
+
+    __slots__ = ("_calendar", "_resting", "_sequence")
+
+    def __init__(self) -> None:
+        self._resting: dict[PartitionKey, FetchedPartition] = {}
+        # Those that stopped resting early stay in it until their time has come.
+        self._calendar: list[_Entry] = []
+        self._sequence = 0
+
+    def __contains__(self, key: PartitionKey) -> bool:
+        return key in self._resting
+
+    def add(self, fetched: FetchedPartition, *, until: float) -> None:
+        self._resting[fetched.key] = fetched
+        self._sequence += 1
+        heapq.heappush(self._calendar, _Entry(until, self._sequence, fetched))
+
+    def discard(self, key: PartitionKey) -> None:
+        self._resting.pop(key, None)
+
+    @property
+    def next_end(self) -> float | None:
+        """When somebody may have rested, if anybody rests."""
+        return self._calendar[0].until if self._calendar else None
+
+    def take_rested(self, now: float) -> Iterator[FetchedPartition]:
+        while self._calendar and self._calendar[0].until <= now:
+            fetched = heapq.heappop(self._calendar).fetched
+            if self._resting.get(fetched.key) is fetched:
+                del self._resting[fetched.key]
+                yield fetched
