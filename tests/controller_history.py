@@ -60,7 +60,8 @@ class ControllerHistory:
             self.world.disk.crash(self.dice)
         self.world.clock.advance(1.0)
         asyncio.run(self._close())
-        assert_kafka_accepts(self.world.disk, f"{DIRECTORY}/{METADATA_PARTITION}")
+        directory = f"{DIRECTORY}/{METADATA_PARTITION}"
+        assert_kafka_accepts(self.world.disk, directory, metadata=True)
 
     async def _open(self) -> Controller:
         controller = self.world.open()

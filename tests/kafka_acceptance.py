@@ -29,11 +29,15 @@ JUDGE = Judge()
 ACCEPTED: Counter[str] = Counter()
 
 
-def assert_kafka_accepts(disk: Disk, directory: str, *, compacted: bool = False) -> None:
+def assert_kafka_accepts(
+    disk: Disk, directory: str, *, compacted: bool = False, metadata: bool = False
+) -> None:
     """DumpLogSegments finds nothing wrong with the files of a log that was closed."""
-    files = directory_content(disk, directory)
-    name = directory.rpartition("/")[2]
-    _show(files, name, lambda copy: JUDGE.assert_accepts(copy, compacted=compacted))
+    _show(
+        directory_content(disk, directory),
+        directory.rpartition("/")[2],
+        lambda copy: JUDGE.assert_accepts(copy, compacted=compacted, metadata=metadata),
+    )
 
 
 def assert_kafka_accepts_index(disk: Disk, path: str) -> None:

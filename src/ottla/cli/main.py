@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 # In the order in which help lists them. Those with commands of their own are `Typer`s.
-_COMMANDS = ("start", "produce", "consume", "offsets", "bench", "dump", "trace")
+_COMMANDS = ("start", "format", "produce", "consume", "offsets", "bench", "dump", "trace")
 _GROUPS = ("topics", "configs")
 
 

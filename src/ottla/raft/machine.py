@@ -70,7 +70,7 @@ class Raft:
         )
         self._last_number = 0
         self._quorum.restore(state or QuorumStateData(leader_epoch=0), now_ms=now_ms)
-        if self._quorum.is_voter and len(self.voters.voters) == 1:
+        if self._quorum.is_only_voter:
             self._stand_alone(now_ms)
         self._poll(now_ms)
 
@@ -275,8 +275,8 @@ class Raft:
     def _poll_leader(self, leader: Leader, now_ms: int) -> None:
         quorum = self._quorum
         serving.maybe_commit(quorum, leader)
-        has_followers = len(quorum.voters.voters) > 1
-        if leader.is_to_resign or (has_followers and now_ms >= leader.check_quorum.deadline_ms):
+        is_cut_off = not quorum.is_only_voter and now_ms >= leader.check_quorum.deadline_ms
+        if leader.is_to_resign or is_cut_off:
             quorum.become_resigned(now_ms=now_ms)
             return
         voter_changes.maybe_expire_change(quorum, leader, now_ms=now_ms)
@@ -296,7 +296,7 @@ class Raft:
                 waiting = [fetch.deadline_ms for fetch in state.parked.values()]
                 if state.change is not None:
                     waiting.append(state.change.deadline_ms)
-                if len(self.voters.voters) > 1:
+                if not self._quorum.is_only_voter:
                     waiting += [state.check_quorum.deadline_ms, state.begin_quorum_epoch_ms]
                 return [*waiting]
 

@@ -68,6 +68,10 @@ class Quorum:
         return self.voters.has(self.local)
 
     @property
+    def is_only_voter(self) -> bool:
+        return self.is_voter and len(self.voters.voters) == 1
+
+    @property
     def may_stand(self) -> bool:
         """A voter may stand for election, and so may one whose removal is not known to be
         committed: maybe it alone has the record, and nobody else can win (Ongaro's thesis, 4.2.2).

@@ -26,7 +26,6 @@ DUMPED_SUFFIXES = frozenset(
     {".log", ".index", ".timeindex", ".txnindex", ".snapshot", ".checkpoint"}
 )
 SANITY_SUFFIXES = frozenset({".index", ".timeindex"})
-METADATA_DIRECTORY = "__cluster_metadata-0"
 
 
 class Item(NamedTuple):
@@ -70,8 +69,13 @@ class Judge:
             stdout=answer["stdout"], stderr=answer["stderr"], exception=answer.get("exception")
         )
 
-    def problems(self, directory: Path, *, compacted: bool = False) -> list[str]:
-        """What DumpLogSegments has against a partition's files; a compacted log may have gaps."""
+    def problems(
+        self, directory: Path, *, compacted: bool = False, metadata: bool = False
+    ) -> list[str]:
+        """What DumpLogSegments has against a partition's files.
+
+        A compacted log may have gaps. The records of a log of metadata have to be Kafka's own.
+        """
         files = sorted(path for path in directory.iterdir() if path.suffix in DUMPED_SUFFIXES)
         # The tool would create an index that is missing, empty: look before it does.
         if missing := _missing(files):
@@ -79,7 +83,7 @@ class Judge:
         if not files:
             return [f"{directory} holds no file that DumpLogSegments knows"]
         options = ["--deep-iteration", "--max-message-size", str(2**31 - 1)]
-        if directory.name == METADATA_DIRECTORY:
+        if metadata:
             options.append("--cluster-metadata-decoder")
         deep = self.dump(files, *options)
         found = rightful(deep.problems, compacted=compacted) + _undecoded(deep)
@@ -88,9 +92,11 @@ class Judge:
             found += self.dump(indexes, "--index-sanity-check").problems
         return found
 
-    def assert_accepts(self, directory: Path, *, compacted: bool = False) -> None:
+    def assert_accepts(
+        self, directory: Path, *, compacted: bool = False, metadata: bool = False
+    ) -> None:
         """Asserts that Kafka's own tool finds nothing wrong, deep and with index sanity checks."""
-        found = self.problems(directory, compacted=compacted)
+        found = self.problems(directory, compacted=compacted, metadata=metadata)
         assert not found, "Kafka's DumpLogSegments reports:\n" + "\n".join(found)
 
     def assert_sane(self, indexes: Sequence[Path]) -> None:

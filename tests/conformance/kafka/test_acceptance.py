@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.controller.metadata_log import METADATA_PARTITION
 from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.file_names import FileKind
 from ottla.storage.log import Log
@@ -60,6 +59,5 @@ def test_rotten_index_is_refused() -> None:
 def test_metadata_that_kafka_cannot_read_is_refused() -> None:
     disk = SimulatedDisk()
     closed_log(disk)
-    disk.rename(DIRECTORY, f"/data/{METADATA_PARTITION}")
     with pytest.raises(AssertionError, match="Error at 0, skipping"):
-        assert_kafka_accepts(disk, f"/data/{METADATA_PARTITION}")
+        assert_kafka_accepts(disk, DIRECTORY, metadata=True)
