@@ -16,7 +16,6 @@ from ottla.broker.identity import identify
 from ottla.broker.pending import Pending
 from ottla.configs import NodeConfig
 from ottla.controller.controller import Controller, Seams
-from ottla.controller.formatting import ControllerEndpoint
 from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.operations.register_broker import register_broker
 from ottla.metadata import SUPPORTED_FEATURES
@@ -73,12 +72,10 @@ class OneNode:
         cluster_id = identify(
             self.disk,
             [directory.path for directory in logs.directories],
-            metadata_path=directories[0],
-            node_id=NODE_ID,
-            controller=ControllerEndpoint(HOST, 9093),
+            config=config,
             dice=self._dice,
             now_ms=self.clock.now_ms(),
-        )
+        ).cluster_id
         self.controller = Controller.open(
             Seams(self.disk, self.clock, self._dice, InlineBackground(), self._tasks),
             directories[0],

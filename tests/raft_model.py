@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random  # noqa: TID251  the seed's own
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ottla.raft import RaftConfig, VoterSet
 from ottla.raft.states import Leader, Resigned
@@ -53,6 +53,7 @@ class Invariants:
     def check(self, replica: Replica, disks: dict[int, ReplicaDisk]) -> None:
         self._single_leader_per_epoch(replica)
         self._monotonic_high_watermark(replica)
+        self._leader_commits_in_its_epoch(replica)
         self._committed_is_on_majority(replica, disks)
         self._committed_is_never_lost(replica)
 
@@ -73,6 +74,15 @@ class Invariants:
             raise InvariantError(f"the high watermark of {replica.id} went from {before} to {now}")
         if now is not None:
             self.high_watermarks[replica.id] = now
+
+    def _leader_commits_in_its_epoch(self, replica: Replica) -> None:
+        """Older records are committed by what comes after them only (Raft, 5.4.2)."""
+        state = replica.raft.state
+        if not isinstance(state, Leader) or state.progress.high_watermark is None:
+            return
+        last = replica.disk.log.all_entries()[state.progress.high_watermark - 1]
+        if last.epoch != state.epoch:
+            raise InvariantError(f"{replica.id} commits {last} of epoch {last.epoch}")
 
     def _committed_is_on_majority(self, replica: Replica, disks: dict[int, ReplicaDisk]) -> None:
         high_watermark = replica.raft.high_watermark or 0
@@ -134,6 +144,7 @@ class Model:
         node_count: int,
         *,
         trouble: Trouble | None = None,
+        fetch_bytes_max: int | None = None,
         make_replica: ReplicaFactory = Replica,
     ) -> None:
         self.random = random.Random(seed)
@@ -148,8 +159,15 @@ class Model:
         first = voter_set(*range(1, node_count + 1))
         self.disks = {each: formatted_disk(first) for each in first.ids}
         self.disks[node_count + 1] = ReplicaDisk()
+        # Half of the histories have one record at a time fetched, and snapshots in many pieces.
+        bytes_max = fetch_bytes_max or self.random.choice([1, 1 << 20])
         self.configs: dict[int, RaftConfig] = {
-            each: config(each, bootstrap=tuple(first.ids)) for each in self.disks
+            each: replace(
+                config(each, bootstrap=tuple(first.ids)),
+                fetch_bytes_max=bytes_max,
+                fetch_snapshot_bytes_max=max(bytes_max, 200),
+            )
+            for each in self.disks
         }
         for node_id in self.disks:
             self._start(node_id)

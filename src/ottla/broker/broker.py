@@ -12,6 +12,7 @@ from ottla.broker.handling import HandledApi, handled_apis
 from ottla.broker.local_replicas import LocalReplicas
 from ottla.broker.pending import Pending
 from ottla.broker.producer_ids import ProducerIds
+from ottla.broker.replication import Replication
 from ottla.configs import NodeConfig
 from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES, MetadataImage, VersionRange
@@ -22,6 +23,7 @@ from ottla.replication.partitions import Partitions
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
+from ottla.runtime.network import Network
 from ottla.runtime.tasks import Tasks
 from ottla.storage.file_slice import FileSlice
 from ottla.storage.group_commit import GroupCommit
@@ -47,6 +49,7 @@ class Broker:
         dice: Dice,
         tasks: Tasks,
         background: Background,
+        network: Network,
         logs: LogStore,
         commit: GroupCommit,
         request_bytes_max: int,
@@ -66,6 +69,8 @@ class Broker:
         self.tasks = tasks
         self.logs = logs
         self.partitions = Partitions()
+        self.commit = commit
+        self.replication = Replication(self, network)
         self.replicas = LocalReplicas(self, background)
         self.producer_ids = ProducerIds(self, tasks)
         self.fetch_sessions = FetchSessions(dice, sessions_max=fetch_sessions_max)
@@ -76,7 +81,6 @@ class Broker:
         self.apis: dict[int, HandledApi] = handled_apis()
         self.controller_apis: dict[int, HandledApi] = {}
         self._background = background
-        self.commit = commit
 
     @property
     def cluster_id(self) -> str:
@@ -115,7 +119,8 @@ class Broker:
         if path in self.logs.failed:
             for each in self.partitions:
                 if each.log is not None and each.log.directory.startswith(f"{path}/"):
-                    each.log = None
+                    self.replication.forget(each)
+                    each.go_offline()
         return told
 
     def when_warm(self, cold: list[FileSlice], response: FetchResponse) -> Pending:

@@ -11,10 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ottla.model import ErrorCode, KafkaError, Uuid
 from ottla.runtime.dice import Dice
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, PartitionData
+
+if TYPE_CHECKING:
+    from ottla.broker.follower_fetch import FollowerNews
 
 NO_SESSION = 0
 INITIAL_EPOCH = 0
@@ -49,17 +53,22 @@ class Wanted:
 class FetchSession:
     """Partitions are kept in the order in which they are next served: who got records goes last."""
 
-    __slots__ = ("epoch", "id", "wanted")
+    __slots__ = ("epoch", "follower_news", "id", "wanted")
 
     def __init__(self, session_id: int, wanted: Iterable[Wanted]) -> None:
         self.id = session_id
         self.epoch = INITIAL_EPOCH + 1
         self.wanted = {each.key: each for each in wanted}
+        # A follower's session is told what has changed.
+        self.follower_news: FollowerNews | None = None
 
     def update(self, request: FetchRequest) -> None:
         for forgotten in request.forgotten_topics_data:
-            for index in forgotten.partitions:
-                self.wanted.pop((forgotten.topic, forgotten.topic_id, index), None)
+            keys = [(forgotten.topic, forgotten.topic_id, each) for each in forgotten.partitions]
+            for key in keys:
+                self.wanted.pop(key, None)
+            if self.follower_news is not None:
+                self.follower_news.forget(keys)
         for each in wanted_of(request):
             known = self.wanted.get(each.key)
             if known is None:
@@ -67,6 +76,11 @@ class FetchSession:
             else:
                 known.request = each.request
         self.epoch = 1 if self.epoch == _EPOCH_MAX else self.epoch + 1
+
+    def close(self) -> None:
+        """The session is over."""
+        if self.follower_news is not None:
+            self.follower_news.close()
 
     def serve_last(self, served: Wanted) -> None:
         self.wanted[served.key] = self.wanted.pop(served.key)
@@ -88,7 +102,9 @@ class FetchSessions:
         """The session that a request belongs to, or None for a fetch without one."""
         session_id, epoch = request.session_id, request.session_epoch
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
-            self._sessions.pop(session_id, None)
+            ended = self._sessions.pop(session_id, None)
+            if ended is not None:
+                ended.close()
             return self._open(request) if epoch == INITIAL_EPOCH else None
         session = self._sessions.pop(session_id, None)
         if session is None:
@@ -108,7 +124,7 @@ class FetchSessions:
         if not self._sessions_max:
             return None
         while len(self._sessions) >= self._sessions_max:
-            del self._sessions[next(iter(self._sessions))]
+            self._sessions.pop(next(iter(self._sessions))).close()
         session_id = self._dice.between(low=1, high=_SESSION_ID_MAX)
         while session_id in self._sessions:
             session_id = self._dice.between(low=1, high=_SESSION_ID_MAX)

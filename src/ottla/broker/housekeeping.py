@@ -36,6 +36,7 @@ class Intervals:
     producer_expiry: float
     compaction: float
     idle_connections: float
+    in_sync_replicas: float
 
 
 class Housekeeping:
@@ -68,6 +69,10 @@ class Housekeeping:
             "producer expiry": (self._intervals.producer_expiry, self._expire_producers),
             "compaction": (self._intervals.compaction, self._compaction.compact_filthiest),
             "idle connections": (self._intervals.idle_connections, self._close_idle),
+            "in-sync replicas": (
+                self._intervals.in_sync_replicas,
+                self._broker.replication.look_at_isrs,
+            ),
         }
         for name, (seconds, chore) in chores.items():
             self._broker.tasks.start(name, self._repeat(seconds, chore))

@@ -118,19 +118,36 @@ class LocalReplicas:
 
     async def _apply(self, delta: MetadataDelta) -> None:
         partitions = self._broker.partitions
-        self._delete(
-            partition.name
+        removed = [
+            partition
             for topic_id in delta.topics_removed
             for partition in partitions.remove_topic(topic_id)
-        )
+        ]
+        for partition in removed:
+            self._broker.replication.forget(partition)
+        self._delete(partition.name for partition in removed)
         self._reconfigure(delta)
         new = []
+        moved: list[TopicPartition] = []
         for topic_id, changed in delta.partitions_changed.items():
             topic = self._broker.image.topics.by_id.get(topic_id)
             # A topic that is gone by now is removed by a delta that comes later.
             if topic is not None:
                 new += [each for each in self._replicas(topic, changed) if not self._follow(each)]
+                moved += self._moved_away(topic, changed)
+        self._delete(moved)
         await self._create(new)
+
+    def _moved_away(self, topic: Topic, indexes: Iterable[int]) -> list[TopicPartition]:
+        """Lets go of partitions that have their replicas on other nodes now, and names them."""
+        broker, names = self._broker, []
+        for index in indexes:
+            partition = broker.partitions.get(TopicPartition(topic.name, index))
+            if partition is not None and broker.node_id not in topic.partitions[index].replicas:
+                broker.replication.forget(partition)
+                broker.partitions.remove(partition)
+                names.append(partition.name)
+        return names
 
     def _replicas(self, topic: Topic, indexes: Iterable[int]) -> list[_Replica]:
         return [
@@ -152,8 +169,7 @@ class LocalReplicas:
                 return False
             self._add_partition(replica, log)
         else:
-            partition.leader = NodeId(registration.leader)
-            partition.leader_epoch = LeaderEpoch(registration.leader_epoch)
+            self._broker.replication.follow_metadata(partition, registration)
         return True
 
     def _add_partition(self, replica: _Replica, log: Log | None) -> None:
@@ -165,10 +181,12 @@ class LocalReplicas:
             leader_epoch=LeaderEpoch(registration.leader_epoch),
         )
         partition.log = log
-        if log is not None and registration.isr == (self._broker.node_id,):
-            # Nobody else has to have a record for it to be committed.
-            log.advance_high_watermark(log.log_end_offset)
+        partition.set_min_insync_replicas(self._min_insync_replicas(replica.topic.name))
         self._broker.partitions.add(partition)
+        # What the image says by now: it may be further than the delta that named the replica.
+        topic = self._broker.image.topics.by_id.get(replica.topic.id)
+        latest = None if topic is None else topic.partitions.get(replica.name.partition)
+        self._broker.replication.follow_metadata(partition, latest or registration)
 
     # ---- new logs
 
@@ -246,6 +264,10 @@ class LocalReplicas:
 
     # ---- configs
 
+    def _min_insync_replicas(self, topic: str) -> int:
+        overrides = self._broker.image.topic_configs(topic)
+        return self._broker.config.topic_config(overrides).min_insync_replicas
+
     def _log_config(self, topic: str) -> LogConfig:
         return self._log_configs.of_topic(topic, self._broker.image.topic_configs(topic))
 
@@ -260,6 +282,10 @@ class LocalReplicas:
             logs = [log for topic in sorted(topics) for log in self._logs_of(topic)]
         for log in logs:
             log.reconfigure(self._log_config(log.partition.topic))
+            partition = self._broker.partitions.get(log.partition)
+            if partition is not None:
+                minimum = self._min_insync_replicas(log.partition.topic)
+                partition.set_min_insync_replicas(minimum)
 
     def _logs_of(self, topic_name: str) -> list[Log]:
         topic = self._broker.image.topics.by_name.get(topic_name)

@@ -172,6 +172,7 @@ class Node:
             dice=world.dice,
             tasks=self._tasks,
             background=world.background,
+            network=world.network,
             logs=logs,
             commit=GroupCommit(world.background, self._tasks),
             request_bytes_max=config.socket_request_max_bytes,
@@ -247,6 +248,7 @@ class Node:
             listener.close()
         self.broker.controller.close()
         await self._tasks.close()
+        self.broker.replication.close()
         self.broker.logs.close(broker_epoch=epoch)
         await self._world.background.close()
 
@@ -319,6 +321,7 @@ class Node:
                 producer_expiry=config.producer_id_expiration_check_interval_ms / 1_000,
                 compaction=config.log_cleaner_backoff_ms / 1_000,
                 idle_connections=min(_IDLE_CHECK_SECONDS, idle_seconds / 4),
+                in_sync_replicas=config.replica_lag_time_max_ms / 2_000,
             ),
             connection_idle_seconds=idle_seconds,
         )

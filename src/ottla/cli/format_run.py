@@ -85,7 +85,7 @@ def _voters(wanted: Formatting, node: NodeConfig, dice: Dice) -> VoterSet:
     ]
     if len(chosen) > 1:
         raise _usage(f"{' and '.join(chosen)} contradict each other: choose one.")
-    if chosen and node.controller_quorum_voters:
+    if chosen and node.controller_quorum_voters and not wanted.no_initial_controllers:
         raise _usage(
             f"{chosen[0]} is for quorums whose members can change, and controller.quorum.voters "
             "names members that never do.",

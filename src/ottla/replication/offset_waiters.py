@@ -21,6 +21,10 @@ class OffsetWaiter:
         self.told: Told | None = told
         self._sequence = sequence
 
+    @property
+    def is_waiting(self) -> bool:
+        return self.told is not None
+
     def cancel(self) -> None:
         self.told = None
 
@@ -49,13 +53,16 @@ class OffsetWaiters:
     def reached(self, offset: int, result: ErrorCode) -> None:
         """Tells everybody who waits for this offset or a lower one."""
         while self._heap and self._heap[0].offset <= offset:
-            waiter = heapq.heappop(self._heap)
-            if waiter.told is not None:
-                waiter.told(result)
+            _tell(heapq.heappop(self._heap), result)
 
     def fail(self, error: ErrorCode) -> None:
         """Tells everybody that what they wait for will not be."""
         heap, self._heap = self._heap, []
         for waiter in sorted(heap):
-            if waiter.told is not None:
-                waiter.told(error)
+            _tell(waiter, error)
+
+
+def _tell(waiter: OffsetWaiter, result: ErrorCode) -> None:
+    told, waiter.told = waiter.told, None
+    if told is not None:
+        told(result)

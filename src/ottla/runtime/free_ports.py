@@ -1,9 +1,10 @@
-"""Ports of this host that nobody listens on, for nodes that have to know theirs before they start."""
+"""Ports of this host that nobody listens on, for nodes that must know theirs before they start."""
 
 from __future__ import annotations
 
 import errno
 import socket  # noqa: TID251  this is the seam
+from collections.abc import Collection
 from typing import Final
 
 from ottla.runtime.dice import Dice
@@ -14,12 +15,12 @@ _HIGHEST: Final = 32_000
 _ATTEMPTS: Final = 200
 
 
-def free_ports(dice: Dice, host: str, *, count: int) -> list[int]:
+def free_ports(dice: Dice, host: str, *, count: int, excluding: Collection[int] = ()) -> list[int]:
     """So many ports in a row. Nobody holds them: they are free for as long as nobody else asks."""
     for _ in range(_ATTEMPTS):
         first = dice.between(low=_LOWEST, high=_HIGHEST)
         ports = list(range(first, first + count))
-        if all(is_free(host, port) for port in ports):
+        if all(port not in excluding and is_free(host, port) for port in ports):
             return ports
     raise OSError(errno.EADDRINUSE, f"found no {count} free ports in a row on {host}")
 

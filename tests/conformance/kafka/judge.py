@@ -86,7 +86,8 @@ class Judge:
         if metadata:
             options.append("--cluster-metadata-decoder")
         deep = self.dump(files, *options)
-        found = rightful(deep.problems, compacted=compacted) + _undecoded(deep)
+        found = rightful(deep.problems, compacted=compacted)
+        found += _undecoded(deep) + _misplaced(deep)
         indexes = [path for path in files if path.suffix in SANITY_SUFFIXES]
         if indexes:
             found += self.dump(indexes, "--index-sanity-check").problems
@@ -235,6 +236,16 @@ def _undecoded(dump: Dump) -> list[str]:
         for file in dump.files
         for record in file.records
         if record.rest.startswith(" payload: Error at ")
+    ]
+
+
+def _misplaced(dump: Dump) -> list[str]:
+    """Aborted transactions that Kafka would not open a log with; the tool shows any."""
+    return [
+        f"{file.path}: {txn}"
+        for file in dump.files
+        for txn in file.aborted
+        if not int(Path(file.path).stem) <= txn.last_offset >= txn.first_offset >= 0
     ]
 
 

@@ -16,6 +16,7 @@ from ottla.simulation.disk_faults import PowerLost
 from ottla.storage.durable_file import read_file
 from ottla.storage.errors import StorageError
 from ottla.storage.meta_properties import MetaProperties, read_meta_properties
+from ottla.wire.stored.quorum import KRaftVersionRecord, VotersRecord
 from tests.cluster_images import CLUSTER_ID, features, uuid
 from tests.kafka_fixtures import extract
 from tests.simulated_controllers import DIRECTORY, World
@@ -40,13 +41,15 @@ def test_directory_without_bootstrap_records_gets_the_same_features() -> None:
 
 def test_snapshot_before_the_log_says_who_votes() -> None:
     world = World()
-    log, replay = open_metadata_log(world.disk, DIRECTORY, MetadataLogConfig(), now_ms=0)
-    assert log.voters is not None
-    (voter,) = log.voters.record.voters
+    loaded = open_metadata_log(world.disk, DIRECTORY, MetadataLogConfig(), now_ms=0)
+    version, voters = (record.record for record in loaded.control_records[1:3])
+    assert isinstance(version, KRaftVersionRecord)
+    assert isinstance(voters, VotersRecord)
+    (voter,) = voters.voters
     assert (voter.voter_id, voter.voter_directory_id) == (1, uuid(501))
     assert [(each.host, each.port) for each in voter.endpoints] == [("localhost", 9093)]
-    assert log.voters.kraft_version == 1
-    assert replay.image.is_empty
+    assert version.kraft_version == 1
+    assert loaded.committed.image.is_empty
 
 
 def test_files_are_as_long_as_kafkas(tmp_path: Path) -> None:
@@ -83,8 +86,8 @@ def test_directory_is_formatted_wholly_or_not_at_all(seed: int) -> None:
     if not world.disk.exists(DIRECTORY) or read_meta_properties(world.disk, DIRECTORY) is None:
         world.format()
     assert list(read_bootstrap_records(world.disk, DIRECTORY)) == features()
-    log, _ = open_metadata_log(world.disk, DIRECTORY, MetadataLogConfig(), now_ms=0)
-    assert log.voters is not None
+    loaded = open_metadata_log(world.disk, DIRECTORY, MetadataLogConfig(), now_ms=0)
+    assert any(isinstance(each.record, VotersRecord) for each in loaded.control_records)
 
 
 def test_cluster_ids_are_uuids_by_chance() -> None:

@@ -67,6 +67,7 @@ def _delete_before(partition: Partition, offset: int) -> Log:
             ErrorCode.INVALID_TOPIC_EXCEPTION,
             f"records of the internal topic {partition.name.topic} cannot be deleted",
         )
+    partition.require_leader()
     log = partition.require_log()
     if log.config.compact and not log.config.delete:
         raise KafkaError(

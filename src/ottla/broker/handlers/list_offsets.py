@@ -86,6 +86,7 @@ def _answer(
     broker: Broker, partition: Partition, asked: ListOffsetsPartition, isolation: Isolation | None
 ) -> ListOffsetsPartitionResponse:
     partition.check_leader_epoch(asked.current_leader_epoch)
+    partition.require_leader()
     try:
         found = _find(partition, asked.timestamp, isolation)
     except OSError as error:

@@ -10,7 +10,6 @@ from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.replication.partition import Partition
-from ottla.storage.epoch_cache import UNDEFINED_EPOCH_END, EpochEnd
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_for_leader_epoch import (
     EpochEndOffset,
@@ -42,14 +41,8 @@ def offset_for_leader_epoch(
 
 def _end_of(partition: Partition, asked: OffsetForLeaderPartition) -> EpochEndOffset:
     partition.check_leader_epoch(asked.current_leader_epoch)
-    log = partition.require_log()
-    epoch, current, latest = asked.leader_epoch, partition.leader_epoch, log.epochs.latest_epoch
-    if latest is None or latest < epoch <= current:
-        # The leader's epoch counts from its beginning, and its first record is yet to come.
-        known = epoch if latest is None or epoch == current else latest
-        end = EpochEnd(known, log.log_end_offset) if 0 <= epoch <= current else UNDEFINED_EPOCH_END
-    else:
-        end = log.epochs.end_offset_for(epoch=epoch, log_end_offset=log.log_end_offset)
+    partition.require_leader()
+    end = partition.epoch_end(asked.leader_epoch)
     return EpochEndOffset(
         partition=asked.partition, leader_epoch=end.epoch, end_offset=end.end_offset
     )

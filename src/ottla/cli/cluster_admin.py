@@ -1,0 +1,166 @@
+"""A cluster as operators' commands see it: over the wire, node by node.
+
+Ordinary clients hide which node answers and lack some of the requests (DescribeQuorum, moves of
+partitions), so these commands speak the protocol themselves, to Apache Kafka's clusters as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final, Self
+
+from ottla.cli.bootstrap_addresses import address_text
+from ottla.cli.cluster_errors import nobody_listens
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.port_probe import reason_text
+from ottla.client import Channel, ChannelError
+from ottla.model import ErrorCode
+from ottla.runtime.clock import Clock
+from ottla.runtime.network import Address, Network
+from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_network import SystemNetwork
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.api_versions import ApiVersionsRequest
+from ottla.wire.messages.metadata import MetadataRequest, MetadataResponse
+from ottla.wire.schema import Message
+
+CONNECT_TIMEOUT_MS: Final = 3_000
+# A node that takes longer than this to say which versions it speaks is stuck, or no node.
+HELLO_TIMEOUT_MS: Final = 3_000
+REQUEST_TIMEOUT_MS: Final = 30_000
+# Since Kafka 2.4. A node that knows only lower ones is older than any cluster with a quorum.
+_API_VERSIONS_VERSION: Final = 3
+
+
+class NodeLink:
+    """A connection to one node that said which versions it speaks."""
+
+    def __init__(self, channel: Channel, versions: dict[int, int]) -> None:
+        self._channel = channel
+        self._versions = versions
+
+    @classmethod
+    async def connect(cls, network: Network, clock: Clock, address: Address) -> NodeLink:
+        """Raises ChannelError."""
+        channel = await Channel.connect(
+            network, clock, address, client_id="ottla", timeout_ms=CONNECT_TIMEOUT_MS
+        )
+        hello = ApiVersionsRequest(client_software_name="ottla", client_software_version="0")
+        try:
+            answer = await channel.send(hello, _API_VERSIONS_VERSION, timeout_ms=HELLO_TIMEOUT_MS)
+        except BaseException:
+            channel.close()
+            raise
+        return cls(channel, {api.api_key: api.max_version for api in answer.api_keys})
+
+    async def ask(self, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS) -> Any:
+        """The answer, in the highest version that both sides know. Raises ChannelError."""
+        assert request.api_key is not None
+        known = type(request).versions
+        version = min(known.highest, self._versions.get(request.api_key, -1))
+        if version < known.lowest:
+            name = ApiKey(request.api_key).name
+            raise CommandError(
+                f"{address_text(self._channel.address)} does not know the request {name}.",
+                "Is it a broker's listener, and the broker new enough?",
+            )
+        return await self._channel.send(request, version, timeout_ms=timeout_ms)
+
+    def close(self) -> None:
+        self._channel.close()
+
+
+class ClusterAdmin:
+    """Connections to a cluster, made when they are needed. Used within `async with`."""
+
+    def __init__(
+        self,
+        bootstrap: Sequence[Address],
+        *,
+        network: Network | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._bootstrap = tuple(bootstrap)
+        self._network = network or SystemNetwork()
+        self._clock = clock or SystemClock()
+        self._links: dict[Address, NodeLink] = {}
+        self._home: NodeLink | None = None
+
+    async def ask(self, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS) -> Any:
+        """The answer of any node, which passes on what only the active controller can do."""
+        if self._home is None:
+            self._home = await self._first_link()
+        try:
+            return await self._home.ask(request, timeout_ms=timeout_ms)
+        except ChannelError as error:
+            raise CommandError(
+                f"The node that was asked gave no answer: {error}.",
+                "`ottla cluster status` shows how the nodes are; try again when they are well.",
+                exit_code=ExitCode.UNREACHABLE,
+            ) from None
+
+    async def ask_node(
+        self, address: Address, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS
+    ) -> Any:
+        """The answer of a certain node. Raises ChannelError if there is none."""
+        link = self._links.get(address) or await self._link(address)
+        return await link.ask(request, timeout_ms=timeout_ms)
+
+    async def metadata(self) -> MetadataResponse:
+        """All brokers that serve, and all topics."""
+        request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+        response: MetadataResponse = await self.ask(request)
+        return response
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        for link in self._links.values():
+            link.close()
+
+    async def _link(self, address: Address) -> NodeLink:
+        link = await NodeLink.connect(self._network, self._clock, address)
+        self._links[address] = link
+        return link
+
+    async def _first_link(self) -> NodeLink:
+        """That of the bootstrap node that answers first: one that hangs holds up nobody."""
+        reasons: dict[Address, str] = {}
+
+        async def try_link(address: Address) -> NodeLink | None:
+            try:
+                return await self._link(address)
+            except ChannelError as error:
+                cause = error.__cause__
+                reasons[address] = (
+                    reason_text(cause) if isinstance(cause, OSError) else "no answer of a node"
+                )
+                return None
+
+        for attempt in asyncio.as_completed(map(try_link, self._bootstrap)):
+            link = await attempt
+            if link is not None:
+                return link
+        raise nobody_listens(reasons)
+
+
+def refusal(doing: str, error_code: int, message: str | None) -> CommandError:
+    """The cluster answered `doing` something with an error."""
+    name = ErrorCode(error_code).name
+    reason = (message or name.replace("_", " ").lower()).rstrip(".")
+    return CommandError(f"Cannot {doing}: {reason} ({name}).", *_hints(name))
+
+
+def _hints(name: str) -> tuple[str, ...]:
+    found = _HINTS.get(name)
+    return () if found is None else (found,)
+
+
+_HINTS: Final = {
+    "NOT_CONTROLLER": "There is no active controller just now: try again in a moment.",
+    "REQUEST_TIMED_OUT": "Is a majority of the controllers running? `ottla quorum status` shows.",
+    "CLUSTER_AUTHORIZATION_FAILED": "Ask for the right to do this with the cluster.",
+    "UNSUPPORTED_VERSION": "The cluster's features do not allow this yet.",
+}
