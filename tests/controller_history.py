@@ -64,15 +64,15 @@ class ControllerHistory:
         assert_kafka_accepts(self.world.disk, directory, metadata=True)
 
     async def _open(self) -> Controller:
-        controller = self.world.open()
+        controller = await self.world.open()
         if self.allowed:
-            assert controller.image in self.allowed, "the controller found what never was"
-        self.allowed = [controller.image.copy()]
+            assert controller.quorum.metadata.image in self.allowed, "the controller found what never was"
+        self.allowed = [controller.quorum.metadata.image.copy()]
         return controller
 
     async def _close(self) -> None:
         controller = await self._open()
-        await controller.close()
+        await controller.quorum.close()
 
     async def _live(self, life: int) -> None:
         controller = await self._open()
@@ -82,19 +82,18 @@ class ControllerHistory:
                 count = self.dice.between(low=1, high=4)
                 requests = [self._request(controller, epoch) for _ in range(count)]
                 await asyncio.gather(*(self._submit(controller, *each) for each in requests))
-                assert controller.image == self.allowed[0]
+                assert controller.quorum.metadata.image == self.allowed[0]
             if self.dice.chance(0.5):
-                await controller.close()
+                await controller.quorum.close()
         # What stops a controller here is power and nothing else.
-        assert controller.failure is None or isinstance(
-            controller.failure, PowerLost | RuntimeError
-        )
+        failure = controller.quorum.failure
+        assert failure is None or isinstance(failure, PowerLost | RuntimeError)
 
     async def _serve(self, controller: Controller, life: int) -> int:
         """Registering is played outside of the record; what it leads to is where this begins."""
         self.allowed = []
         epoch = await serve_broker(controller, incarnation=life)
-        self.allowed = [controller.image.copy()]
+        self.allowed = [controller.quorum.metadata.image.copy()]
         return epoch
 
     async def _submit(
@@ -156,7 +155,7 @@ class ControllerHistory:
                 BrokerHeartbeatRequest(
                     broker_id=1,
                     broker_epoch=epoch,
-                    current_metadata_offset=controller.committed_offset,
+                    current_metadata_offset=controller.quorum.metadata.end_offset,
                     want_fence=dice.chance(0.3),
                 ),
             ),

@@ -10,15 +10,22 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeAlias, TypeVar, cast
 
+from ottla.broker.active_controller import ActiveController
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext
-from ottla.broker.identity import identify
+from ottla.broker.identity import controller_endpoint, identify
 from ottla.broker.pending import Pending
+from ottla.broker.quorum_config import raft_config
 from ottla.configs import NodeConfig
-from ottla.controller.controller import Controller, Seams
+from ottla.controller.broker_liveness import BrokerLiveness
+from ottla.controller.controller import Controller
+from ottla.controller.metadata_log import MetadataLogConfig
+from ottla.controller.metadata_log_loading import open_metadata_log
 from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.operations.register_broker import register_broker
-from ottla.metadata import SUPPORTED_FEATURES
+from ottla.controller.quorum import MetadataQuorum, Seams
+from ottla.controller.service import ControllerService
+from ottla.metadata import SUPPORTED_FEATURES, MetadataImage
 from ottla.model import NodeId, Uuid
 from ottla.runtime.background import InlineBackground
 from ottla.runtime.tasks import Tasks
@@ -40,10 +47,14 @@ from ottla.wire.messages.create_topics import (
     CreateTopicsResponse,
 )
 from ottla.wire.schema import Message
+from tests.no_network import NoNetwork, NoPeers
+from tests.simulated_controllers import wait_active
 
 NODE_ID = NodeId(1)
 LISTENER = "PLAINTEXT"
 HOST, PORT = "broker.example", 9092
+# Longer than any test: nobody sends this node's heartbeats.
+_SESSION_TIMEOUT_MS = 10**15
 
 T = TypeVar("T")
 
@@ -69,23 +80,28 @@ class OneNode:
         properties = {"log.dirs": ",".join(directories), **(configs or {})}
         config = NodeConfig.of(properties, listen=f"{HOST}:{PORT}")
         logs = LogStore(self.disk, directories)
-        cluster_id = identify(
-            self.disk,
-            [directory.path for directory in logs.directories],
-            config=config,
-            dice=self._dice,
-            now_ms=self.clock.now_ms(),
-        ).cluster_id
-        self.controller = Controller.open(
-            Seams(self.disk, self.clock, self._dice, InlineBackground(), self._tasks),
-            directories[0],
-            cluster_id=cluster_id,
-            node=config,
+        self.controller = self._open_controller(config, logs)
+        service = ControllerService(
+            self.controller,
+            BrokerLiveness(
+                self.controller, self.clock, self._tasks, session_timeout_ms=_SESSION_TIMEOUT_MS
+            ),
         )
         self.broker = Broker(
             node_id=NODE_ID,
             config=config,
-            controller=self.controller,
+            service=service,
+            controller=ActiveController(
+                service,
+                lambda: None,
+                NoNetwork(),
+                self.clock,
+                self._dice,
+                self._tasks,
+                node_id=NODE_ID,
+                on_lost=lambda: None,
+            ),
+            network=NoNetwork(),
             clock=self.clock,
             dice=self._dice,
             tasks=self._tasks,
@@ -96,9 +112,40 @@ class OneNode:
             fetch_bytes_max=1 << 20,
             fetch_sessions_max=10,
         )
+        self.run(self._start(service))
+
+    def _open_controller(self, config: NodeConfig, logs: LogStore) -> Controller:
+        identity = identify(
+            self.disk,
+            [directory.path for directory in logs.directories],
+            config=config,
+            dice=self._dice,
+            now_ms=self.clock.now_ms(),
+        )
+        assert identity.directory_id is not None
+        seams = Seams(self.disk, self.clock, self._dice, InlineBackground(), self._tasks)
+        loaded = open_metadata_log(
+            self.disk, config.metadata_log_dir, MetadataLogConfig(), now_ms=self.clock.now_ms()
+        )
+        raft = raft_config(
+            config,
+            cluster_id=identity.cluster_id,
+            directory_id=identity.directory_id,
+            endpoints=[controller_endpoint(config)],
+        )
+        quorum = MetadataQuorum(seams, loaded, raft, NoPeers())
+        return Controller(seams, quorum, cluster_id=identity.cluster_id, node=config)
+
+    @property
+    def image(self) -> MetadataImage:
+        return self.broker.image
+
+    async def _start(self, service: ControllerService) -> None:
+        self.controller.quorum.start(service)
+        await wait_active(self.controller)
         self.broker.replicas.load()
-        self.controller.listen(self.broker.replicas.apply)
-        self.run(self._register())
+        self.broker.metadata.listen(self.broker.replicas.apply)
+        await self._register()
 
     async def _register(self) -> None:
         registered = await self.controller.submit(
@@ -182,7 +229,7 @@ class OneNode:
 
     def stop(self) -> None:
         """Ends cleanly."""
-        self.run(self.controller.close())
+        self.run(self.controller.quorum.close())
         self.broker.logs.close(broker_epoch=self.broker.image.brokers[NODE_ID].epoch)
         self.abandon()
 

@@ -186,6 +186,7 @@ class Replica:
             self.persist(decisions)
         if decisions.truncate_to is not None:
             log.truncate_to(decisions.truncate_to)
+            self.raft.truncated(now_ms=self.now_ms)
         if decisions.append is not None:
             fetched = decode(bytes(decisions.append))
             self.raft.appended(log.append(fetched), now_ms=self.now_ms)

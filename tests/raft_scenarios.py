@@ -16,7 +16,9 @@ Commands (N is a replica, `A->B` the packets from one to another)
     elapse MS             lets time pass for all
     deliver [A->B]        delivers all packets, and those that follow from them
     drop [A->B]           loses them instead
-    cut N / heal          loses everything to and from N / nothing any more
+    split N N | N N       loses everything between these groups
+    cut N                 loses everything to and from N
+    heal                  loses nothing any more
     append N TEXT ...     has the leader N append records
     hold N / flush N      has N keep appended records in memory / flush them
     crash N / start N     loses what N had not flushed / starts it again
@@ -24,7 +26,7 @@ Commands (N is a replica, `A->B` the packets from one to another)
     resign N
     add L N / remove L N  asks the leader L to add or to remove the voter N
     show [N]              prints state, log (offset:epoch record) and high watermark
-    quiet / verbose       prints state changes only / fetches, too
+    quiet / verbose       does not print fetches, nor what is sent to nobody / does so
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ottla.raft.states import State, Unattached
+from ottla.raft.states import Follower, Leader, State, Unattached
 from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, Listener
 from ottla.wire.messages.api_versions import (
     ApiVersionsRequest,
@@ -74,7 +76,7 @@ class Scenario:
         self._disks: dict[int, ReplicaDisk] = {}
         self._replicas: dict[int, Replica] = {}
         self._packets: list[Packet] = []
-        self._cut: set[int] = set()
+        self._groups: dict[int, int] = {}
         self._held: set[int] = set()
         self._printed: list[str] = []
         self._states: dict[int, str] = {}
@@ -116,14 +118,15 @@ class Scenario:
         del self._replicas[int(node)]
         self._states.pop(int(node))
         self._disks[int(node)].log.crash()
-        self._packets = [each for each in self._packets if int(node) not in each[:2]]
+        self._packets[:] = [each for each in self._packets if int(node) not in each[:2]]
 
     def _do_expire(self, node: str) -> None:
         replica = self._replicas[int(node)]
         state = replica.raft.state
-        deadline_ms = getattr(state, "election_deadline_ms", None)
-        if deadline_ms is None:
-            deadline_ms = getattr(state, "fetch_deadline_ms", self._now_ms)
+        deadline_ms = None if isinstance(state, Follower | Leader) else state.election_deadline_ms
+        if isinstance(state, Follower):
+            deadline_ms = state.fetch_deadline_ms
+        assert deadline_ms is not None, f"{node} is {_described(state)} and waits for nothing"
         self._now_ms = max(self._now_ms, deadline_ms)
         replica.advance(self._now_ms)
         self._print_changes()
@@ -160,11 +163,15 @@ class Scenario:
             self._packets.remove(packet)
             self._print(f"{packet.source} -x {packet.target} {text_of(packet.message)}")
 
+    def _do_split(self, *words: str) -> None:
+        for group, nodes in enumerate(" ".join(words).split("|")):
+            self._groups |= {int(node): group for node in nodes.split()}
+
     def _do_cut(self, node: str) -> None:
-        self._cut.add(int(node))
+        self._groups[int(node)] = -int(node)
 
     def _do_heal(self) -> None:
-        self._cut.clear()
+        self._groups.clear()
 
     def _do_append(self, node: str, *values: str) -> None:
         self._replicas[int(node)].append(*values)
@@ -239,9 +246,9 @@ class Scenario:
                 yield packet
 
     def _hand_over(self, packet: Packet) -> None:
-        is_lost = bool({packet.source, packet.target} & self._cut)
+        is_lost = self._groups.get(packet.source, 0) != self._groups.get(packet.target, 0)
         target = self._replicas.get(packet.target)
-        if not (self._is_quiet and is_chatter(packet.message)):
+        if not (self._is_quiet and (target is None or is_chatter(packet.message))):
             arrow = "-x" if is_lost or target is None else "->"
             self._print(f"{packet.source} {arrow} {packet.target} {text_of(packet.message)}")
         if target is None and not is_lost and not packet.is_response:

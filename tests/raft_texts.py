@@ -54,8 +54,8 @@ def text_of(message: Message) -> str:
             return f"fetch-snapshot {snapshot} at {asked.position}"
         case FetchSnapshotResponse():
             piece = message.topics[0].partitions[0]
-            end = piece.position + len(piece.unaligned_records)
-            what = "all" if end == piece.size else "some"
+            is_last = piece.position + len(piece.unaligned_records) == piece.size
+            what = "all" if is_last else "some"
             return f"snapshot bytes, {what}{_error(piece.error_code)}"
         case AddRaftVoterResponse() | RemoveRaftVoterResponse():
             return f"{type(message).__name__} {ErrorCode(message.error_code).name}"

@@ -4,11 +4,15 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from ottla.controller.controller import Controller, Seams
+from ottla.broker.quorum_config import raft_config
+from ottla.controller.controller import Controller
 from ottla.controller.formatting import format_directory, initial_voter
+from ottla.controller.metadata_log import MetadataLogConfig
+from ottla.controller.metadata_log_loading import open_metadata_log
 from ottla.controller.operations.create_topics import create_topics
 from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.operations.register_broker import register_broker
+from ottla.controller.quorum import MetadataQuorum, Seams
 from ottla.metadata import SUPPORTED_FEATURES
 from ottla.model import NodeId
 from ottla.raft.voters import Endpoint, VoterSet
@@ -25,8 +29,10 @@ from ottla.wire.messages.create_topics import (
     CreateTopicsResponse,
 )
 from tests.cluster_images import CLUSTER_ID, node_config, uuid
+from tests.no_network import NoPeers
 
 DIRECTORY = "/data"
+ENDPOINT = Endpoint("CONTROLLER", "localhost", 9093)
 T = TypeVar("T")
 
 
@@ -50,25 +56,45 @@ class World:
             cluster_id=CLUSTER_ID,
             node_id=NodeId(1),
             directory_id=uuid(501),
-            voters=VoterSet.of(
-                [initial_voter(1, uuid(501), Endpoint("CONTROLLER", "localhost", 9093))]
-            ),
+            voters=VoterSet.of([initial_voter(1, uuid(501), ENDPOINT)]),
             now_ms=self.clock.now_ms(),
         )
 
-    def open(self) -> Controller:
-        """Inside a running loop."""
+    async def open(self) -> Controller:
+        """A controller that is active, and the only one."""
         tasks = Tasks(lambda _name, error: self.task_errors.append(error))
         seams = Seams(self.disk, self.clock, self.dice, self.background, tasks)
-        return Controller.open(seams, DIRECTORY, cluster_id=CLUSTER_ID, node=self.node)
+        node = self.node
+        config = MetadataLogConfig(
+            log_segment_bytes=node.metadata_log_segment_bytes,
+            max_record_bytes_between_snapshots=node.metadata_log_max_record_bytes_between_snapshots,
+        )
+        loaded = open_metadata_log(self.disk, DIRECTORY, config, now_ms=self.clock.now_ms())
+        raft = raft_config(
+            node, cluster_id=CLUSTER_ID, directory_id=uuid(501), endpoints=[ENDPOINT]
+        )
+        quorum = MetadataQuorum(seams, loaded, raft, NoPeers())
+        controller = Controller(seams, quorum, cluster_id=CLUSTER_ID, node=node)
+        quorum.start(controller)
+        await wait_active(controller)
+        return controller
 
     def run(self, play: Callable[[Controller], Coroutine[Any, Any, T]]) -> T:
         """Opens a controller and plays with it."""
 
         async def played() -> T:
-            return await play(self.open())
+            return await play(await self.open())
 
         return asyncio.run(played())
+
+
+async def wait_active(controller: Controller) -> None:
+    """Returns when everything in the log is committed, the controller's own first records too."""
+    quorum = controller.quorum
+    while not controller.is_active or quorum.metadata.end_offset < quorum.log.log_end_offset:
+        if quorum.failure is not None:
+            raise quorum.failure
+        await asyncio.sleep(0)  # noqa: TID251 - lets the flush run, waits for nothing
 
 
 async def serve_broker(controller: Controller, *, incarnation: int = 1) -> int:
@@ -95,7 +121,7 @@ async def serve_broker(controller: Controller, *, incarnation: int = 1) -> int:
         BrokerHeartbeatRequest(
             broker_id=1,
             broker_epoch=registered.broker_epoch,
-            current_metadata_offset=controller.committed_offset,
+            current_metadata_offset=controller.quorum.metadata.end_offset,
         ),
     )
     assert not served.is_fenced

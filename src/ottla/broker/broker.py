@@ -13,6 +13,7 @@ from ottla.broker.local_replicas import LocalReplicas
 from ottla.broker.pending import Pending
 from ottla.broker.producer_ids import ProducerIds
 from ottla.broker.replication import Replication
+from ottla.broker.suspects import Suspects
 from ottla.configs import NodeConfig
 from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES, MetadataImage, VersionRange
@@ -76,6 +77,7 @@ class Broker:
         self.fetch_sessions = FetchSessions(dice, sessions_max=fetch_sessions_max)
         self.request_bytes_max = request_bytes_max
         self.fetch_bytes_max = fetch_bytes_max
+        self.suspects = Suspects(clock)
         self.connections: set[ClientConnection] = set()
         self.connection_limits = ConnectionLimits(self, connections_max=connections_max)
         self.apis: dict[int, HandledApi] = handled_apis()

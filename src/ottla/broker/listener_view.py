@@ -30,9 +30,13 @@ class ReachableBroker(NamedTuple):
 class ListenerView:
     """Made for one answer: the image goes on changing."""
 
-    __slots__ = ("_offline", "_registered", "all_brokers")
+    __slots__ = ("_offline", "_registered", "_suspects", "all_brokers")
 
-    def __init__(self, image: MetadataImage, listener: str) -> None:
+    def __init__(
+        self, image: MetadataImage, listener: str, *, suspects: frozenset[int] = frozenset()
+    ) -> None:
+        """`suspects` are nodes that nobody is to be sent to, for they seem to have died."""
+        self._suspects = suspects
         self._registered = image.brokers
         self.all_brokers = {
             broker.id: ReachableBroker(broker, endpoint)
@@ -56,6 +60,8 @@ class ListenerView:
         return partition.leader if partition.leader in self.all_brokers else NO_LEADER
 
     def leader_error(self, partition: PartitionRegistration) -> ErrorCode:
+        if partition.leader in self._suspects:
+            return ErrorCode.LEADER_NOT_AVAILABLE
         if partition.leader in self.all_brokers:
             return ErrorCode.NONE
         if partition.leader in self._registered:

@@ -23,6 +23,7 @@ from ottla.broker.identity import controller_endpoint, identify
 from ottla.broker.quorum_config import raft_config
 from ottla.broker.quorum_peers import QuorumPeers
 from ottla.broker.registration import Registration
+from ottla.client.probe import is_listening
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import Listener as ConfiguredListener
 from ottla.controller.broker_liveness import BrokerLiveness
@@ -262,6 +263,17 @@ class Node:
 
     def _node_lost(self, node_id: int) -> None:
         """A connection to another replica of the metadata ended, which mostly means it is gone."""
+        self.broker.suspects.add(node_id)
+        self._tasks.start("probe", self._probe(node_id))
+
+    async def _probe(self, node_id: int) -> None:
+        voter = self._quorum.voters.get(node_id)
+        endpoint = None if voter is None else voter.endpoint(self._listener_name)
+        if endpoint is None or await is_listening(
+            self._world.network, Address(endpoint.host, endpoint.port)
+        ):
+            self.broker.suspects.clear(node_id)
+            return
         self.broker.service.liveness.node_lost(node_id)
         if node_id == self._quorum.leader_and_epoch.leader_id:
             self._quorum.leader_lost()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ottla.cli.bootstrap_addresses import address_text, join_addresses
+from ottla.cli.bootstrap_addresses import PORT_MAX, address_text, join_addresses
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.runtime.network import Address
@@ -75,6 +75,18 @@ class ClusterLayout:
             f"There is no node {node_id} in {self.directory}; its nodes are {ids}.",
             exit_code=ExitCode.USAGE,
         )
+
+
+def parse_listen(text: str) -> Address:
+    """HOST:PORT, where port 0 is any."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdecimal() or int(port) > PORT_MAX:
+        raise CommandError(
+            f"{text!r} is no address to listen on.",
+            "Write HOST:PORT, such as 127.0.0.1:9092 or [::1]:9092.",
+            exit_code=ExitCode.USAGE,
+        )
+    return Address(host.strip("[]"), int(port))
 
 
 def has_cluster(directory: Path) -> bool:

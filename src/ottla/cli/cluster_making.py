@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ottla.cli.bootstrap_addresses import PORT_MAX, address_text, join_addresses
+from ottla.cli.bootstrap_addresses import PORT_MAX, join_addresses
 from ottla.cli.cluster_layout import (
     ClusterLayout,
     NodePlace,
@@ -15,7 +15,7 @@ from ottla.cli.cluster_layout import (
     node_properties,
     replication_defaults,
 )
-from ottla.cli.cluster_state import ClusterState, NodeState
+from ottla.cli.cluster_state import initial_state
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.java_properties import format_properties
@@ -58,20 +58,14 @@ def make_cluster(directory: Path, wanted: NewCluster) -> ClusterLayout:
         )
         _validate(properties)
         place.folder.mkdir(parents=True)
-        place.properties_file.write_text(format_properties(properties))
+        # A colon needs no escape within a value, and people are to read the file.
+        text = format_properties(properties).replace("\\:", ":")
+        place.properties_file.write_text(text)
     cluster_id = new_cluster_id(dice)
     _format(layout, cluster_id, dice)
     # The last of it: without this file there is no cluster in the directory.
     initial_state(layout, cluster_id).write(layout.state_file)
     return layout
-
-
-def initial_state(layout: ClusterLayout, cluster_id: str) -> ClusterState:
-    nodes = [
-        NodeState(node.id, address_text(node.address), address_text(node.controller_address))
-        for node in layout.nodes
-    ]
-    return ClusterState(cluster_id, layout.bootstrap, nodes=nodes)
 
 
 def _format(layout: ClusterLayout, cluster_id: str, dice: Dice) -> None:

@@ -12,6 +12,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ottla.cli.bootstrap_addresses import address_text
+from ottla.cli.cluster_layout import ClusterLayout
+
 STARTING: Final = "starting"
 READY: Final = "ready"
 # By a command: it stays down until a command starts it again.
@@ -48,6 +51,15 @@ class ClusterState:
         partial = file.with_suffix(".part")
         partial.write_text(json.dumps(asdict(self), indent=1) + "\n")
         partial.replace(file)
+
+
+def initial_state(layout: ClusterLayout, cluster_id: str) -> ClusterState:
+    """Of a cluster that nobody has started."""
+    nodes = [
+        NodeState(node.id, address_text(node.address), address_text(node.controller_address))
+        for node in layout.nodes
+    ]
+    return ClusterState(cluster_id, layout.bootstrap, nodes=nodes)
 
 
 def read_state(file: Path) -> ClusterState:

@@ -14,7 +14,7 @@ import typer
 
 # In the order in which help lists them. Those with commands of their own are `Typer`s.
 _COMMANDS = ("start", "format", "produce", "consume", "offsets", "bench", "dump", "trace")
-_GROUPS = ("topics", "configs")
+_GROUPS = ("cluster", "topics", "configs")
 
 
 def _print_version(wanted: bool) -> None:

@@ -42,7 +42,7 @@ DEFAULT_BACKOFF: Final = ReconnectBackoff()
 class Peer:
     """Lives as long as somebody may want to talk to the node; ended by `close`.
 
-    `locate` is asked for the node's address before each attempt, as nodes move; None means that
+    `locate` is asked for the node's address before each request, as nodes move; None means that
     nobody knows it yet. `on_lost` is called whenever a connection that was up has ended, whichever
     side ended it.
     """
@@ -85,6 +85,11 @@ class Peer:
         before this first waits, so requests keep the order of the calls.
         """
         channel = self._channel
+        if channel is not None and self._locate() not in (None, channel.address):
+            # It has moved, or somebody else is meant by now.
+            self._channel = None
+            channel.close()
+            channel = None
         if channel is None:
             channel = await self._connected()
         return await channel.send(request, version, timeout_ms=timeout_ms)

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from functools import partial
 
-from ottla.controller.broker_sessions import RECONNECT_GRACE_MS, BrokerSessions
+from ottla.controller.broker_sessions import BrokerSessions
 from ottla.controller.controller import Controller, not_controller
 from ottla.controller.operations.fence_broker import fence_broker
 from ottla.controller.operations.heartbeat import heartbeat
@@ -67,15 +67,15 @@ class BrokerLiveness:
             self._timer = None
 
     def node_lost(self, node_id: int) -> None:
-        """The connection to a node, as a replica of the metadata, has ended. Remembered for when
-        this controller becomes active: often that is why it does."""
+        """Nobody listens where a node listened before. Remembered for when this controller becomes
+        active: often that is why it does."""
         self._lost.add(node_id)
         self._suspect(node_id)
         self._set_timer()
 
     def _suspect(self, node_id: int) -> None:
         if self._sessions is not None:
-            self._sessions.suspect(node_id, until_ms=self._now_ms() + RECONNECT_GRACE_MS)
+            self._sessions.suspect(node_id, until_ms=self._now_ms())
 
     def disconnected(self, connection: object) -> None:
         """A connection over which a heartbeat came has ended."""

@@ -10,6 +10,7 @@ machine what happened and carries out what the machine decides, like a user of e
     raft.fail(number)                      a Send failed, or its response is not sound
     raft.advance()                         `raft.next_deadline_ms` is past
     raft.appended(control_records)         the log is longer
+    raft.truncated()                       the log is shorter
     raft.flushed()                         `log.flushed_end_offset` is greater
     raft.snapshot_installed(records)       a snapshot took the place of the log
     raft.resign()                          this replica is about to stop
@@ -20,7 +21,8 @@ each with `now_ms`. After every event, and once after it was made, the caller ca
 
  1. `quorum_state`: write it to `quorum-state` and sync that (version 1 of the file, or 0 while
     `raft.kraft_version` is 0). Nobody may hear of a vote or an epoch that a crash can take back.
- 2. `truncate_to`: cut the log there, durably. Cut snapshots and images that reach further, too.
+ 2. `truncate_to`: cut the log there, durably, and call `truncated`. Nothing that was committed
+    goes, but whoever looked further ahead has to go back.
  3. `append`: fetched batches, to be appended as they are. `append_control`: the leader's own
     records, to be appended as one control batch in its epoch. Then call `appended` with the
     control records in them and their offsets. Check fetched batches before `respond`: if they

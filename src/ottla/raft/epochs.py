@@ -71,7 +71,7 @@ def receive_end_quorum_epoch(
     state = quorum.state
     if error is ErrorCode.NONE and isinstance(state, Follower):
         backoff_ms = _succession_backoff_ms(quorum, _successors(told))
-        state.fetch_deadline_ms = now_ms + backoff_ms
+        state.leader_resigned(fetch_deadline_ms=now_ms + backoff_ms)
     return end_response(quorum.leader, error)
 
 

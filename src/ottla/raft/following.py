@@ -79,7 +79,7 @@ def _acquaintances(quorum: Quorum) -> Sequence[Destination]:
 def _may_fetch(quorum: Quorum) -> bool:
     state = quorum.state
     if isinstance(state, Follower) and (
-        state.is_appending or (state.download is not None and state.download.is_complete)
+        state.is_log_changing or (state.download is not None and state.download.is_complete)
     ):
         return False
     return quorum.is_flushed and not quorum.connections.is_any_in_flight
@@ -130,26 +130,26 @@ def take_fetch_response(quorum: Quorum, response: FetchResponse, *, now_ms: int)
         return Handled.FAILED
     quorum.connections.make_ready(state.leader_id)
     _take_fetched(quorum, state, answer)
-    state.heard_from_leader(fetch_deadline_ms=now_ms + quorum.config.fetch_timeout_ms)
+    state.heard_from_leader(fetch_deadline_ms=quorum.fetch_deadline_ms(now_ms))
     return Handled.DONE
 
 
 def _take_fetched(quorum: Quorum, state: Follower, answer: PartitionData) -> None:
     diverging, snapshot = answer.diverging_epoch, answer.snapshot_id
     if diverging is not None and diverging.epoch >= 0:
-        _truncate(quorum, OffsetAndEpoch(diverging.end_offset, diverging.epoch))
+        _truncate(quorum, state, OffsetAndEpoch(diverging.end_offset, diverging.epoch))
     elif snapshot is not None and min(snapshot.end_offset, snapshot.epoch) >= 0:
         state.download = SnapshotDownload(OffsetAndEpoch(snapshot.end_offset, snapshot.epoch))
     else:
         state.leader_high_watermark = answer.high_watermark
         if answer.records:
-            state.is_appending = True
+            state.is_log_changing = True
             quorum.decisions.append = answer.records
         else:
             follow_high_watermark(quorum, state)
 
 
-def _truncate(quorum: Quorum, diverging: OffsetAndEpoch) -> None:
+def _truncate(quorum: Quorum, state: Follower, diverging: OffsetAndEpoch) -> None:
     offset = truncation_offset(quorum.log, diverging)
     if quorum.high_watermark is not None and offset < quorum.high_watermark:
         raise CommittedRecordsLostError(
@@ -160,6 +160,7 @@ def _truncate(quorum: Quorum, diverging: OffsetAndEpoch) -> None:
         )
     quorum.decisions.truncate_to = offset
     quorum.history.truncate(offset)
+    state.is_log_changing = True
 
 
 def follow_high_watermark(quorum: Quorum, state: Follower) -> None:

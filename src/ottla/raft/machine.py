@@ -44,7 +44,7 @@ from ottla.wire.stored.quorum_state import QuorumStateData
 
 # How long a leader that cannot be reached has to come back; as much again is left to chance, so
 # that not all followers stand for election at once.
-_PATIENCE_MS = 60
+_PATIENCE_MS = 20
 
 
 class Raft:
@@ -181,8 +181,14 @@ class Raft:
         ):
             voter_changes.voters_appended(quorum, state)
         elif isinstance(state, Follower):
-            state.is_appending = False
+            state.is_log_changing = False
             following.follow_high_watermark(quorum, state)
+        self._poll(now_ms)
+
+    def truncated(self, *, now_ms: int) -> None:
+        """The log is as short as was decided."""
+        if isinstance(self.state, Follower):
+            self.state.is_log_changing = False
         self._poll(now_ms)
 
     def flushed(self, *, now_ms: int) -> None:

@@ -180,14 +180,13 @@ class Quorum:
         assert leader_id != self.local.id
         assert epoch >= self.epoch
         assert epoch > self.epoch or not isinstance(self.state, Leader | Resigned)
-        timeout_ms = self.config.fetch_timeout_ms
         self._enter(
             Follower(
                 epoch,
                 leader_id,
                 endpoint,
-                fetch_deadline_ms=now_ms + timeout_ms,
-                update_voter_ms=now_ms + timeout_ms,
+                fetch_deadline_ms=self.fetch_deadline_ms(now_ms),
+                update_voter_ms=now_ms + self.config.fetch_timeout_ms,
                 voted=self.vote_in(epoch),
             )
         )
@@ -244,6 +243,12 @@ class Quorum:
         """Anywhere from one to two timeouts away, so that voters seldom stand at the same time."""
         timeout_ms = max(self.config.election_timeout_ms, 1)
         return now_ms + timeout_ms + self.dice.below(timeout_ms)
+
+    def fetch_deadline_ms(self, now_ms: int) -> int:
+        """A leader's fetches end at the same time. If the followers gave it up at the same time,
+        too, each would have voted for itself when the others ask."""
+        timeout_ms = self.config.fetch_timeout_ms
+        return now_ms + timeout_ms + self.dice.below(timeout_ms // 10 + 1)
 
     # ---- within a transition
 

@@ -102,7 +102,7 @@ def take_fetch_snapshot_response(
         return Handled.FAILED
     if state.download is not None and not _take_chunk(quorum, state, answer):
         return Handled.FAILED
-    state.heard_from_leader(fetch_deadline_ms=now_ms + quorum.config.fetch_timeout_ms)
+    state.heard_from_leader(fetch_deadline_ms=quorum.fetch_deadline_ms(now_ms))
     return Handled.DONE
 
 

@@ -98,8 +98,8 @@ class SnapshotDownload:
 class Follower:
     """Fetches from the leader. A voter that does not hear from it for too long gives it up.
 
-    `leader_high_watermark` is what the leader said last, `is_appending` tells that fetched records
-    are on their way to the log: nothing is fetched until they are there.
+    `leader_high_watermark` is what the leader said last. While `is_log_changing`, the caller has yet
+    to append or to truncate as decided, and nothing is fetched.
     """
 
     epoch: int
@@ -109,12 +109,21 @@ class Follower:
     update_voter_ms: int
     voted: ReplicaKey | None = None
     has_fetched: bool = False
-    is_appending: bool = False
+    has_leader_resigned: bool = False
+    is_log_changing: bool = False
     leader_high_watermark: int = -1
     download: SnapshotDownload | None = None
 
     def heard_from_leader(self, *, fetch_deadline_ms: int) -> None:
-        self.has_fetched = True
+        """What a leader sent before it resigned may come after it said so."""
+        if not self.has_leader_resigned:
+            self.has_fetched = True
+            self.fetch_deadline_ms = fetch_deadline_ms
+
+    def leader_resigned(self, *, fetch_deadline_ms: int) -> None:
+        """It will not lead in this epoch again, so nobody has to be kept from deposing it."""
+        self.has_leader_resigned = True
+        self.has_fetched = False
         self.fetch_deadline_ms = fetch_deadline_ms
 
 

@@ -20,8 +20,7 @@ A list serves as the count, because its `append` and `pop` are atomic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ottla.model.buffers import Buffer
@@ -68,7 +67,7 @@ class BoundedFile:
     def path(self) -> str:
         return self._path
 
-    # The three that every request needs pin for themselves, which is far cheaper than a `with`.
+    # What requests are made of pins for itself: two calls less for each.
 
     def read_at(self, position: int, length: int) -> bytes:
         self.pins.append(None)
@@ -101,28 +100,40 @@ class BoundedFile:
                 self._files.release(self)
 
     def size(self) -> int:
-        with self._pinned() as file:
-            return file.size()
+        try:
+            return self._pin().size()
+        finally:
+            self._unpin()
 
     def read_into(self, position: int, buffers: Sequence[bytearray | memoryview]) -> int:
-        with self._pinned() as file:
-            return file.read_into(position, buffers)
+        try:
+            return self._pin().read_into(position, buffers)
+        finally:
+            self._unpin()
 
     def truncate(self, size: int) -> None:
-        with self._pinned() as file:
-            file.truncate(size)
+        try:
+            self._pin().truncate(size)
+        finally:
+            self._unpin()
 
     def preallocate(self, size: int) -> None:
-        with self._pinned() as file:
-            file.preallocate(size)
+        try:
+            self._pin().preallocate(size)
+        finally:
+            self._unpin()
 
     def sync(self) -> None:
-        with self._pinned() as file:
-            file.sync()
+        try:
+            self._pin().sync()
+        finally:
+            self._unpin()
 
     def duplicate_descriptor(self) -> int | None:
-        with self._pinned() as file:
-            return file.duplicate_descriptor()
+        try:
+            return self._pin().duplicate_descriptor()
+        finally:
+            self._unpin()
 
     def close(self) -> None:
         """Closes at the end of whatever another thread is still doing."""
@@ -141,13 +152,13 @@ class BoundedFile:
             lower.close()
         return True
 
-    @contextmanager
-    def _pinned(self) -> Iterator[File]:
+    def _pin(self) -> File:
+        """If this raises, too, the file is pinned."""
         self.pins.append(None)
         self.is_used = True
-        try:
-            yield self.lower or self._files.open_again(self)
-        finally:
-            self.pins.pop()
-            if self.is_wanted:
-                self._files.release(self)
+        return self.lower or self._files.open_again(self)
+
+    def _unpin(self) -> None:
+        self.pins.pop()
+        if self.is_wanted:
+            self._files.release(self)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import threading
 from collections import OrderedDict
-from posixpath import dirname, normpath
+from posixpath import normpath
 
 from ottla.runtime.bounded_file import BoundedFile
 from ottla.runtime.disk import Disk, File
@@ -170,7 +170,8 @@ class OpenFiles:
             self._note(name)
 
     def _note(self, name: str) -> None:
-        while (directory := dirname(name)) != name:
+        while name:
+            directory = name.rpartition("/")[0]
             names = self._names_in.setdefault(directory, set())
             if name in names:
                 return
@@ -178,7 +179,8 @@ class OpenFiles:
             name = directory
 
     def _forget(self, name: str) -> None:
-        while (directory := dirname(name)) != name:
+        while name:
+            directory = name.rpartition("/")[0]
             names = self._names_in[directory]
             names.remove(name)
             if names:

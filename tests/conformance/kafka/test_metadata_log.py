@@ -70,8 +70,8 @@ async def some_history(controller: Controller) -> MetadataImage:
             heartbeat,
             BrokerHeartbeatRequest(broker_id=1, broker_epoch=epoch, want_shut_down=True),
         )
-    await controller.close()
-    return controller.image
+    await controller.quorum.close()
+    return controller.quorum.metadata.image
 
 
 def dump(judge: Judge, *files: Path) -> Dump:

@@ -69,7 +69,9 @@ class _Description:
         self._request = request
         self._version = context.api_version
         self._topics = broker.image.topics
-        self._view = ListenerView(broker.image, context.listener)
+        self._view = ListenerView(
+            broker.image, context.listener, suspects=broker.suspects.current()
+        )
         # In a large cluster most partitions are in the same state as some other of their number.
         self._known: dict[tuple[int, PartitionRegistration], MetadataResponsePartition] = {}
         topics = request.topics

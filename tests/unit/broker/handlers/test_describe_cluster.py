@@ -30,7 +30,7 @@ def test_what_may_be_done_is_told_to_who_asks(node: OneNode) -> None:
 
 
 def test_fenced_brokers_are_shown_to_who_asks(node: OneNode) -> None:
-    brokers = node.controller.image.brokers
+    brokers = node.image.brokers
     brokers[7] = replace(brokers[NODE_ID], id=7, fenced=True)
 
     unasked = node.ask(DescribeClusterRequest(), 2)

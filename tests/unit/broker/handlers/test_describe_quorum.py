@@ -29,7 +29,7 @@ def test_this_node_is_the_quorum(node: OneNode, version: int) -> None:
     described = ask(node, version=version)
 
     assert (described.error_code, described.leader_id) == (ErrorCode.NONE, NODE_ID)
-    assert described.leader_epoch == node.controller.epoch
+    assert described.leader_epoch == node.controller.quorum.leader_and_epoch.epoch
     (voter,) = described.current_voters
     assert (voter.replica_id, voter.log_end_offset) == (NODE_ID, described.high_watermark)
     assert described.observers == []

@@ -18,7 +18,7 @@ def listed(node: OneNode, *kinds: int) -> set[tuple[int, str]]:
 
 def subscribe(node: OneNode) -> None:
     resource = Resource(ConfigResourceType.CLIENT_METRICS, "subscription")
-    node.controller.image.configs[resource] = {"interval.ms": "1000"}
+    node.image.configs[resource] = {"interval.ms": "1000"}
 
 
 def test_all_types_are_listed_if_none_is_named(node: OneNode) -> None:

@@ -35,7 +35,7 @@ def ask_by_id(node: OneNode, *ids: Uuid) -> list[MetadataResponseTopic]:
 
 
 def add_broker(node: OneNode, *, listener: str = LISTENER, fenced: bool = False) -> None:
-    node.controller.image.brokers[OTHER_NODE] = BrokerRegistration(
+    node.image.brokers[OTHER_NODE] = BrokerRegistration(
         id=OTHER_NODE,
         epoch=1,
         incarnation_id=ZERO_UUID,
@@ -51,7 +51,7 @@ def add_broker(node: OneNode, *, listener: str = LISTENER, fenced: bool = False)
 
 
 def lead_elsewhere(node: OneNode, topic: str, *, leader: int = OTHER_NODE) -> None:
-    partitions = node.controller.image.topics.by_name[topic].partitions
+    partitions = node.image.topics.by_name[topic].partitions
     directory = partitions[0].directories[0]
     partitions[0] = partitions[0]._replace(
         leader=leader,
@@ -262,7 +262,7 @@ def test_version_0_leaves_out_replicas_that_cannot_be_reached(node: OneNode) -> 
 
 def test_a_replica_in_a_directory_that_its_broker_lost_is_offline(node: OneNode) -> None:
     node.create_topic("orders")
-    partitions = node.controller.image.topics.by_name["orders"].partitions
+    partitions = node.image.topics.by_name["orders"].partitions
     partitions[0] = partitions[0]._replace(directories=(Uuid(b"lost directory.."),))
 
     (partition,) = ask(node, "orders").topics[0].partitions

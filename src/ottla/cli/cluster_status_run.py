@@ -1,0 +1,115 @@
+"""`ottla cluster status` at work: once, or again and again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from rich.console import RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from ottla.cli.bootstrap_addresses import address_text, parse_addresses
+from ottla.cli.cluster_admin import ClusterAdmin
+from ottla.cli.cluster_layout import ClusterLayout, read_layout
+from ottla.cli.cluster_nodes import running_pids
+from ottla.cli.cluster_state import is_paused, read_state
+from ottla.cli.cluster_status import ClusterStatus, ask_status
+from ottla.cli.cluster_status_view import ProcessView, status_json, status_view
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.terminal import Terminal
+from ottla.runtime.network import Address
+from ottla.runtime.system_clock import SystemClock
+
+_WATCH_SECONDS: Final = 1.0
+
+
+def show_status(
+    terminal: Terminal, directory: Path, *, bootstrap: str | None, watch: bool, as_json: bool
+) -> ExitCode:
+    """Of the cluster in the directory, or of any that is named by its addresses."""
+    layout = None if bootstrap is not None else read_layout(directory)
+    addresses = _addresses(layout, bootstrap)
+    if watch:
+        return asyncio.run(_watch(terminal, addresses, layout, as_json=as_json))
+    processes = _processes(layout)
+    try:
+        status = asyncio.run(_ask(addresses))
+    except CommandError as error:
+        if layout is not None and not any(process.is_well for process in processes.values()):
+            raise CommandError(
+                f"The cluster in {layout.directory} is down.",
+                f"`ottla cluster up --data-dir {directory}` starts it.",
+                exit_code=ExitCode.UNREACHABLE,
+            ) from None
+        raise error
+    if as_json:
+        terminal.print_json(status_json(status, processes))
+    else:
+        terminal.stdout.print(status_view(status, processes))
+    return _verdict(status, processes)
+
+
+async def _watch(
+    terminal: Terminal,
+    addresses: tuple[Address, ...],
+    layout: ClusterLayout | None,
+    *,
+    as_json: bool,
+) -> ExitCode:
+    """Until Ctrl-C. A cluster that does not answer is worth watching, too."""
+    clock = SystemClock()
+    with Live(console=terminal.stdout, auto_refresh=False) as live:
+        while True:
+            try:
+                status = await _ask(addresses)
+            except CommandError as error:
+                if as_json:
+                    terminal.print_json({"is_well": False, "reason": error.message})
+                else:
+                    live.update(Text(error.message, style="red"), refresh=True)
+            else:
+                processes = _processes(layout)
+                if as_json:
+                    terminal.print_json(status_json(status, processes))
+                else:
+                    shown: RenderableType = status_view(status, processes)
+                    live.update(shown, refresh=True)
+            await clock.sleep(_WATCH_SECONDS)
+
+
+async def _ask(addresses: tuple[Address, ...]) -> ClusterStatus:
+    async with ClusterAdmin(addresses) as admin:
+        return await ask_status(admin, now_ms=SystemClock().now_ms())
+
+
+def _addresses(layout: ClusterLayout | None, bootstrap: str | None) -> tuple[Address, ...]:
+    if layout is None:
+        assert bootstrap is not None, "one of the two says where the cluster is"
+        return parse_addresses(bootstrap)
+    return tuple(node.address for node in layout.nodes)
+
+
+def _processes(layout: ClusterLayout | None) -> dict[int, ProcessView]:
+    if layout is None:
+        return {}
+    state, running = read_state(layout.state_file), running_pids(layout)
+    processes = {}
+    for node in layout.nodes:
+        pid = running.get(node.id)
+        if pid is None:
+            text = "down" if state.supervisor_pid is None else state.node(node.id).state
+        elif is_paused(pid):
+            text = f"{pid} paused"
+        else:
+            text = str(pid)
+        well = pid is not None and text == str(pid)
+        processes[node.id] = ProcessView(text, address_text(node.address), well)
+    return processes
+
+
+def _verdict(status: ClusterStatus, processes: Mapping[int, ProcessView]) -> ExitCode:
+    is_well = status.is_well and all(process.is_well for process in processes.values())
+    return ExitCode.OK if is_well else ExitCode.REFUSED
