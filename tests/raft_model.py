@@ -8,10 +8,8 @@ picks every step, so a seed is a history.
 from __future__ import annotations
 
 import random  # noqa: TID251  the seed's own
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from ottla.raft import RaftConfig, VoterSet
 from ottla.raft.states import Leader, Resigned
 from ottla.runtime.dice import RandomDice
 from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, Listener
@@ -134,19 +132,8 @@ class Trouble:
     change_voters: int = 1
 
 
-ReplicaFactory = Callable[..., Replica]
-
-
 class Model:
-    def __init__(
-        self,
-        seed: int,
-        node_count: int,
-        *,
-        trouble: Trouble | None = None,
-        fetch_bytes_max: int | None = None,
-        make_replica: ReplicaFactory = Replica,
-    ) -> None:
+    def __init__(self, seed: int, node_count: int, *, trouble: Trouble | None = None) -> None:
         self.random = random.Random(seed)
         self.now_ms = 0
         self.invariants = Invariants()
@@ -155,13 +142,12 @@ class Model:
         self.groups: dict[int, int] = {}
         self.appended = 0
         self._trouble = trouble or Trouble()
-        self._make_replica = make_replica
         first = voter_set(*range(1, node_count + 1))
         self.disks = {each: formatted_disk(first) for each in first.ids}
         self.disks[node_count + 1] = ReplicaDisk()
         # Half of the histories have one record at a time fetched, and snapshots in many pieces.
-        bytes_max = fetch_bytes_max or self.random.choice([1, 1 << 20])
-        self.configs: dict[int, RaftConfig] = {
+        bytes_max = self.random.choice([1, 1 << 20])
+        self.configs = {
             each: replace(
                 config(each, bootstrap=tuple(first.ids)),
                 fetch_bytes_max=bytes_max,
@@ -250,7 +236,7 @@ class Model:
         down = sorted(self.disks.keys() - self.replicas.keys())
         if down:
             node_id = self.random.choice(down) if node_id is None else node_id
-            self.replicas[node_id] = self._make_replica(
+            self.replicas[node_id] = Replica(
                 self.configs[node_id],
                 self.disks[node_id],
                 RandomDice(self.random),
@@ -322,9 +308,3 @@ class Model:
             self.packets.append(packet.answered(API_VERSIONS))
         else:
             target.deliver(packet, self.now_ms)
-
-
-def voters_of(model: Model) -> VoterSet:
-    leader = model.leader()
-    assert leader is not None
-    return leader.raft.voters

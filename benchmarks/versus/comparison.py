@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from benchmarks.figure import Figure
 from benchmarks.versus.scale import Scale
 from benchmarks.versus.servers import OttlaServer, Server
 
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
 Sample = TypeVar("Sample")
-Side = TypeVar("Side", Server, type[Server])
+Side = TypeVar("Side", bound=Named)
 # The samples of each side by its name.
 Samples = dict[str, list[Sample]]
 # Tells the person who waits what is being measured.
@@ -82,10 +89,13 @@ def compared(
     samples: Samples[Sample],
     value: Callable[[Sample], float],
     bound: Bound = NO_BOUND,
+    *,
+    of_rounds: Callable[[Iterable[float]], float] = median,
 ) -> Figure:
-    medians = {side: median(map(value, of_side)) for side, of_side in samples.items()}
-    ours = medians.pop(OttlaServer.name)
-    theirs = next(iter(medians.values()), None)
+    """Of each side's rounds the median counts, or what else is asked for."""
+    values = {side: of_rounds(map(value, of_side)) for side, of_side in samples.items()}
+    ours = values.pop(OttlaServer.name)
+    theirs = next(iter(values.values()), None)
     if theirs is None:
         bound = Bound(value_max=bound.value_max)
     return Figure(

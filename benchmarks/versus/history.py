@@ -1,4 +1,4 @@
-"""Every run of the comparison, one line of JSON each: what a change did to the ratios."""
+"""Every run of the comparisons, one line of JSON each: what a change did to the ratios."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ PATH = Path(__file__).resolve().parents[1] / "history.jsonl"
 GIBIBYTE = 1 << 30
 
 
-def append(figures: Sequence[Figure], *, quick: bool, path: Path = PATH) -> None:
+def append(figures: Sequence[Figure], *, suite: str, quick: bool, path: Path = PATH) -> None:
     run = {
+        "suite": suite,
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "commit": _commit(),
         "machine": _machine(),
@@ -29,13 +30,15 @@ def append(figures: Sequence[Figure], *, quick: bool, path: Path = PATH) -> None
         file.write(json.dumps(run, ensure_ascii=False) + "\n")
 
 
-def last(*, quick: bool, path: Path = PATH) -> dict[str, float]:
+def last(*, suite: str, quick: bool, path: Path = PATH) -> dict[str, float]:
     """The ratios by name of the latest run as long as this one, on a machine like this one."""
+    same = (suite, quick, _machine())
     if not path.exists():
         return {}
     for line in reversed(path.read_text(encoding="utf-8").splitlines()):
         run = json.loads(line)
-        if run["quick"] == quick and run["machine"] == _machine():
+        # The first runs were all of one suite and do not name it.
+        if (run.get("suite", "versus"), run["quick"], run["machine"]) == same:
             return {
                 figure["name"]: figure["ratio"]
                 for figure in run["figures"]

@@ -20,6 +20,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 from benchmarks.versus.process_usage import cpu_seconds, resident_bytes
 from benchmarks.versus.wire_client import WireError, wait_answered
@@ -62,7 +63,7 @@ class Server(ABC):
     Not running until `start`; after `stop` it can be started again over the same data.
     """
 
-    name: str
+    name: ClassVar[str]
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -89,7 +90,7 @@ class Server(ABC):
         started = time.perf_counter()
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                self.command(), stdout=log, stderr=log, preexec_fn=_raise_open_files
+                self.command(), stdout=log, stderr=log, preexec_fn=raise_open_files
             )
         try:
             wait_answered(self.address, is_alive=self._is_alive, timeout_s=START_TIMEOUT_S)
@@ -152,11 +153,7 @@ class OttlaServer(Server):
     name = "Ottla"
 
     def prepare(self) -> None:
-        """Compiles the sources, as an installation does and a checkout that was edited lacks."""
-        package = importlib.util.find_spec("ottla")
-        assert package is not None
-        assert package.submodule_search_locations is not None
-        compileall.compile_dir(package.submodule_search_locations[0], quiet=1)
+        compile_sources()
 
     def command(self) -> list[str]:
         ottla = Path(sys.executable).with_name("ottla")
@@ -179,13 +176,21 @@ def fresh(kind: type[Server]) -> Iterator[Server]:
         shutil.rmtree(scratch)
 
 
+def compile_sources() -> None:
+    """As an installation does, and as a checkout that was edited lacks."""
+    package = importlib.util.find_spec("ottla")
+    assert package is not None
+    assert package.submodule_search_locations is not None
+    compileall.compile_dir(package.submodule_search_locations[0], quiet=1)
+
+
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
         return port
 
 
-def _raise_open_files() -> None:
+def raise_open_files() -> None:
     """As an administrator would for a broker of thousands of partitions."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

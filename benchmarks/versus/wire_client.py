@@ -127,10 +127,15 @@ def _is_led(topic: MetadataResponseTopic) -> bool:
     return not topic.error_code and all(partition.leader_id >= 0 for partition in partitions)
 
 
-def create_topics(address: str, names: Sequence[str], *, partitions: int) -> None:
+def create_topics(
+    address: str, names: Sequence[str], *, partitions: int, replication_factor: int = 1
+) -> None:
     """Creates them and waits until they can be written to."""
     topics = [
-        CreatableTopic(name=name, num_partitions=partitions, replication_factor=1) for name in names
+        CreatableTopic(
+            name=name, num_partitions=partitions, replication_factor=replication_factor
+        )
+        for name in names
     ]
     request = CreateTopicsRequest(topics=topics)
     with WireClient(address) as client:

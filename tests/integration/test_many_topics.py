@@ -1,12 +1,15 @@
-"""Thousands of partitions on one node: made, listed, written to, at rest, and started again."""
+"""Thousands of partitions on one node: made, listed, written to, at rest, started again, and
+deleted while others go on asking."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.wire.messages.metadata import MetadataRequest, MetadataResponse
 from ottla.wire.messages.produce import (
@@ -25,6 +28,8 @@ PARTITIONS = 5
 STEP = max(TOPICS // 100, 1)
 CREATE_SECONDS_MAX = 300.0
 METADATA_SECONDS_MAX = 1.0
+DELETE_SECONDS_MAX = 60.0
+WAIT_SECONDS_MAX = 1.0
 RESTART_SECONDS_MAX = 5.0
 RECOVERY_SECONDS_MAX = 30.0
 IDLE_SECONDS = at_scale(quick=2, soak=5)
@@ -103,6 +108,30 @@ def assert_has_what_was_written(connection: WireConnection, *, times: int) -> No
     }
 
 
+def delete_all(connection: WireConnection) -> None:
+    connection.socket.settimeout(DELETE_SECONDS_MAX)
+    request = DeleteTopicsRequest(
+        topics=[DeleteTopicState(name=name) for name in names()],
+        timeout_ms=int(DELETE_SECONDS_MAX * 1_000),
+    )
+    answer = connection.ask(request, 6)
+    assert {result.error_code for result in answer.responses} == {0}
+
+
+def longest_wait(node: NodeProcess, meanwhile: Callable[[], None]) -> float:
+    """The seconds that the slowest of many small requests took while something large was done."""
+    work = threading.Thread(target=meanwhile)
+    longest = 0.0
+    with WireConnection(node.address) as connection:
+        work.start()
+        while work.is_alive():
+            started = time.perf_counter()
+            connection.ask(MetadataRequest(topics=[]), 12)
+            longest = max(longest, time.perf_counter() - started)
+    work.join()
+    return longest
+
+
 def idle_cpu(node: NodeProcess) -> float:
     """The share of a core that the node takes while nobody asks anything of it."""
     before = node.cpu_seconds
@@ -131,14 +160,19 @@ def test_thousands_of_partitions_cost_little_and_start_soon(tmp_path: Path) -> N
         recovered = node.start()
         with WireConnection(node.address) as connection:
             assert_has_what_was_written(connection, times=2)
+            started = time.perf_counter()
+            waited = longest_wait(node, lambda: delete_all(connection))
+            deleted = time.perf_counter() - started
+            assert connection.ask(MetadataRequest(topics=None), 12).topics == []
         node.assert_no_traceback()
     print(f"{TOPICS} x {PARTITIONS} partitions: created in {created:.1f} s, listed in")
     print(f"{listed * 1_000:.0f} ms, stopped in {stopped:.1f} s, started in {restarted:.1f} s,")
     print(f"after a kill in {recovered:.1f} s; at rest {idle:.1%} of a core, {open_files} files,")
-    print(f"{resident >> 20} MiB")
+    print(f"{resident >> 20} MiB; deleted in {deleted:.1f} s, others waited {waited:.2f} s at most")
     assert listed < METADATA_SECONDS_MAX
     assert restarted < RESTART_SECONDS_MAX
     assert recovered < RECOVERY_SECONDS_MAX
+    assert waited < WAIT_SECONDS_MAX
     assert idle < IDLE_CPU_MAX
     assert open_files < OPEN_FILES_MAX
     assert resident < RESIDENT_BYTES_MAX

@@ -99,7 +99,7 @@ def votes_are_not_persisted(patch: pytest.MonkeyPatch) -> None:
 def _first_broken_seed(seeds: int) -> int | None:
     for seed in range(seeds):
         try:
-            Model(seed, 3, trouble=RESTLESS).run(STEPS)
+            Model(seed, 3, trouble=RESTLESS).run(600)
         except InvariantError:
             return seed
     return None

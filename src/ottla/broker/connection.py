@@ -241,6 +241,9 @@ class ClientConnection:
     async def _resolve(self, answer: Awaitable[Message], pending: Pending) -> None:
         try:
             pending.resolve(await answer)
+        except ConnectionAbortedError as error:
+            _log.info("closing the connection of %s: %s", self._connection.peer_address, error)
+            self.close()
         except Exception:
             self._connection.abort()
             raise

@@ -247,6 +247,7 @@ class Node:
         await self._quorum.close()
         for _, listener in self._listeners:
             listener.close()
+        await self._turn_away()
         self.broker.controller.close()
         await self._tasks.close()
         self.broker.replication.close()
@@ -291,6 +292,13 @@ class Node:
         while connections and clock.monotonic() < deadline:
             await clock.sleep(_DRAIN_STEP_SECONDS)
         for connection in list(connections):
+            connection.abort()
+
+    async def _turn_away(self) -> None:
+        """Ends what other nodes connected while this one took leave of the quorum; some of it may
+        still be on its way from the listener."""
+        await self._world.clock.sleep(_DRAIN_STEP_SECONDS)
+        for connection in list(self.broker.connections):
             connection.abort()
 
     async def _listen(self) -> None:

@@ -7,10 +7,10 @@ partitions), so these commands speak the protocol themselves, to Apache Kafka's 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, Final, Self
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, Self, TypeVar
 
-from ottla.cli.bootstrap_addresses import address_text
+from ottla.cli.bootstrap_addresses import address_text, parse_addresses
 from ottla.cli.cluster_errors import nobody_listens
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.port_probe import reason_text
@@ -24,6 +24,8 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.messages.api_versions import ApiVersionsRequest
 from ottla.wire.messages.metadata import MetadataRequest, MetadataResponse
 from ottla.wire.schema import Message
+
+T = TypeVar("T")
 
 CONNECT_TIMEOUT_MS: Final = 3_000
 # A node that takes longer than this to say which versions it speaks is stuck, or no node.
@@ -144,6 +146,16 @@ class ClusterAdmin:
             if link is not None:
                 return link
         raise nobody_listens(reasons)
+
+
+def with_admin(bootstrap: str, ask: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
+    """Runs what talks to the cluster at HOST:PORT,... from its first connection to its last."""
+
+    async def run() -> T:
+        async with ClusterAdmin(parse_addresses(bootstrap)) as admin:
+            return await ask(admin)
+
+    return asyncio.run(run())
 
 
 def refusal(doing: str, error_code: int, message: str | None) -> CommandError:

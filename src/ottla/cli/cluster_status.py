@@ -10,22 +10,16 @@ from typing import Final, NamedTuple
 
 from ottla.cli.cluster_admin import ClusterAdmin
 from ottla.cli.exit_codes import CommandError
+from ottla.cli.quorum_description import Quorum, describe_quorum
 from ottla.client import ChannelError
 from ottla.runtime.network import Address
 from ottla.wire.messages.describe_cluster import DescribeClusterRequest
-from ottla.wire.messages.describe_quorum import (
-    DescribeQuorumRequest,
-    DescribeQuorumRequestPartitionData,
-    DescribeQuorumRequestTopicData,
-    DescribeQuorumResponsePartitionData,
-)
 from ottla.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
 
-METADATA_TOPIC: Final = "__cluster_metadata"
 NO_LEADER: Final = -1
 # A node that is asked for its offsets and takes longer is shown without them.
 _OFFSETS_TIMEOUT_MS: Final = 2_000
@@ -59,21 +53,12 @@ class BrokerView(NamedTuple):
     lag: int | None
 
 
-class ControllerView(NamedTuple):
-    id: int
-    is_leader: bool
-    is_voter: bool
-    lag: int
-    # Since it last had everything that the leader had; None where nobody tells.
-    behind_ms: int | None
-
-
 @dataclass(frozen=True, slots=True)
 class ClusterStatus:
     cluster_id: str
     brokers: tuple[BrokerView, ...]
-    controllers: tuple[ControllerView, ...]
-    controller_epoch: int
+    # None while no controller leads.
+    quorum: Quorum | None
     partitions: tuple[PartitionPlace, ...]
 
     @property
@@ -90,11 +75,11 @@ class ClusterStatus:
             self.under_replicated
             or self.without_leader
             or any(broker.is_fenced for broker in self.brokers)
-            or not any(controller.is_leader for controller in self.controllers)
+            or self.quorum is None
         )
 
 
-async def ask_status(admin: ClusterAdmin, *, now_ms: int) -> ClusterStatus:
+async def ask_status(admin: ClusterAdmin) -> ClusterStatus:
     metadata = await admin.metadata()
     cluster = await admin.ask(DescribeClusterRequest(include_fenced_brokers=True))
     partitions = tuple(
@@ -114,7 +99,10 @@ async def ask_status(admin: ClusterAdmin, *, now_ms: int) -> ClusterStatus:
         if not broker.is_fenced
     }
     lags = await _lags(admin, addresses, partitions)
-    quorum = await describe_quorum(admin)
+    try:
+        quorum = await describe_quorum(admin)
+    except CommandError:
+        quorum = None
     led = Counter(partition.leader for partition in partitions)
     held = Counter(replica for partition in partitions for replica in partition.replicas)
     in_sync = Counter(replica for partition in partitions for replica in partition.in_sync)
@@ -131,52 +119,7 @@ async def ask_status(admin: ClusterAdmin, *, now_ms: int) -> ClusterStatus:
         )
         for broker in sorted(cluster.brokers, key=lambda each: each.broker_id)
     )
-    return ClusterStatus(
-        cluster.cluster_id,
-        brokers,
-        controller_views(quorum, now_ms=now_ms) if quorum else (),
-        quorum.leader_epoch if quorum else -1,
-        partitions,
-    )
-
-
-async def describe_quorum(admin: ClusterAdmin) -> DescribeQuorumResponsePartitionData | None:
-    """None while no controller leads."""
-    topic = DescribeQuorumRequestTopicData(
-        topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartitionData()]
-    )
-    try:
-        response = await admin.ask(DescribeQuorumRequest(topics=[topic]))
-    except CommandError:
-        return None
-    if response.error_code:
-        return None
-    (partition,) = response.topics[0].partitions
-    found: DescribeQuorumResponsePartitionData = partition
-    return None if found.error_code else found
-
-
-def controller_views(
-    quorum: DescribeQuorumResponsePartitionData, *, now_ms: int
-) -> tuple[ControllerView, ...]:
-    """Voters first, then the others that follow."""
-    replicas = [(state, True) for state in quorum.current_voters]
-    replicas += [(state, False) for state in quorum.observers]
-    ends = {state.replica_id: state.log_end_offset for state, _ in replicas}
-    end = ends.get(quorum.leader_id, quorum.high_watermark)
-    return tuple(
-        ControllerView(
-            state.replica_id,
-            is_leader=state.replica_id == quorum.leader_id,
-            is_voter=is_voter,
-            # A follower may have said so after the leader counted itself.
-            lag=max(end - state.log_end_offset, 0),
-            behind_ms=max(now_ms - state.last_caught_up_timestamp, 0)
-            if state.last_caught_up_timestamp >= 0
-            else None,
-        )
-        for state, is_voter in replicas
-    )
+    return ClusterStatus(cluster.cluster_id, brokers, quorum, partitions)
 
 
 async def _lags(

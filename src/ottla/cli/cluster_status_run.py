@@ -48,7 +48,7 @@ def show_status(
     if as_json:
         terminal.print_json(status_json(status, processes))
     else:
-        terminal.stdout.print(status_view(status, processes))
+        terminal.stdout.print(status_view(status, processes, now_ms=SystemClock().now_ms()))
     return _verdict(status, processes)
 
 
@@ -75,14 +75,16 @@ async def _watch(
                 if as_json:
                     terminal.print_json(status_json(status, processes))
                 else:
-                    shown: RenderableType = status_view(status, processes)
+                    shown: RenderableType = status_view(
+                        status, processes, now_ms=SystemClock().now_ms()
+                    )
                     live.update(shown, refresh=True)
             await clock.sleep(_WATCH_SECONDS)
 
 
 async def _ask(addresses: tuple[Address, ...]) -> ClusterStatus:
     async with ClusterAdmin(addresses) as admin:
-        return await ask_status(admin, now_ms=SystemClock().now_ms())
+        return await ask_status(admin)
 
 
 def _addresses(layout: ClusterLayout | None, bootstrap: str | None) -> tuple[Address, ...]:

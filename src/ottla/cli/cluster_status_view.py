@@ -11,7 +11,8 @@ from rich.text import Text
 
 from ottla.cli.bootstrap_addresses import address_text
 from ottla.cli.cells import NOTHING, count
-from ottla.cli.cluster_status import BrokerView, ClusterStatus, ControllerView, PartitionPlace
+from ottla.cli.cluster_status import BrokerView, ClusterStatus, PartitionPlace
+from ottla.cli.quorum_description import QuorumReplica
 from ottla.cli.terminal import new_table
 
 PARTITIONS_SHOWN_MAX: Final = 20
@@ -27,8 +28,10 @@ class ProcessView(NamedTuple):
     is_well: bool
 
 
-def status_view(status: ClusterStatus, processes: Mapping[int, ProcessView]) -> RenderableType:
-    parts: list[RenderableType] = [_headline(status), _nodes_table(status, processes)]
+def status_view(
+    status: ClusterStatus, processes: Mapping[int, ProcessView], *, now_ms: int
+) -> RenderableType:
+    parts: list[RenderableType] = [*_headlines(status), _nodes_table(status, processes, now_ms)]
     lacking = status.under_replicated
     if lacking:
         parts += ["", _partitions_table(lacking[:PARTITIONS_SHOWN_MAX])]
@@ -38,18 +41,21 @@ def status_view(status: ClusterStatus, processes: Mapping[int, ProcessView]) -> 
 
 
 def status_json(status: ClusterStatus, processes: Mapping[int, ProcessView]) -> dict[str, Any]:
-    leader = next((each.id for each in status.controllers if each.is_leader), None)
+    quorum = status.quorum
     return {
         "cluster_id": status.cluster_id,
         "is_well": status.is_well and all(process.is_well for process in processes.values()),
-        "controller": leader,
-        "controller_epoch": status.controller_epoch,
+        "controller": None if quorum is None else quorum.leader_id,
+        "controller_epoch": None if quorum is None else quorum.leader_epoch,
         "partitions": len(status.partitions),
         "brokers": [
             {**broker._asdict(), "address": address_text(broker.address)}
             for broker in status.brokers
         ],
-        "controllers": [controller._asdict() for controller in status.controllers],
+        "controllers": [
+            {"id": replica.id, "role": replica.role, "lag": replica.lag}
+            for replica in ([] if quorum is None else quorum.replicas)
+        ],
         "processes": {str(node_id): process.text for node_id, process in processes.items()},
         "without_leader": [_name(partition) for partition in status.without_leader],
         "under_replicated": [
@@ -65,42 +71,42 @@ def status_json(status: ClusterStatus, processes: Mapping[int, ProcessView]) -> 
     }
 
 
-def _headline(status: ClusterStatus) -> Text:
+def _headlines(status: ClusterStatus) -> tuple[Text, Text]:
+    cluster = Text.assemble(("cluster ", "dim"), status.cluster_id, ", ")
+    if status.quorum is None:
+        cluster.append("no active controller", "red")
+    else:
+        cluster.append(
+            f"controller {status.quorum.leader_id} is active (epoch {status.quorum.leader_epoch})"
+        )
     serving = sum(not broker.is_fenced for broker in status.brokers)
-    leader = next((each.id for each in status.controllers if each.is_leader), None)
-    line = Text.assemble(
-        ("cluster ", "dim"),
-        f"{status.cluster_id}  ",
-        f"{serving} of {count(len(status.brokers), 'broker')} serving, ",
-        "no active controller, "
-        if leader is None
-        else f"controller {leader} (epoch {status.controller_epoch}), ",
-        count(len(status.partitions), "partition"),
-    )
+    line = Text(f"{serving} of {count(len(status.brokers), 'broker')} serving, ")
+    line.append(count(len(status.partitions), "partition"))
     if status.without_leader:
         line.append(f", {len(status.without_leader):,} without a leader", "red")
     if status.under_replicated:
         line.append(f", {len(status.under_replicated):,} under-replicated", "yellow")
     elif status.partitions:
         line.append(", all in sync", "green")
-    return line
+    return cluster, line
 
 
-def _nodes_table(status: ClusterStatus, processes: Mapping[int, ProcessView]) -> Table:
+def _nodes_table(status: ClusterStatus, processes: Mapping[int, ProcessView], now_ms: int) -> Table:
     numbers = ("node", "leads", "replicas", "in sync", "lag")
     titles = ["node", "address", "broker", "leads", "replicas", "in sync", "lag", "controller"]
     if processes:
         titles.insert(1, "process")
     table = new_table(*titles, right=numbers)
     brokers = {broker.id: broker for broker in status.brokers}
-    controllers = {controller.id: controller for controller in status.controllers}
+    quorum = () if status.quorum is None else status.quorum.replicas
+    controllers = {replica.id: replica for replica in quorum}
     for node_id in sorted({*brokers, *controllers, *processes}):
         broker, process = brokers.get(node_id), processes.get(node_id)
         cells: list[Text | str] = [str(node_id)]
         if processes:
             cells.append(NOTHING if process is None else _process_cell(process))
         cells += [_address(broker, process), *_broker_cells(broker)]
-        table.add_row(*cells, _controller_cell(controllers.get(node_id)))
+        table.add_row(*cells, _controller_cell(controllers.get(node_id), now_ms))
     return table
 
 
@@ -128,16 +134,16 @@ def _broker_cells(broker: BrokerView | None) -> list[Text | str]:
     ]
 
 
-def _controller_cell(controller: ControllerView | None) -> Text:
-    if controller is None:
+def _controller_cell(replica: QuorumReplica | None, now_ms: int) -> Text:
+    if replica is None:
         return Text(NOTHING)
-    if controller.is_leader:
+    if replica.is_leader:
         return Text("active", style="green")
-    text = Text("voter" if controller.is_voter else "observer")
-    behind_ms = controller.behind_ms
-    if behind_ms is None or behind_ms > _BEHIND_MS_WORTH_TELLING:
-        since = "never caught up" if behind_ms is None else f"behind for {behind_ms / 1_000:.0f} s"
-        text.append(f", {since}", "yellow")
+    text = Text(replica.role)
+    if replica.last_caught_up_ms is None:
+        text.append(", not heard of", "yellow")
+    elif (behind_ms := now_ms - replica.last_caught_up_ms) > _BEHIND_MS_WORTH_TELLING:
+        text.append(f", behind by {behind_ms / 1_000:.0f} s", "yellow")
     return text
 
 

@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 
 # In the order in which help lists them. Those with commands of their own are `Typer`s.
-_COMMANDS = ("start", "format", "produce", "consume", "offsets", "bench", "dump", "trace")
-_GROUPS = ("cluster", "topics", "configs")
+_COMMANDS = ("start", "format", "produce", "consume", "offsets", "elect", "bench", "dump", "trace")
+_GROUPS = ("cluster", "topics", "configs", "quorum", "reassign")
 
 
 def _print_version(wanted: bool) -> None:

@@ -44,7 +44,7 @@ class Peer:
 
     `locate` is asked for the node's address before each request, as nodes move; None means that
     nobody knows it yet. `on_lost` is called whenever a connection that was up has ended, whichever
-    side ended it.
+    side ended it; not after `close`.
     """
 
     def __init__(
@@ -158,4 +158,5 @@ class Peer:
     def _lost(self, channel: Channel) -> None:
         if self._channel is channel:
             self._channel = None
-            self._on_lost()
+            if not self._is_closed:
+                self._on_lost()

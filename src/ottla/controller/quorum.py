@@ -269,6 +269,7 @@ class MetadataQuorum:
         if decisions.truncate_to is not None:
             self.log.truncate_to(decisions.truncate_to, now_ms=now_ms)
             self.metadata.truncated(decisions.truncate_to)
+            self._raft.truncated(now_ms=self._now_ms())
         if decisions.append is not None:
             self._append_fetched(decisions.append, now_ms)
         if decisions.append_control:

@@ -115,7 +115,11 @@ def send_begin_quorum_epoch(quorum: Quorum, leader: Leader, *, now_ms: int) -> N
     leader.begin_quorum_epoch_ms = now_ms + period_ms
     for key in leader.progress.silent_voters(since_ms=now_ms - period_ms):
         destination = quorum.destination(key.id)
-        if destination is None or not quorum.connections.is_ready(key.id):
+        if destination is None:
+            continue
+        if not quorum.connections.is_ready(key.id):
+            ready_ms = quorum.connections.next_deadline_ms or now_ms + period_ms
+            leader.begin_quorum_epoch_ms = min(leader.begin_quorum_epoch_ms, ready_ms)
             continue
         told = begin.BeginQuorumEpochRequestPartitionData(
             partition_index=PARTITION,

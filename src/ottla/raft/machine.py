@@ -308,11 +308,8 @@ class Raft:
 
     def _stand_alone(self, now_ms: int) -> None:
         """The only voter has nobody to wait for, and nobody to ask."""
-        quorum = self._quorum
-        if isinstance(self.state, Resigned):
-            quorum.become_unattached(quorum.epoch + 1, now_ms=now_ms)
         if not isinstance(self.state, Candidate):
-            quorum.become_prospective(now_ms=now_ms)
+            self._quorum.become_prospective(now_ms=now_ms)
 
     def _require_carried_out(self) -> None:
         assert not self._quorum.decisions, "carry out the last decisions before the next event"

@@ -19,6 +19,8 @@ A voter:
                                                  it is not            -> UNATTACHED
     from any but LEADER, on word of the leader of this epoch          -> FOLLOWER
 
+The only voter has nobody to ask and starts as leader of the next epoch.
+
 An observer is a replica that is not among the voters. It is UNATTACHED or FOLLOWER, looks for the
 leader for as long as it takes and does not stand for election. Whether a replica votes can change
 with every record, so it is no state of its own.
@@ -98,7 +100,7 @@ class SnapshotDownload:
 class Follower:
     """Fetches from the leader. A voter that does not hear from it for too long gives it up.
 
-    `leader_high_watermark` is what the leader said last. While `is_log_changing`, the caller has yet
+    `leader_high_watermark` is what the leader said last. While `is_log_changing` the caller has yet
     to append or to truncate as decided, and nothing is fetched.
     """
 

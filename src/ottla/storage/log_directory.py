@@ -9,7 +9,7 @@ one knows. Each file here is Kafka's, by name and content.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -45,7 +45,10 @@ LOCK_NAME = ".lock"
 # The controller's log lives among the partitions and is nobody else's business.
 METADATA_TOPIC = "__cluster_metadata"
 # What a log is before its first record.
-_FIRST_FILES = (FileKind.LOG, FileKind.OFFSET_INDEX, FileKind.TIME_INDEX)
+_FIRST_FILES = tuple(
+    str(SegmentFileName(0, kind))
+    for kind in (FileKind.LOG, FileKind.OFFSET_INDEX, FileKind.TIME_INDEX)
+)
 
 ConfigOf = Callable[[TopicPartition], LogConfig]
 # Told after each log: how many are open, and how many there are.
@@ -122,18 +125,19 @@ class LogDirectory:
         return self.open_prepared_log(partition, config, now_ms=now_ms)
 
     def prepare_logs(self, topic_ids: Mapping[TopicPartition, Uuid]) -> None:
-        """Makes the files of new partitions, durably. Touches nothing else: it may run on a worker.
+        """Makes the files of new partitions, durably. Touches nothing else: it may run on a worker,
+        or on several, each with some of the partitions, which then share the journal's commits.
 
-        Everything is written before anything is synced, which on a journalling file system costs
-        about as much for a thousand partitions as for one.
+        Everything is written before anything is synced: on a journalling file system the first
+        sync then makes all the names durable, and the others find little left to do.
         """
         disk = self._disk
         directories = [f"{self.path}/{partition}" for partition in topic_ids]
         for directory, topic_id in zip(directories, topic_ids.values(), strict=True):
             disk.make_directories(directory)
             begin_partition_metadata(disk, directory, topic_id)
-            for kind in _FIRST_FILES:
-                disk.open(f"{directory}/{SegmentFileName(0, kind)}", create=True).close()
+            for name in _FIRST_FILES:
+                disk.open(f"{directory}/{name}", create=True).close()
         for directory in directories:
             sync_partition_metadata(disk, directory)
             disk.sync_directory(directory)
@@ -186,24 +190,44 @@ class LogDirectory:
         self, unique_ids: Mapping[TopicPartition, Uuid], state: DirectoryState
     ) -> list[str]:
         """Takes partitions out of use, durably, and returns the paths that their files have now:
-        to be purged, or as strays, which belong to no partition of this node, to be left alone."""
-        paths = []
-        for partition, unique_id in unique_ids.items():
+        to be purged, or as strays, which belong to no partition of this node, to be left alone.
+
+        Both steps at once. Who serves meanwhile and has thousands of them takes the steps.
+        """
+        self.let_go(unique_ids)
+        return self.rename_aside(unique_ids, state)
+
+    def let_go(self, partitions: Iterable[TopicPartition]) -> None:
+        """The first step: closes what is open of the partitions and forgets them. That takes some
+        ten microseconds for each, so the owner of a loop hands over a hundred at a time. Their
+        files still have their names, which no new log may get before the second step is done."""
+        gone = list(partitions)
+        self.cleaner_offsets.forget(*gone)
+        for partition in gone:
             log = self.logs.pop(partition, None)
             if log is not None:
                 log.abandon()
             self.offline.pop(partition, None)
             self._unopened.pop(partition, None)
-            self.cleaner_offsets.forget(partition)
-            name = PartitionDirectoryName(partition, state, unique_id)
-            self._disk.rename(f"{self.path}/{partition}", f"{self.path}/{name}")
-            paths.append(f"{self.path}/{name}")
-            self._outdated.add(partition)
+        self._outdated.update(gone)
+
+    def rename_aside(
+        self, unique_ids: Mapping[TopicPartition, Uuid], state: DirectoryState
+    ) -> list[str]:
+        """The second step, for partitions that were let go of: renames their directories, durably.
+        Touches nothing else: it may run on a worker. If it raises some may have their new names;
+        those that have not are found again by the next load, and are strays then."""
+        paths = []
+        for partition, unique_id in unique_ids.items():
+            assert partition not in self.logs, f"{partition} is still in use"
+            path = f"{self.path}/{PartitionDirectoryName(partition, state, unique_id)}"
+            self._disk.rename(f"{self.path}/{partition}", path)
+            paths.append(path)
         self._disk.sync_directory(self.path)
         return paths
 
     def purge(self, deleted_path: str) -> None:
-        """Removes what `delete_log` left. Touches nothing else: it may run on a worker."""
+        """Removes what was set aside. Touches nothing else: it may run on a worker."""
         for name in self._disk.list_directory(deleted_path):
             self._disk.remove(f"{deleted_path}/{name}")
         self._disk.remove_directory(deleted_path)

@@ -67,12 +67,13 @@ def test_figure_of_a_limiting_client_has_no_bound() -> None:
 
 def test_history_tells_the_last_run_of_the_same_length(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
-    assert history.last(quick=True, path=path) == {}
+    assert history.last(suite="versus", quick=True, path=path) == {}
     for quick, value in ((True, 1.0), (True, 3.0), (False, 8.0)):
         alone = Figure("idle", 1, "% CPU")
-        history.append([Figure("start", value, "s", against=2), alone], quick=quick, path=path)
-    assert history.last(quick=True, path=path) == {"start": 1.5}
-    assert history.last(quick=False, path=path) == {"start": 4.0}
+        figures = [Figure("start", value, "s", against=2), alone]
+        history.append(figures, suite="versus", quick=quick, path=path)
+    assert history.last(suite="versus", quick=True, path=path) == {"start": 1.5}
+    assert history.last(suite="versus", quick=False, path=path) == {"start": 4.0}
 
 
 def test_usage_counts_children() -> None:

@@ -177,3 +177,9 @@ def test_log_in_the_middle_of_compaction_is_checked_with_its_own_indexes(tmp_pat
         path = log.with_suffix(suffix)
         path.rename(f"{path}.cleaned")
     assert verified(tmp_path / f"{LOG.removesuffix('.log')}.index.cleaned")[0] == []
+
+
+def test_control_record_that_does_not_say_what_it_is_is_found(tmp_path: Path) -> None:
+    batch = build_batch([record(0)._replace(key=b"")], is_control=True)
+    (problem,), _ = verified(write_log(tmp_path, [batch]))
+    assert "a key of 0 bytes" in problem

@@ -1,6 +1,7 @@
 import pytest
 
 from ottla.raft.log import (
+    BOOTSTRAP_SNAPSHOT_ID,
     Diverging,
     OffsetAndEpoch,
     SnapshotNeeded,
@@ -10,7 +11,7 @@ from ottla.raft.log import (
 from tests.raft_log import Entry, MemoryLog, StoredSnapshot
 
 
-def log_of(*epochs: int, start: OffsetAndEpoch = OffsetAndEpoch(0, 0)) -> MemoryLog:
+def log_of(*epochs: int, start: OffsetAndEpoch = BOOTSTRAP_SNAPSHOT_ID) -> MemoryLog:
     log = MemoryLog(start=start, entries=[Entry(epoch, f"of {epoch}") for epoch in epochs])
     if start.offset:
         log.snapshots[start] = StoredSnapshot((), ())

@@ -88,12 +88,11 @@ def test_observer_that_becomes_a_voter_is_remembered() -> None:
 def test_replica_was_caught_up_when_it_has_what_the_leader_had_then() -> None:
     replicas = progress(1, 2)
     key = voter(2).key
-    replicas.fetched(key, offset=0, leader_end_offset=20, now_ms=100)
-    assert replicas.voters[2].last_caught_up_ms is None
-    replicas.fetched(key, offset=20, leader_end_offset=30, now_ms=200)
-    assert replicas.voters[2].last_caught_up_ms == 100
-    replicas.fetched(key, offset=30, leader_end_offset=30, now_ms=300)
-    assert replicas.voters[2].last_caught_up_ms == 300
+    caught_up_ms = []
+    for offset, leader_end_offset, now_ms in [(0, 20, 100), (20, 30, 200), (30, 30, 300)]:
+        replicas.fetched(key, offset=offset, leader_end_offset=leader_end_offset, now_ms=now_ms)
+        caught_up_ms.append(replicas.voters[2].last_caught_up_ms)
+    assert caught_up_ms == [None, 100, 300]
 
 
 def test_successors_are_those_with_most_of_the_log() -> None:

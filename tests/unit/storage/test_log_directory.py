@@ -196,6 +196,50 @@ def test_a_stray_is_set_aside_and_stays(disk: SimulatedDisk) -> None:
     assert disk.exists(path)
 
 
+def test_partitions_are_out_of_use_once_let_go_of_and_gone_once_renamed(
+    disk: SimulatedDisk,
+) -> None:
+    directory = with_records(disk)
+    directory.let_go([ORDERS])
+    assert set(directory.logs) == {PAYMENTS}
+    assert disk.exists(f"/logs/{ORDERS}")
+
+    (path,) = directory.rename_aside({ORDERS: TOPIC_ID}, DirectoryState.DELETE)
+    disk.crash(SeededDice(3))
+
+    assert not disk.exists(f"/logs/{ORDERS}")
+    assert disk.exists(path)
+    assert set(opened(disk).logs) == {PAYMENTS}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_crash_before_the_renames_brings_back_what_was_let_go_of(seed: int) -> None:
+    disk = SimulatedDisk()
+    directory = with_records(disk)
+    directory.logs[ORDERS].flush()
+    directory.let_go([ORDERS])
+    directory.write_checkpoints()
+    disk.crash(SeededDice(seed))
+
+    assert opened(disk).logs[ORDERS].log_end_offset == 10
+
+
+def test_letting_go_of_many_compacted_logs_writes_their_cleaner_offsets_once(
+    disk: SimulatedDisk,
+) -> None:
+    directory = with_records(disk)
+    for partition in (ORDERS, PAYMENTS):
+        directory.cleaner_offsets.advance(partition, 5)
+    syncs = disk.counters.syncs
+
+    directory.let_go([ORDERS, PAYMENTS])
+
+    # Of the new file and of the directory that it is in.
+    assert disk.counters.syncs - syncs <= 2
+    assert directory.cleaner_offsets.known(ORDERS) == 0
+    assert directory.cleaner_offsets.known(PAYMENTS) == 0
+
+
 def test_a_directory_knows_the_room_that_it_has(disk: SimulatedDisk) -> None:
     directory = opened(disk)
     disk.limit_space(1 << 20)

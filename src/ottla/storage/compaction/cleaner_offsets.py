@@ -50,11 +50,10 @@ class CleanerOffsets:
         if self._offsets.get(partition, 0) > offset:
             self._write(self._offsets | {partition: offset})
 
-    def forget(self, partition: TopicPartition) -> None:
-        """Forgets a log that was deleted or has moved to another directory."""
-        if partition in self._offsets:
-            left = {known: offset for known, offset in self._offsets.items() if known != partition}
-            self._write(left)
+    def forget(self, *partitions: TopicPartition) -> None:
+        """Forgets logs that were deleted or have moved to another directory."""
+        if gone := self._offsets.keys() & partitions:
+            self._write({each: at for each, at in self._offsets.items() if each not in gone})
 
     def _write(self, offsets: dict[TopicPartition, int]) -> None:
         self._checkpoint.write(offsets)

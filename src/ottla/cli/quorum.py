@@ -1,0 +1,82 @@
+"""`ottla quorum`: the controllers that hold the cluster's metadata; commands, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ottla.cli.client_command import (
+    DEFAULT_BOOTSTRAP,
+    EXIT_CODES,
+    Bootstrap,
+    Json,
+    client_command,
+)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Show the controllers, and add or remove those that vote.",
+    epilog=EXIT_CODES,
+)
+
+
+@app.command()
+def status(bootstrap: Bootstrap = DEFAULT_BOOTSTRAP, as_json: Json = False) -> None:
+    """Show who leads, who votes, who follows, and how far each is."""
+    with client_command() as terminal:
+        from ottla.cli.cluster_admin import with_admin
+        from ottla.cli.quorum_run import show_quorum
+
+        with_admin(bootstrap, lambda admin: show_quorum(admin, terminal, as_json=as_json))
+
+
+@app.command()
+def add(
+    controller: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID@HOST:PORT:DIRECTORY-ID]", show_default=False),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="Or the server.properties of the controller, on its own host.", show_default=False
+        ),
+    ] = None,
+    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
+) -> None:
+    """Let a controller vote that follows the others already.
+
+    It was formatted with [cyan]--no-initial-controllers[/] and runs; [cyan]quorum status[/] shows
+    it as an observer, with the id of its directory.
+    """
+    with client_command() as terminal:
+        from ottla.cli.cluster_admin import with_admin
+        from ottla.cli.quorum_run import add_voter, named_voter
+
+        voter = named_voter(controller, config)
+        with_admin(bootstrap, lambda admin: add_voter(admin, terminal, voter))
+
+
+@app.command()
+def remove(
+    node: Annotated[int, typer.Argument(metavar="NODE", min=0, show_default=False)],
+    directory_id: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID", help="Its directory's, if the node has had several.", show_default=False
+        ),
+    ] = None,
+    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
+) -> None:
+    """Take a controller's vote away. It may run on, and follow."""
+    with client_command() as terminal:
+        from ottla.cli.cluster_admin import with_admin
+        from ottla.cli.quorum_run import remove_voter
+
+        with_admin(
+            bootstrap,
+            lambda admin: remove_voter(admin, terminal, node, directory_id=directory_id),
+        )

@@ -1,0 +1,108 @@
+"""What any node that answers says of its cluster, and how to ask for a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ottla.model import ErrorCode
+from ottla.wire.messages.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from ottla.wire.messages.describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumRequestPartitionData,
+    DescribeQuorumRequestTopicData,
+)
+from ottla.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from ottla.wire.schema import Message
+from tests.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
+from tests.wire_connection import WireConnection
+
+_CREATE_TOPICS_VERSION = 7
+_METADATA_VERSION = 12
+_DESCRIBE_QUORUM_VERSION = 2
+
+
+class PartitionView(NamedTuple):
+    leader: int
+    isr: tuple[int, ...]
+
+
+def create_topic(
+    cluster: ClusterProcesses,
+    name: str,
+    replicas: Sequence[Sequence[int]],
+    configs: Mapping[str, str] | None = None,
+) -> None:
+    """With these replicas of each partition, of which the first one leads."""
+    topic = CreatableTopic(
+        name=name,
+        num_partitions=-1,
+        replication_factor=-1,
+        assignments=[
+            CreatableReplicaAssignment(partition_index=index, broker_ids=list(each))
+            for index, each in enumerate(replicas)
+        ],
+        configs=[
+            CreatableTopicConfig(name=key, value=value) for key, value in (configs or {}).items()
+        ],
+    )
+    node = cluster.running_brokers[0]
+    (result,) = _ask(node, CreateTopicsRequest(topics=[topic]), _CREATE_TOPICS_VERSION).topics
+    assert result.error_code == ErrorCode.NONE, result.error_message
+    wait_in_sync(cluster, name)
+
+
+def partitions(node: NodeOfCluster, topic: str) -> list[PartitionView]:
+    """In the order of their numbers, as one node knows them."""
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
+    (described,) = _ask(node, request, _METADATA_VERSION).topics
+    assert described.error_code == ErrorCode.NONE, described.error_code
+    return [
+        PartitionView(each.leader_id, tuple(sorted(each.isr_nodes)))
+        for each in sorted(described.partitions, key=lambda each: each.partition_index)
+    ]
+
+
+def wait_in_sync(
+    cluster: ClusterProcesses, topic: str, isr: Sequence[int] | None = None
+) -> None:
+    """Returns when every broker that runs knows all partitions led, with this ISR or a whole one."""
+    expected = tuple(isr or (node.id for node in cluster.brokers))
+
+    def are_in_sync() -> bool:
+        return all(
+            each.isr == expected and each.leader in expected
+            for node in cluster.running_brokers
+            for each in partitions(node, topic)
+        )
+
+    wait_until(are_in_sync, f"all partitions of {topic} have the ISR {expected}")
+
+
+def active_controller(cluster: ClusterProcesses) -> int:
+    """Once one is."""
+    found = []
+    partition = DescribeQuorumRequestPartitionData(partition_index=0)
+    topic = DescribeQuorumRequestTopicData(topic_name="__cluster_metadata", partitions=[partition])
+
+    def is_known() -> bool:
+        for node in cluster.running_brokers:
+            answer = _ask(node, DescribeQuorumRequest(topics=[topic]), _DESCRIBE_QUORUM_VERSION)
+            if answer.error_code == ErrorCode.NONE:
+                found.append(answer.topics[0].partitions[0].leader_id)
+                return True
+        return False
+
+    wait_until(is_known, "there is an active controller")
+    leader_id: int = found[0]
+    return leader_id
+
+
+def _ask(node: NodeOfCluster, request: Message, version: int) -> Any:
+    with WireConnection(node.address) as connection:
+        return connection.ask(request, version)
