@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test soak judge-all check bench lock judge connector clean
+.PHONY: help setup demo test sim soak judge-all check bench lock judge connector clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -22,6 +22,11 @@ demo: $(STAMP) ## write a log, crash it, recover it
 test: $(STAMP) judge connector check ## everything that has to hold before a change lands
 	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
+# make sim SECONDS_MAX=3600, make sim SEED=7, make sim SEED=7 SHRINK=1
+SECONDS_OF_SIM := $(or $(SECONDS_MAX),60)
+sim: $(STAMP) ## simulated clusters under faults, seed by seed, for 60 s or SECONDS_MAX; SEED=n tells one
+	@$(BIN)/python -m ottla.simulation $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seconds $(SECONDS_OF_SIM))
+
 soak: $(STAMP) ## the tests of endurance at full size: 100 kills, 10,000 connections and partitions
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration
 
@@ -34,7 +39,7 @@ check: $(STAMP) ## style, types and layering
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: $(STAMP) ## speed of codec and log
+bench: $(STAMP) ## every figure with its bound, beside Apache Kafka: parts, one node, three nodes
 	@$(BIN)/python -m benchmarks
 
 judge: ## Apache Kafka's own jars, where Java and Maven are present

@@ -1,9 +1,12 @@
 """`make bench`: every figure, with the bound it has to hold.
 
-python -m benchmarks [--json] [--quick] [codec] [records] [log] [compaction] [versus]
+python -m benchmarks [--json] [--quick] [SUITE ...]
 
-The suite `versus` loads one Ottla node and one Apache Kafka broker side by side, and adds a line to
-history.jsonl. It takes some eight minutes of an otherwise idle machine, with --quick some two.
+The suites `codec`, `records`, `log` and `compaction` measure Ottla's parts. The others measure
+servers, want an otherwise idle machine, and add a line to history.jsonl: `versus` loads one Ottla
+node and one Apache Kafka broker side by side, `cluster` starts, loads and hits three nodes of each,
+`partitions` makes 10,000 partitions of three replicas on three Ottla nodes. They take some ten, @@
+minutes; with --quick some two minutes each, of smaller amounts.
 """
 
 from __future__ import annotations
@@ -12,19 +15,25 @@ import argparse
 import importlib
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 
 from rich.console import Console
 from rich.status import Status
 from rich.table import Table
 
-from benchmarks import versus
+from benchmarks import cluster, versus
+from benchmarks.cluster import partitions
 from benchmarks.figure import Figure
 from benchmarks.versus import history
 
-SUITES = ("codec", "records", "log", "compaction", "versus")
-VERSUS = "versus"
+# Those that measure servers, and are kept in the history.
+OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
+    "versus": versus.run,
+    "cluster": cluster.run,
+    "partitions": partitions.run,
+}
+SUITES = ("codec", "records", "log", "compaction", *OF_SERVERS)
 # Of a table that goes into a file: a row on a line.
 WIDTH_UNSEEN = 140
 
@@ -35,11 +44,11 @@ def main(arguments: list[str]) -> int:
     console = Console(stderr=options.json, highlight=False, width=width)
     broken = 0
     for suite in options.suites or SUITES:
-        before = history.last(quick=options.quick) if suite == VERSUS else {}
+        before = _before(suite, quick=options.quick)
         with console.status(f"measuring {suite} ...") as status:
             figures = list(_figures(suite, options.quick, console, status))
-        if suite == VERSUS:
-            history.append(figures, quick=options.quick)
+        if suite in OF_SERVERS:
+            history.append(figures, suite=suite, quick=options.quick)
         broken += sum(not figure.holds for figure in figures)
         if options.json:
             for figure in figures:
@@ -56,7 +65,9 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures Ottla.")
     parser.add_argument("suites", nargs="*", metavar="suite", help=f"of {', '.join(SUITES)}")
     parser.add_argument("--json", action="store_true", help="a line of JSON for each figure")
-    parser.add_argument("--quick", action="store_true", help="less of versus, in two minutes")
+    parser.add_argument(
+        "--quick", action="store_true", help="less of what measures servers, in two minutes each"
+    )
     options = parser.parse_args(arguments)
     unknown = set(options.suites) - set(SUITES)
     if unknown:
@@ -64,9 +75,13 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
+def _before(suite: str, *, quick: bool) -> dict[str, float]:
+    return history.last(suite=suite, quick=quick) if suite in OF_SERVERS else {}
+
+
 def _figures(suite: str, quick: bool, console: Console, status: Status) -> Iterable[Figure]:
-    if suite == VERSUS:
-        return versus.run(quick=quick, report=status.update, note=console.print)
+    if suite in OF_SERVERS:
+        return OF_SERVERS[suite](quick=quick, report=status.update, note=console.print)
     figures: Iterable[Figure] = importlib.import_module(f"benchmarks.{suite}").run()
     return figures
 
@@ -75,7 +90,7 @@ def _table(suite: str, figures: list[Figure], before: dict[str, float]) -> Table
     table = Table(title=suite, title_justify="left", title_style="bold")
     table.add_column("what")
     table.add_column("ottla", justify="right")
-    table.add_column("Apache Kafka" if suite == VERSUS else "against", justify="right")
+    table.add_column("Apache Kafka" if suite in OF_SERVERS else "against", justify="right")
     table.add_column("ratio", justify="right")
     table.add_column("last time", justify="right")
     table.add_column("bound")

@@ -65,6 +65,11 @@ class NodeOfCluster:
     def stderr(self) -> str:
         return self._stderr.read_text(errors="replace")
 
+    def configure(self, properties: Mapping[str, str]) -> None:
+        """From its next start on; what was configured last counts."""
+        with self.properties.open("a") as file:
+            file.writelines(f"{name}={value}\n" for name, value in properties.items())
+
     def start(self) -> None:
         """Does not wait; `wait_ready` does."""
         assert self._process is None, f"node {self.id} is running"
@@ -149,10 +154,7 @@ class ClusterProcesses:
         self._controllers = [self.nodes[each] for each in sorted(controllers)]
         self._format()
         for node in self.nodes.values():
-            lines = {**self._properties_of(node), **(properties or {})}
-            node.properties.write_text(
-                "".join(f"{name}={value}\n" for name, value in lines.items())
-            )
+            node.configure({**self._properties_of(node), **(properties or {})})
 
     def __enter__(self) -> Self:
         try:
@@ -206,9 +208,7 @@ class ClusterProcesses:
         dice, now_ms = SystemDice(), SystemClock().now_ms()
         cluster_id = new_cluster_id(dice)
         voters = VoterSet.of(
-            initial_voter(
-                node.id, dice.uuid(), Endpoint("CONTROLLER", HOST, node.controller_port)
-            )
+            initial_voter(node.id, dice.uuid(), Endpoint("CONTROLLER", HOST, node.controller_port))
             for node in self._controllers
         )
         for node in self.nodes.values():

@@ -65,9 +65,10 @@ class ControllerHistory:
 
     async def _open(self) -> Controller:
         controller = await self.world.open()
+        image = controller.quorum.metadata.image
         if self.allowed:
-            assert controller.quorum.metadata.image in self.allowed, "the controller found what never was"
-        self.allowed = [controller.quorum.metadata.image.copy()]
+            assert image in self.allowed, "the controller found what never was"
+        self.allowed = [image.copy()]
         return controller
 
     async def _close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -33,13 +34,19 @@ class NumberedProducer:
     """Writes 0, 1, 2, ... to each partition during its `with`, in a thread of its own; at the end
     it waits until all of it is acknowledged."""
 
-    def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        topic: str,
+        partitions: int,
+        configs: Mapping[str, Any] | None = None,
+    ) -> None:
         self.topic = topic
         self.partitions = partitions
         # By partition, what was acknowledged: the number at each offset.
         self.acknowledged: list[dict[int, int]] = [{} for _ in range(partitions)]
         self.written = 0
-        self._producer = Producer({"bootstrap.servers": bootstrap, **_CONFIGS})
+        self._producer = Producer({"bootstrap.servers": bootstrap, **_CONFIGS, **(configs or {})})
         self._errors: list[KafkaError] = []
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run)

@@ -23,7 +23,8 @@ from ottla.controller.metadata_log import MetadataLogConfig
 from ottla.controller.metadata_log_loading import open_metadata_log
 from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.operations.register_broker import register_broker
-from ottla.controller.quorum import MetadataQuorum, Seams
+from ottla.controller.quorum import MetadataQuorum
+from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES, MetadataImage
 from ottla.model import NodeId, Uuid

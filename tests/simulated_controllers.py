@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from ottla.broker.quorum_config import raft_config
+from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
 from ottla.controller.formatting import format_directory, initial_voter
 from ottla.controller.metadata_log import MetadataLogConfig
@@ -12,7 +13,9 @@ from ottla.controller.metadata_log_loading import open_metadata_log
 from ottla.controller.operations.create_topics import create_topics
 from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.operations.register_broker import register_broker
-from ottla.controller.quorum import MetadataQuorum, Seams
+from ottla.controller.quorum import MetadataQuorum
+from ottla.controller.quorum_seams import Seams
+from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES
 from ottla.model import NodeId
 from ottla.raft.voters import Endpoint, VoterSet
@@ -23,6 +26,7 @@ from ottla.simulation.dice import SeededDice
 from ottla.simulation.disk import SimulatedDisk
 from ottla.wire.messages import broker_registration as registration
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
+from ottla.wire.messages.broker_registration import BrokerRegistrationRequest
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
@@ -62,6 +66,17 @@ class World:
 
     async def open(self) -> Controller:
         """A controller that is active, and the only one."""
+        return (await self.open_service()).controller
+
+    async def open_service(self) -> ControllerService:
+        """The same, with all that belongs to it."""
+        service = self.make_service()
+        service.controller.quorum.start(service)
+        await wait_active(service.controller)
+        return service
+
+    def make_service(self, *, is_voter: bool = True) -> ControllerService:
+        """One whose quorum is not started. One that does not vote will never lead."""
         tasks = Tasks(lambda _name, error: self.task_errors.append(error))
         seams = Seams(self.disk, self.clock, self.dice, self.background, tasks)
         node = self.node
@@ -70,14 +85,16 @@ class World:
             max_record_bytes_between_snapshots=node.metadata_log_max_record_bytes_between_snapshots,
         )
         loaded = open_metadata_log(self.disk, DIRECTORY, config, now_ms=self.clock.now_ms())
+        directory_id = uuid(501) if is_voter else uuid(502)
         raft = raft_config(
-            node, cluster_id=CLUSTER_ID, directory_id=uuid(501), endpoints=[ENDPOINT]
+            node, cluster_id=CLUSTER_ID, directory_id=directory_id, endpoints=[ENDPOINT]
         )
         quorum = MetadataQuorum(seams, loaded, raft, NoPeers())
         controller = Controller(seams, quorum, cluster_id=CLUSTER_ID, node=node)
-        quorum.start(controller)
-        await wait_active(controller)
-        return controller
+        liveness = BrokerLiveness(
+            controller, self.clock, tasks, session_timeout_ms=node.broker_session_timeout_ms
+        )
+        return ControllerService(controller, liveness)
 
     def run(self, play: Callable[[Controller], Coroutine[Any, Any, T]]) -> T:
         """Opens a controller and plays with it."""
@@ -97,23 +114,24 @@ async def wait_active(controller: Controller) -> None:
         await asyncio.sleep(0)  # noqa: TID251 - lets the flush run, waits for nothing
 
 
+def registration_of(broker_id: int, *, incarnation: int = 1) -> BrokerRegistrationRequest:
+    return BrokerRegistrationRequest(
+        broker_id=broker_id,
+        cluster_id=CLUSTER_ID,
+        incarnation_id=uuid(900 + 100 * broker_id + incarnation),
+        features=[
+            registration.Feature(name=name, min_supported_version=low, max_supported_version=high)
+            for name, (low, high) in SUPPORTED_FEATURES.items()
+        ],
+        rack=None,
+        log_dirs=[uuid(500 + broker_id)],
+    )
+
+
 async def serve_broker(controller: Controller, *, incarnation: int = 1) -> int:
     """Registers broker 1 and lets it serve; returns its epoch."""
     registered = await controller.submit(
-        register_broker,
-        registration.BrokerRegistrationRequest(
-            broker_id=1,
-            cluster_id=CLUSTER_ID,
-            incarnation_id=uuid(900 + incarnation),
-            features=[
-                registration.Feature(
-                    name=name, min_supported_version=low, max_supported_version=high
-                )
-                for name, (low, high) in SUPPORTED_FEATURES.items()
-            ],
-            rack=None,
-            log_dirs=[uuid(501)],
-        ),
+        register_broker, registration_of(1, incarnation=incarnation)
     )
     assert registered.error_code == 0
     served = await controller.submit(

@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -150,6 +150,15 @@ def c_client() -> ProgramClient:
         _output([compiler, "-O2", "-o", str(fresh), str(source), *link])
         fresh.rename(program)
     return ProgramClient("C", (str(program),))
+
+
+def loading_client(note: Callable[[str], None]) -> tuple[ProgramClient, bool]:
+    """The client that loads the servers, and whether it is fast enough to judge them by."""
+    try:
+        return c_client(), True
+    except ClientMissingError as error:
+        note(f"Loads come from Python, which limits, so that no bound applies: {error}")
+        return python_client(), False
 
 
 def _library() -> Path:

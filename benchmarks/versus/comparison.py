@@ -12,7 +12,6 @@ from benchmarks.versus.scale import Scale
 from benchmarks.versus.servers import OttlaServer, Server
 
 
-
 class Named(Protocol):
     @property
     def name(self) -> str: ...

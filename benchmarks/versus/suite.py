@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from benchmarks.figure import Figure
 from benchmarks.versus import consume, latency, produce, starts
 from benchmarks.versus.clients import (
-    ClientMissingError,
     JavaClient,
     ProgramClient,
-    c_client,
+    loading_client,
     python_client,
 )
 from benchmarks.versus.comparison import Bench, Bound, Report, alternate, compared, unbound
@@ -39,22 +38,13 @@ def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator
             report(f"starting {server.name}")
             server.start()
         bench = Bench(servers, scale, report)
-        client, bounded = _client(note)
+        client, bounded = loading_client(note)
         for figure in _loads(bench, client):
             yield figure if bounded else unbound(figure)
         if scale.other_clients is not None:
             others = Bench(servers, scale.other_clients, report)
             yield from map(unbound, _other_clients(others, client, note))
     yield from starts.restart_figures(kinds, scale, report)
-
-
-def _client(note: Callable[[str], None]) -> tuple[ProgramClient, bool]:
-    """The client that loads the servers, and whether it is fast enough to judge them by."""
-    try:
-        return c_client(), True
-    except ClientMissingError as error:
-        note(f"Loads come from Python, which limits, so that no bound applies: {error}")
-        return python_client(), False
 
 
 def _loads(bench: Bench, client: ProgramClient) -> Iterator[Figure]:

@@ -35,7 +35,7 @@ from ottla.wire.schema import Message
 
 # Versions that every Kafka 4 speaks.
 _API_VERSIONS_VERSION = 3
-_METADATA_VERSION = 12
+METADATA_VERSION = 12
 _CREATE_TOPICS_VERSION = 7
 _DELETE_TOPICS_VERSION = 6
 _SIZE = Struct(">i")
@@ -100,7 +100,7 @@ def wait_answered(address: str, *, is_alive: Callable[[], bool], timeout_s: floa
         try:
             with WireClient(address) as client:
                 request = MetadataRequest(topics=[])
-                if client.ask(request, _METADATA_VERSION, MetadataResponse).brokers:
+                if client.ask(request, METADATA_VERSION, MetadataResponse).brokers:
                     return
         except OSError:
             pass
@@ -115,7 +115,7 @@ def wait_led(address: str, names: Sequence[str], *, timeout_s: float) -> None:
     deadline_s = time.perf_counter() + timeout_s
     with WireClient(address) as client:
         while time.perf_counter() < deadline_s:
-            answer = client.ask(request, _METADATA_VERSION, MetadataResponse)
+            answer = client.ask(request, METADATA_VERSION, MetadataResponse)
             if all(map(_is_led, answer.topics)):
                 return
             time.sleep(_PAUSE_S)
@@ -131,10 +131,16 @@ def create_topics(
     address: str, names: Sequence[str], *, partitions: int, replication_factor: int = 1
 ) -> None:
     """Creates them and waits until they can be written to."""
+    order_topics(address, names, partitions=partitions, replication_factor=replication_factor)
+    wait_led(address, names, timeout_s=_ANSWER_TIMEOUT_S)
+
+
+def order_topics(
+    address: str, names: Sequence[str], *, partitions: int, replication_factor: int
+) -> None:
+    """Returns when the controller has them in its log."""
     topics = [
-        CreatableTopic(
-            name=name, num_partitions=partitions, replication_factor=replication_factor
-        )
+        CreatableTopic(name=name, num_partitions=partitions, replication_factor=replication_factor)
         for name in names
     ]
     request = CreateTopicsRequest(topics=topics)
@@ -143,7 +149,6 @@ def create_topics(
     for result in answer.topics:
         if result.error_code:
             raise WireError(f"{result.name} was not created: {result.error_message}")
-    wait_led(address, names, timeout_s=_ANSWER_TIMEOUT_S)
 
 
 def delete_topic(address: str, name: str) -> None:

@@ -1,15 +1,16 @@
 """The active controller, in this process or on another node, as brokers ask it.
 
 A request that does not reach it, or reaches one that is not active any more, is sent again to
-whoever is until its time is up. Requests go in lanes, a connection each, because a node answers
-those of one connection in order: a heartbeat must not wait for the creation of a thousand topics.
+whoever is until its time is up: at once if somebody else is, or after a moment. Requests go in
+lanes, a connection each, because a node answers those of one connection in order: a heartbeat must
+not wait for the creation of a thousand topics.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ottla.client import ChannelError, Peer, versions
 from ottla.client.peer import ReconnectBackoff
@@ -18,6 +19,7 @@ from ottla.model import ErrorCode, KafkaError
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network
+from ottla.runtime.nudge import Nudge
 from ottla.runtime.tasks import Tasks
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
@@ -26,7 +28,7 @@ from ottla.wire.schema import Message
 
 _RETRY_MS: Final = 20
 _RETRY_JITTER: Final = 0.5
-_BACKOFF: Final = ReconnectBackoff(first_ms=10, max_ms=250, connect_timeout_ms=1_000)
+_BACKOFF: Final = ReconnectBackoff(first_ms=10, max_ms=50, connect_timeout_ms=1_000)
 DEFAULT_TIMEOUT_MS: Final = 30_000
 
 
@@ -50,6 +52,14 @@ _RETRIED: Final = (ErrorCode.NOT_CONTROLLER, ErrorCode.NOT_LEADER_OR_FOLLOWER)
 def _nothing() -> None: ...
 
 
+class _Line(NamedTuple):
+    """A lane to one node. Another controller has another, which knows nothing of the failures to
+    connect to the last one."""
+
+    address: Address
+    peer: Peer
+
+
 class ActiveController:
     """Owned by the node's loop; its connections are ended by `close`."""
 
@@ -68,45 +78,77 @@ class ActiveController:
         """`locate` knows where the active controller is, if it is not here. `on_lost` is called
         when the connection for heartbeats ended."""
         self._service = service
+        self._quorum = service.controller.quorum
+        self._locate = locate
+        self._network = network
         self._clock = clock
         self._dice = dice
-        self._peers = {
-            lane: Peer(
-                network,
-                clock,
-                dice,
-                tasks,
-                locate,
-                client_id=f"ottla-{node_id}-{lane.name.lower()}",
-                backoff=_BACKOFF,
-                on_lost=on_lost if lane is Lane.HEARTBEATS else _nothing,
-            )
-            for lane in Lane
-        }
+        self._tasks = tasks
+        self._node_id = node_id
+        self._on_lost = on_lost
+        self._lines: dict[Lane, _Line] = {}
+        self._moved = Nudge(clock)
+        self._quorum.listen_leader(self._moved.give)
 
     @property
     def is_here(self) -> bool:
-        return self._service.controller.is_active
+        """Whether this node leads the quorum, be it that its controller is not active yet."""
+        return self._quorum.is_leader
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether this node has no part in the cluster any more, and has to be started anew."""
+        return self._quorum.failure is not None
+
+    async def wait_moved(self) -> None:
+        """Returns when there may be another active controller, or after a moment."""
+        pause_ms = self._dice.jitter(_RETRY_MS, fraction=_RETRY_JITTER)
+        await self._moved.wait(pause_ms / 1_000)
 
     async def ask(self, request: Message, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Any:
-        """The response to a request that a client made of this node. Raises `KafkaError`
-        (REQUEST_TIMED_OUT) if no controller answers in time."""
+        """The response to a request that a client made of this node. Raises `KafkaError`:
+        REQUEST_TIMED_OUT if no controller answers in time, KAFKA_STORAGE_ERROR if this node's
+        metadata has failed."""
         return await self._retrying(self._forward, request, timeout_ms)
 
     async def send(
         self, request: Message, *, lane: Lane = Lane.REQUESTS, timeout_ms: int = DEFAULT_TIMEOUT_MS
     ) -> Any:
         """The response to a request of this node's own, asked once: raises `ChannelError`, or
-        `KafkaError` if the controller here is not active."""
+        `KafkaError` if the controller here is not active or this node's metadata has failed."""
+        self._require_metadata()
         if self.is_here:
             return await self._service.serve(request)
         assert request.api_key is not None
         version = _VERSIONS[ApiKey(request.api_key)]
-        return await self._peers[lane].send(request, version, timeout_ms=timeout_ms)
+        return await self._peer(lane).send(request, version, timeout_ms=timeout_ms)
 
     def close(self) -> None:
-        for peer in self._peers.values():
-            peer.close()
+        for line in self._lines.values():
+            line.peer.close()
+
+    def _peer(self, lane: Lane) -> Peer:
+        address = self._locate()
+        if address is None:
+            raise ChannelError("nobody knows yet who the active controller is")
+        line = self._lines.get(lane)
+        if line is None or line.address != address:
+            if line is not None:
+                line.peer.close()
+            line = self._lines[lane] = _Line(address, self._open(lane, address))
+        return line.peer
+
+    def _open(self, lane: Lane, address: Address) -> Peer:
+        return Peer(
+            self._network,
+            self._clock,
+            self._dice,
+            self._tasks,
+            lambda: address,
+            client_id=f"ottla-{self._node_id}-{lane.name.lower()}",
+            backoff=_BACKOFF,
+            on_lost=self._on_lost if lane is Lane.HEARTBEATS else _nothing,
+        )
 
     async def _retrying(self, ask: Callable[..., Any], request: Message, timeout_ms: int) -> Any:
         deadline = self._clock.monotonic() + timeout_ms / 1_000
@@ -124,17 +166,27 @@ class ActiveController:
             except KafkaError as error:
                 if error.code not in _RETRIED:
                     raise
-            pause_ms = self._dice.jitter(_RETRY_MS, fraction=_RETRY_JITTER)
-            await self._clock.sleep(pause_ms / 1_000)
+            await self.wait_moved()
+
+    def _require_metadata(self) -> None:
+        """A node that does not hear of the cluster any more has no part in it: it sends no
+        heartbeats either, so that others take over what it leads."""
+        if self.has_failed:
+            raise KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                f"this node's metadata has failed ({self._quorum.failure}); look into its log and "
+                "start it anew",
+            )
 
     async def _forward(self, request: Message, timeout_ms: int) -> Any:
+        self._require_metadata()
         if self.is_here:
             return await self._service.serve(request)
         key = request.api_key
         assert key is not None
         version = type(request).versions.highest
         parts = encode_request(request, version, correlation_id=0, client_id=None)
-        answer: EnvelopeResponse = await self._peers[Lane.FORWARDED].send(
+        answer: EnvelopeResponse = await self._peer(Lane.FORWARDED).send(
             EnvelopeRequest(request_data=b"".join(parts)[4:]),
             versions.ENVELOPE,
             timeout_ms=timeout_ms,

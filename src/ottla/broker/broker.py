@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ottla.broker.active_controller import ActiveController
 from ottla.broker.connection_limits import ConnectionLimits
+from ottla.broker.coordinators import Coordinators
 from ottla.broker.fetch_sessions import FetchSessions
 from ottla.broker.handling import HandledApi, handled_apis
 from ottla.broker.local_replicas import LocalReplicas
@@ -34,6 +36,8 @@ from ottla.wire.messages.fetch import FetchResponse
 
 if TYPE_CHECKING:
     from ottla.broker.connection import ClientConnection
+
+_log = logging.getLogger(__name__)
 
 
 class Broker:
@@ -71,6 +75,7 @@ class Broker:
         self.logs = logs
         self.partitions = Partitions()
         self.commit = commit
+        self.coordinators = Coordinators(self, background)
         self.replication = Replication(self, network)
         self.replicas = LocalReplicas(self, background)
         self.producer_ids = ProducerIds(self, tasks)
@@ -78,7 +83,8 @@ class Broker:
         self.request_bytes_max = request_bytes_max
         self.fetch_bytes_max = fetch_bytes_max
         self.suspects = Suspects(clock)
-        self.connections: set[ClientConnection] = set()
+        # A dict for its order: a set would be walked in another one in each run.
+        self.connections: dict[ClientConnection, None] = {}
         self.connection_limits = ConnectionLimits(self, connections_max=connections_max)
         self.apis: dict[int, HandledApi] = handled_apis()
         self.controller_apis: dict[int, HandledApi] = {}
@@ -109,16 +115,21 @@ class Broker:
 
     def storage_failed(self, partition: Partition, error: OSError) -> KafkaError:
         """What to tell a client whose request met a failing or full disk."""
-        return self.log_failed(partition.require_log(), error)
+        path = partition.require_log().directory.rpartition("/")[0]
+        return self.directory_failed(path, error, is_replicated=partition.has_other_replicas)
 
     def log_failed(self, log: Log, error: OSError) -> KafkaError:
         """Takes the log's directory offline, with all its partitions, unless it is merely full."""
         return self.directory_failed(log.directory.rpartition("/")[0], error)
 
-    def directory_failed(self, path: str, error: OSError) -> KafkaError:
-        """The same for what is not about one log."""
-        told = self.logs.storage_error(path, error)
+    def directory_failed(
+        self, path: str, error: OSError, *, is_replicated: bool = False
+    ) -> KafkaError:
+        """The same for what is not about one log. A full directory goes offline too where other
+        nodes have what could not be written, so that they take over."""
+        told = self.logs.storage_error(path, error, is_replicated=is_replicated)
         if path in self.logs.failed:
+            _log.error("%s", told.message)
             for each in self.partitions:
                 if each.log is not None and each.log.directory.startswith(f"{path}/"):
                     self.replication.forget(each)

@@ -81,7 +81,7 @@ class ClientConnection:
         self._connection = connection
         # Mostly the next request has the version and the client of the last one.
         self._context = RequestContext(-1, "", connection.peer_address.host, self._listener, self)
-        self._broker.connections.add(self)
+        self._broker.connections[self] = None
         if not self._broker.connection_limits.admits(connection.peer_address.host):
             _log.info(
                 "refusing %s: its host has as many connections as max.connections.per.ip allows",
@@ -108,7 +108,7 @@ class ClientConnection:
 
     def closed(self, error: Exception | None) -> None:
         self._is_closing = True
-        self._broker.connections.discard(self)
+        self._broker.connections.pop(self, None)
         self._broker.connection_limits.ended(self._connection.peer_address.host)
         for awaited in self._awaited:
             awaited.pending.abandon()

@@ -17,7 +17,7 @@ from ottla.broker.consumer_fetch import records_to_send
 from ottla.broker.fetch_sessions import FetchSession, Wanted, wanted_of
 from ottla.broker.pending import Pending
 from ottla.model import KafkaError, Uuid
-from ottla.replication.partition import Follower, Partition
+from ottla.replication.partition import Follower, Partition, PartitionRead
 from ottla.storage.file_slice import FileSlice
 from ottla.wire.messages.fetch import (
     EpochEndOffset,
@@ -152,16 +152,7 @@ class _Reading:
             partition = self.broker.partitions.by_id(wanted.topic_id, asked.partition)
             if self.session is not None:
                 self.news.watch(wanted.key, partition)
-            try:
-                read = partition.read_for_follower(
-                    self.follower,
-                    asked,
-                    bytes_max=min(asked.partition_max_bytes, bytes_left),
-                    min_one_batch=not self.size,
-                    now_ms=now_ms,
-                )
-            except OSError as error:
-                raise self.broker.storage_failed(partition, error) from error
+            read = self._read(partition, wanted, bytes_left, now_ms)
         except KafkaError as error:
             return PartitionData(
                 partition_index=asked.partition,
@@ -181,6 +172,31 @@ class _Reading:
             else EpochEndOffset(epoch=diverging.epoch, end_offset=diverging.end_offset),
             records=b"" if read.records is None else records_to_send(read.records, self.slices),
         )
+
+    def _read(
+        self, partition: Partition, wanted: Wanted, bytes_left: int, now_ms: int | None
+    ) -> PartitionRead:
+        throttle = self.broker.replication.leader_throttle
+        is_held_back = (
+            throttle.is_exceeded(partition) and self.follower.node_id not in partition.isr
+        )
+        if is_held_back:
+            # When it may go on, nobody says so: it is looked at again.
+            self.news.changed[wanted.key] = None
+        asked = wanted.request
+        try:
+            read = partition.read_for_follower(
+                self.follower,
+                asked,
+                bytes_max=0 if is_held_back else min(asked.partition_max_bytes, bytes_left),
+                min_one_batch=not self.size and not is_held_back,
+                now_ms=now_ms,
+            )
+        except OSError as error:
+            raise self.broker.storage_failed(partition, error) from error
+        if read.records is not None:
+            throttle.record(partition, read.records.size)
+        return read
 
 
 class _Waiting:

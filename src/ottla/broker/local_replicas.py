@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.broker.log_configs import LogConfigs
@@ -34,6 +34,8 @@ _log = logging.getLogger(__name__)
 
 # Opening logs gives the loop back after this long.
 _STEP_SECONDS: Final = 0.002
+# Logs are closed so many at a time, about a millisecond's worth.
+_LET_GO_MAX: Final = 100
 
 
 class _Replica(NamedTuple):
@@ -94,6 +96,8 @@ class LocalReplicas:
 
     def apply(self, delta: MetadataDelta) -> None:
         """Begins to apply what was committed and what the image shows already. Does not wait."""
+        if delta.brokers_changed:
+            self._broker.replication.brokers_changed()
         if not (delta.topics_removed or delta.partitions_changed or delta.configs_changed):
             return
         self._waiting.append(_Waiting(delta, asyncio.get_running_loop().create_future()))
@@ -125,7 +129,7 @@ class LocalReplicas:
         ]
         for partition in removed:
             self._broker.replication.forget(partition)
-        self._delete(partition.name for partition in removed)
+        await self._delete([partition.name for partition in removed])
         self._reconfigure(delta)
         new = []
         moved: list[TopicPartition] = []
@@ -135,7 +139,7 @@ class LocalReplicas:
             if topic is not None:
                 new += [each for each in self._replicas(topic, changed) if not self._follow(each)]
                 moved += self._moved_away(topic, changed)
-        self._delete(moved)
+        await self._delete(moved)
         await self._create(new)
 
     def _moved_away(self, topic: Topic, indexes: Iterable[int]) -> list[TopicPartition]:
@@ -232,24 +236,30 @@ class LocalReplicas:
             self._add_partition(replica, log)
 
     def _failed(
-        self, directory: LogDirectory, replicas: Iterable[_Replica], error: OSError
+        self, directory: LogDirectory, replicas: Collection[_Replica], error: OSError
     ) -> None:
-        told = self._broker.directory_failed(directory.path, error)
+        is_replicated = any(len(each.registration.replicas) > 1 for each in replicas)
+        told = self._broker.directory_failed(directory.path, error, is_replicated=is_replicated)
         for replica in replicas:
             _log.error("%s has no log: %s", replica.name, told.message)
             self._add_partition(replica, None)
 
     # ---- logs that go
 
-    def _delete(self, partitions: Iterable[TopicPartition]) -> None:
-        names = list(partitions)
-        for directory in self._broker.logs.directories:
+    async def _delete(self, names: list[TopicPartition]) -> None:
+        for directory in self._broker.logs.directories if names else ():
             here = [name for name in names if name in directory.logs or name in directory.offline]
             if not here:
                 continue
             unique_ids = {name: self._broker.dice.uuid() for name in here}
             try:
-                paths = directory.set_aside(unique_ids, DirectoryState.DELETE)
+                for first in range(0, len(here), _LET_GO_MAX):
+                    if first:
+                        await self._broker.clock.sleep(0)
+                    directory.let_go(here[first : first + _LET_GO_MAX])
+                paths = await self._background.run(
+                    directory.rename_aside, unique_ids, DirectoryState.DELETE
+                )
             except OSError as error:
                 self._broker.directory_failed(directory.path, error)
             else:

@@ -8,7 +8,7 @@ made ──start──▶ locked, identified ──▶ metadata loaded ──▶
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,7 @@ from ottla.broker.identity import controller_endpoint, identify
 from ottla.broker.quorum_config import raft_config
 from ottla.broker.quorum_peers import QuorumPeers
 from ottla.broker.registration import Registration
-from ottla.client.probe import is_listening
+from ottla.client.probe import is_gone
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import Listener as ConfiguredListener
 from ottla.controller.broker_liveness import BrokerLiveness
@@ -31,9 +31,10 @@ from ottla.controller.chores import ControllerChores
 from ottla.controller.controller import Controller
 from ottla.controller.metadata_log import MetadataLogConfig
 from ottla.controller.metadata_log_loading import open_metadata_log
-from ottla.controller.quorum import MetadataQuorum, Seams
+from ottla.controller.quorum import MetadataQuorum
+from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
-from ottla.model import KafkaError, NodeId
+from ottla.model import KafkaError, NodeId, Uuid
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
@@ -43,7 +44,7 @@ from ottla.runtime.network import Address, Listener, Network
 from ottla.runtime.tasks import Tasks
 from ottla.storage.clean_shutdown import read_clean_shutdown
 from ottla.storage.group_commit import GroupCommit
-from ottla.storage.log_directory import Progress
+from ottla.storage.log_directory import LogDirectory, Progress
 from ottla.storage.log_store import NO_BROKER_EPOCH, LogStore
 
 _log = logging.getLogger(__name__)
@@ -53,6 +54,10 @@ _FLUSH_SECONDS = 1.0
 _IDLE_CHECK_SECONDS = 10.0
 _DRAIN_SECONDS = 1.0
 _DRAIN_STEP_SECONDS = 0.002
+# A killed process lets go of its connections and ports one after the other.
+_PROBE_SECONDS = 1.0
+# In this time a voter is elected, or is not and goes back to voting for others.
+_ELECTION_STEP_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +193,11 @@ class Node:
         """Takes part in the quorum, and is known to the controller when this returns."""
         config, world = self.config, self._world
         previous_broker_epoch = _previous_broker_epoch(world.disk, config.log_dirs)
+        directory_ids = [
+            directory_id
+            for directory in logs.directories
+            if (directory_id := directory.id) is not None
+        ]
         self._quorum.start(self.broker.service)
         await self._listen()
         self._registration = Registration(
@@ -198,6 +208,7 @@ class Node:
             incarnation_id=world.dice.uuid(),
             heartbeat_interval_ms=config.broker_heartbeat_interval_ms,
             session_timeout_ms=config.broker_session_timeout_ms,
+            offline_directories=lambda: _missing(directory_ids, logs.directories),
         )
         if config.is_controller:
             self._tasks.start("preferred leaders", self._chores.elect_preferred())
@@ -212,11 +223,7 @@ class Node:
             self._advertised(),
             cluster_id=self.broker.cluster_id,
             rack=config.broker_rack,
-            directory_ids=[
-                directory_id
-                for directory in logs.directories
-                if (directory_id := directory.id) is not None
-            ],
+            directory_ids=directory_ids,
             previous_broker_epoch=previous_broker_epoch,
         )
         await self._registration.wait_known()
@@ -226,6 +233,8 @@ class Node:
         assert self._registration is not None
         broker.replicas.load(progress=progress)
         broker.metadata.listen(broker.replicas.apply)
+        broker.metadata.listen(broker.coordinators.apply)
+        broker.coordinators.start()
         await self._registration.begin_to_serve()
         self._tasks.start("heartbeats", self._registration.keep_alive())
         await broker.replicas.wait_applied()
@@ -270,14 +279,27 @@ class Node:
     async def _probe(self, node_id: int) -> None:
         voter = self._quorum.voters.get(node_id)
         endpoint = None if voter is None else voter.endpoint(self._listener_name)
-        if endpoint is None or await is_listening(
-            self._world.network, Address(endpoint.host, endpoint.port)
+        if endpoint is None or not await is_gone(
+            self._world.network,
+            self._world.clock,
+            Address(endpoint.host, endpoint.port),
+            seconds=_PROBE_SECONDS,
+            on_met=partial(self.broker.suspects.clear, node_id),
         ):
             self.broker.suspects.clear(node_id)
             return
+        self.broker.suspects.add(node_id)
         self.broker.service.liveness.node_lost(node_id)
         if node_id == self._quorum.leader_and_epoch.leader_id:
-            self._quorum.leader_lost()
+            await self._world.clock.sleep(self._turn_to_stand(node_id) * _ELECTION_STEP_SECONDS)
+            if node_id == self._quorum.leader_and_epoch.leader_id:
+                self._quorum.leader_lost()
+
+    def _turn_to_stand(self, lost_id: int) -> int:
+        """Which of the voters that are left this one is. All notice at once that the leader is gone,
+        and if all stood for election at once nobody would win it."""
+        ids = [voter.key.id for voter in self._quorum.voters.voters if voter.key.id != lost_id]
+        return ids.index(self.config.node_id) if self.config.node_id in ids else 0
 
     def _hurry(self) -> None:
         if self._registration is not None:
@@ -348,6 +370,12 @@ class Node:
 
     def _task_failed(self, name: str, error: BaseException) -> None:
         _log.error("%s failed", name, exc_info=error)
+
+
+def _missing(registered: Iterable[Uuid], directories: Iterable[LogDirectory]) -> list[Uuid]:
+    """The directories that have failed since the node registered with them."""
+    left = {directory.id for directory in directories}
+    return [each for each in registered if each not in left]
 
 
 def _previous_broker_epoch(disk: Disk, paths: Sequence[str]) -> int:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from ottla.configs import (
+    ConfigResource,
+    ConfigResourceType,
+    apply_changes,
+    validate_broker_configs,
+)
 from ottla.model import ErrorCode, KafkaError, NodeId
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
 
 
 def check_is_this_node(name: str, node_id: NodeId) -> None:
@@ -16,3 +28,15 @@ def check_is_this_node(name: str, node_id: NodeId) -> None:
             ErrorCode.INVALID_REQUEST,
             f"Unexpected broker id, expected {node_id}, but received {name}",
         )
+
+
+def check_own_configs(
+    broker: Broker,
+    changes: Callable[[ConfigResource, Mapping[str, str]], Mapping[str, str | None]],
+) -> None:
+    """Raises KafkaError if this broker cannot have its configs with such changes to them. The
+    controller does not know what the broker was started with."""
+    resource = ConfigResource(ConfigResourceType.BROKER, str(broker.node_id))
+    current = broker.image.configs_of(resource)
+    configs = apply_changes(current, changes(resource, current))
+    validate_broker_configs(configs, node=broker.config, per_broker=True)

@@ -24,6 +24,11 @@ class Pending:
         if self._told is not None:
             self._told()
 
+    @property
+    def answer(self) -> Message | Pending:
+        """What a handler returns: the response, if it is there by now."""
+        return self if self.response is None else self.response
+
     def when_resolved(self, told: Callable[[], None]) -> None:
         """Has `told` called when there is a response."""
         self._told = told

@@ -4,37 +4,41 @@ unknown ──register──▶ fenced ──caught up──▶ serving ──wa
                         ▲                      │
                         └──not heard of for a session timeout, or its connection ended
 
-Heartbeats come at an interval, and at once when the controller is another one or the connection to
-it was lost: it takes a broker that does not come back quickly for a dead one.
+Heartbeats come at an interval, and at once when the connection to the controller was lost, for it
+takes a broker that does not come back quickly for a dead one; when the metadata says something else
+about this node; and when another broker is about to stop, which waits for all to have heard of it.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Any, Final
 
 from ottla.broker.active_controller import ActiveController, Lane
 from ottla.client import ChannelError
 from ottla.configs.listeners import Listener
 from ottla.controller.committed_metadata import CommittedMetadata
+from ottla.metadata import BrokerRegistration, MetadataDelta
 from ottla.metadata.features import SUPPORTED_FEATURES
 from ottla.model import ErrorCode, KafkaError, Uuid
 from ottla.runtime.clock import Clock
+from ottla.runtime.nudge import Nudge
 from ottla.wire.messages import broker_registration, controller_registration
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from ottla.wire.messages.broker_registration import BrokerRegistrationRequest
 from ottla.wire.messages.controller_registration import ControllerRegistrationRequest
+from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
 
 _SECURITY_PROTOCOLS: Final = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 _UNREGISTERED: Final = -1
-_RETRY_SECONDS: Final = 0.02
-# Between heartbeats of one that wants to be served, or to stop, and waits for nothing else.
-_EAGER_SECONDS: Final = 0.01
+# Between heartbeats of one that wants to stop, and waits for nothing else.
+_LEAVE_STEP_SECONDS: Final = 0.01
 _LEAVE_SECONDS: Final = 10.0
+# Without an active controller nobody can take over anyway: the others stop as well, or are gone.
+_LEAVE_UNHEARD_SECONDS: Final = 2.0
 
 
 class Registration:
@@ -53,6 +57,7 @@ class Registration:
         offline_directories: Callable[[], list[Uuid]] = list,
     ) -> None:
         self.broker_epoch = _UNREGISTERED
+        self._is_leaving = False
         self._controller = controller
         self._metadata = metadata
         self._clock = clock
@@ -61,7 +66,8 @@ class Registration:
         self._interval = heartbeat_interval_ms / 1_000
         self._session_timeout_ms = session_timeout_ms
         self._offline_directories = offline_directories
-        self._hurry = asyncio.Event()
+        self._hurry = Nudge(clock)
+        metadata.listen(self._metadata_changed)
 
     # ---- becoming known
 
@@ -86,13 +92,7 @@ class Registration:
                 for name, (low, high) in SUPPORTED_FEATURES.items()
             ],
         )
-        while True:
-            try:
-                await self._controller.send(request)
-            except (ChannelError, KafkaError):
-                await self._clock.sleep(_RETRY_SECONDS)
-            else:
-                return
+        await self._ask(request)
 
     async def register(
         self,
@@ -128,44 +128,71 @@ class Registration:
             previous_broker_epoch=previous_broker_epoch,
         )
         while True:
-            try:
-                response = await self._controller.send(request)
-            except (ChannelError, KafkaError):
-                await self._clock.sleep(_RETRY_SECONDS)
-                continue
-            if response.error_code == ErrorCode.NONE:
+            response = await self._ask(request)
+            error = ErrorCode(response.error_code)
+            if error is ErrorCode.NONE:
                 self.broker_epoch = response.broker_epoch
                 return
-            error = ErrorCode(response.error_code)
-            if error not in (ErrorCode.NOT_CONTROLLER, ErrorCode.DUPLICATE_BROKER_REGISTRATION):
+            if error is not ErrorCode.DUPLICATE_BROKER_REGISTRATION:
                 raise KafkaError(
                     error, f"the controller does not take this node as a broker: {error.name}"
                 )
-            await self._clock.sleep(_RETRY_SECONDS)
+            # Its last incarnation may have died without a sign.
+            await self._controller.wait_moved()
 
     async def wait_known(self) -> None:
         """Returns when this node's own metadata shows that it is registered."""
+        while self._registered() is None:
+            await self._hurry.wait(self._interval)
+
+    async def _ask(self, request: Message) -> Any:
+        """What a controller answers, as soon as one does. `KafkaError` if that makes no sense."""
         while True:
-            broker = self._metadata.image.brokers.get(self._node_id)
-            if broker is not None and broker.epoch == self.broker_epoch:
-                return
-            await self._clock.sleep(_EAGER_SECONDS)
+            try:
+                response = await self._controller.send(request)
+            except ChannelError as error:
+                _log.debug("no controller answers: %s", error)
+            except KafkaError as error:
+                if error.code is not ErrorCode.NOT_CONTROLLER:
+                    raise
+            else:
+                if response.error_code != ErrorCode.NOT_CONTROLLER:
+                    return response
+            await self._controller.wait_moved()
+
+    def _registered(self) -> BrokerRegistration | None:
+        """This incarnation, as this node's own metadata shows it."""
+        broker = self._metadata.image.brokers.get(self._node_id)
+        return broker if broker is not None and broker.epoch == self.broker_epoch else None
 
     # ---- staying known
 
     async def begin_to_serve(self) -> None:
-        """Returns when the controller has unfenced the node, and its own metadata shows it."""
-        while True:
-            await self._heartbeat(want_shut_down=False)
-            broker = self._metadata.image.brokers.get(self._node_id)
-            if broker is not None and not broker.fenced and broker.epoch == self.broker_epoch:
-                return
-            await self._clock.sleep(_EAGER_SECONDS)
+        """Returns when the controller has unfenced the node, and its own metadata shows it. Raises
+        KafkaError if there is another incarnation."""
+        while not self._is_serving():
+            response = await self._heartbeat(want_shut_down=False)
+            if response is None:
+                continue
+            if response.error_code != ErrorCode.NONE:
+                error = ErrorCode(response.error_code)
+                raise KafkaError(
+                    error, f"the controller does not let this node serve: {error.name}"
+                )
+            if not self._is_serving():
+                await self._hurry.wait(self._interval)
+
+    def _is_serving(self) -> bool:
+        registered = self._registered()
+        return registered is not None and not registered.fenced
 
     async def keep_alive(self) -> None:
-        """Goes on until it is cancelled."""
+        """Goes on until the node takes its leave, or this is cancelled."""
         while True:
-            await self._wait_interval()
+            await self._hurry.wait(self._interval)
+            if self._is_leaving:
+                # One that does not say so would be let in again.
+                return
             response = await self._heartbeat(want_shut_down=False)
             if response is not None and response.error_code != ErrorCode.NONE:
                 _log.error(
@@ -176,31 +203,35 @@ class Registration:
 
     def hurry(self) -> None:
         """Has the next heartbeat sent at once: the controller may take this node for dead."""
-        self._hurry.set()
+        self._hurry.give()
+
+    def _metadata_changed(self, delta: MetadataDelta) -> None:
+        for broker_id in delta.brokers_changed:
+            broker = self._metadata.image.brokers.get(broker_id)
+            is_leaving = broker is not None and broker.in_controlled_shutdown and not broker.fenced
+            if broker_id == self._node_id or is_leaving:
+                self.hurry()
 
     async def take_leave(self) -> None:
         """Gives up every leadership, so that nobody is sent here any more."""
         if self.broker_epoch == _UNREGISTERED:
             return
+        self._is_leaving = True
         deadline = self._clock.monotonic() + _LEAVE_SECONDS
-        while self._clock.monotonic() < deadline:
+        unheard = self._clock.monotonic() + _LEAVE_UNHEARD_SECONDS
+        while self._clock.monotonic() < min(deadline, unheard):
             response = await self._heartbeat(want_shut_down=True, timeout_ms=1_000)
-            if response is not None and (response.should_shut_down or response.error_code):
-                return
-            await self._clock.sleep(_EAGER_SECONDS)
-
-    async def _wait_interval(self) -> None:
-        timer = self._clock.call_later(self._interval, self._hurry.set)
-        try:
-            await self._hurry.wait()
-        finally:
-            timer.cancel()
-        self._hurry.clear()
+            if response is not None:
+                if response.should_shut_down or response.error_code:
+                    return
+                unheard = self._clock.monotonic() + _LEAVE_UNHEARD_SECONDS
+            await self._clock.sleep(_LEAVE_STEP_SECONDS)
 
     async def _heartbeat(
         self, *, want_shut_down: bool, timeout_ms: int | None = None
     ) -> BrokerHeartbeatResponse | None:
-        """None if the controller did not answer, of which the next one hears soon."""
+        """None if no controller answers, of which the next one hears soon. Raises KafkaError if
+        this node has no part in the cluster any more."""
         request = BrokerHeartbeatRequest(
             broker_id=self._node_id,
             broker_epoch=self.broker_epoch,
@@ -214,11 +245,15 @@ class Registration:
             response: BrokerHeartbeatResponse = await self._controller.send(
                 request, lane=Lane.HEARTBEATS, timeout_ms=timeout_ms
             )
-        except (ChannelError, KafkaError) as error:
+        except ChannelError as error:
             _log.debug("no answer to a heartbeat: %s", error)
+        except KafkaError as error:
+            if self._controller.has_failed:
+                raise
+            _log.debug("a heartbeat is refused: %s", error)
         else:
             if response.error_code != ErrorCode.NOT_CONTROLLER:
                 return response
-        await self._clock.sleep(_RETRY_SECONDS)
+        await self._controller.wait_moved()
         self.hurry()
         return None

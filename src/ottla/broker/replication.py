@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ottla.broker.replica_throttle import ReplicaThrottle
 from ottla.client import Peer
 from ottla.client.peer import ReconnectBackoff
 from ottla.metadata import PartitionRegistration
@@ -33,6 +34,7 @@ class Replication:
     def __init__(self, broker: Broker, network: Network) -> None:
         self._broker = broker
         self._network = network
+        self.leader_throttle = ReplicaThrottle(broker, "leader")
         config = broker.config
         isr_changes = ControllerIsrChanges(
             broker.node_id,
@@ -64,6 +66,7 @@ class Replication:
                     backoff_ms_max=config.replica_fetch_backoff_ms,
                     socket_timeout_ms=config.replica_socket_timeout_ms,
                 ),
+                ReplicaThrottle(broker, "follower"),
             ),
             broker.tasks,
             self._open_peer,
@@ -81,10 +84,18 @@ class Replication:
             partition.become_leader(registration, self._leading, now_ms=self.now_ms())
         elif partition.become_follower(registration):
             self._fetchers.follow(partition)
+        self._broker.coordinators.follow(partition)
 
     def forget(self, partition: Partition) -> None:
         """The replica is removed from this node."""
         self._fetchers.unfollow(partition)
+        self._broker.coordinators.forget(partition)
+
+    def brokers_changed(self) -> None:
+        """A broker that was fenced may serve again, and its replicas join their ISRs."""
+        for partition in self._broker.partitions:
+            if partition.is_leader:
+                partition.maybe_expand_isr()
 
     async def look_at_isrs(self) -> None:
         """Lets go of followers that are too far behind. To be called now and then."""

@@ -20,6 +20,7 @@ from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork
+from ottla.runtime.tasks import Tasks
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.api_versions import ApiVersionsRequest
 from ottla.wire.messages.metadata import MetadataRequest, MetadataResponse
@@ -86,6 +87,7 @@ class ClusterAdmin:
         self._bootstrap = tuple(bootstrap)
         self._network = network or SystemNetwork()
         self._clock = clock or SystemClock()
+        self._tasks = Tasks(_raise)
         self._links: dict[Address, NodeLink] = {}
         self._home: NodeLink | None = None
 
@@ -119,8 +121,11 @@ class ClusterAdmin:
         return self
 
     async def __aexit__(self, *_error: object) -> None:
+        await self._tasks.close()
         for link in self._links.values():
             link.close()
+        # What was closed is gone after the next turn of the loop.
+        await self._clock.sleep(0)
 
     async def _link(self, address: Address) -> NodeLink:
         link = await NodeLink.connect(self._network, self._clock, address)
@@ -130,22 +135,35 @@ class ClusterAdmin:
     async def _first_link(self) -> NodeLink:
         """That of the bootstrap node that answers first: one that hangs holds up nobody."""
         reasons: dict[Address, str] = {}
-
-        async def try_link(address: Address) -> NodeLink | None:
-            try:
-                return await self._link(address)
-            except ChannelError as error:
-                cause = error.__cause__
-                reasons[address] = (
-                    reason_text(cause) if isinstance(cause, OSError) else "no answer of a node"
-                )
-                return None
-
-        for attempt in asyncio.as_completed(map(try_link, self._bootstrap)):
-            link = await attempt
+        answers: asyncio.Queue[NodeLink | None] = asyncio.Queue()
+        for address in self._bootstrap:
+            self._tasks.start("knock", self._knock(address, answers, reasons))
+        for _ in self._bootstrap:
+            link = await answers.get()
             if link is not None:
                 return link
         raise nobody_listens(reasons)
+
+    async def _knock(
+        self,
+        address: Address,
+        answers: asyncio.Queue[NodeLink | None],
+        reasons: dict[Address, str],
+    ) -> None:
+        try:
+            link = await self._link(address)
+        except ChannelError as error:
+            cause = error.__cause__
+            reasons[address] = (
+                reason_text(cause) if isinstance(cause, OSError) else "no answer of a node"
+            )
+            answers.put_nowait(None)
+        else:
+            answers.put_nowait(link)
+
+
+def _raise(_name: str, error: BaseException) -> None:
+    raise error
 
 
 def with_admin(bootstrap: str, ask: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
@@ -172,7 +190,7 @@ def _hints(name: str) -> tuple[str, ...]:
 
 _HINTS: Final = {
     "NOT_CONTROLLER": "There is no active controller just now: try again in a moment.",
-    "REQUEST_TIMED_OUT": "Is a majority of the controllers running? `ottla quorum status` shows.",
+    "REQUEST_TIMED_OUT": "Do the nodes run that this takes? `ottla quorum status` shows who does.",
     "CLUSTER_AUTHORIZATION_FAILED": "Ask for the right to do this with the cluster.",
     "UNSUPPORTED_VERSION": "The cluster's features do not allow this yet.",
 }

@@ -133,21 +133,6 @@ def node_properties(
     return {**properties, **defaults}
 
 
-def replication_defaults(nodes: int) -> dict[str, str]:
-    """Three replicas if there are nodes for them, and writes that survive the loss of one."""
-    factor = min(nodes, 3)
-    minimum = 2 if factor == 3 else 1
-    return {
-        "default.replication.factor": str(factor),
-        "min.insync.replicas": str(minimum),
-        "offsets.topic.replication.factor": str(factor),
-        "transaction.state.log.replication.factor": str(factor),
-        "transaction.state.log.min.isr": str(minimum),
-        "share.coordinator.state.topic.replication.factor": str(factor),
-        "share.coordinator.state.topic.min.isr": str(minimum),
-    }
-
-
 def _read_node(file: Path) -> NodePlace:
     try:
         config = NodeConfig.from_properties(file.read_text("latin-1"))

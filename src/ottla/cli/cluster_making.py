@@ -13,12 +13,12 @@ from ottla.cli.cluster_layout import (
     NodePlace,
     node_folder,
     node_properties,
-    replication_defaults,
 )
 from ottla.cli.cluster_state import initial_state
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.java_properties import format_properties
+from ottla.configs.replication_defaults import replication_defaults
 from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
 from ottla.model import NodeId
 from ottla.raft.voters import Endpoint, VoterSet
@@ -29,6 +29,12 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 
 CONTROLLER_HOST: Final = "127.0.0.1"
+# Within one host an answer that is not there soon is not on its way. A new cluster waits this long,
+# and up to twice as long, for its first leader.
+_ONE_HOST: Final = {
+    "controller.quorum.election.timeout.ms": "300",
+    "controller.quorum.election.backoff.max.ms": "300",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,7 @@ def make_cluster(directory: Path, wanted: NewCluster) -> ClusterLayout:
     dice = SystemDice()
     layout = ClusterLayout(directory, _places(directory, wanted, dice))
     controllers = tuple(node.controller_address for node in layout.nodes)
-    defaults = {**replication_defaults(wanted.nodes), **wanted.settings}
+    defaults = {**_ONE_HOST, **replication_defaults(wanted.nodes), **wanted.settings}
     for place in layout.nodes:
         properties = node_properties(
             place,

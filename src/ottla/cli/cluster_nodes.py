@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Final
 
 from ottla.cli.cluster_layout import ClusterLayout, NodePlace
-from ottla.cli.cluster_state import READY, NodeState, is_paused, read_state, runs
+from ottla.cli.cluster_state import READY, NodeState, read_state, runs
 from ottla.cli.cluster_up import WAKE
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.terminal import Terminal
@@ -44,12 +44,28 @@ def signal_node(
 ) -> None:
     """Sends a signal. A node that ends of it stays down until somebody restarts it."""
     node = layout.node(node_id)
-    pid = _require_running(layout, node)
+    pid = send_signal(layout, node, number)
     if number in _DEADLY:
-        _end(layout, node, pid, number)
-    else:
-        os.kill(pid, number)
+        _wait_ended(layout, node)
     terminal.stdout.print(f"node {node.id} {_DONE[number]} (pid {pid})")
+
+
+def send_signal(layout: ClusterLayout, node: NodePlace, number: signal.Signals) -> int:
+    """Returns the id of the process, which may end only after that."""
+    pid = _running_pid(layout, node)
+    if pid is None:
+        raise CommandError(
+            f"Node {node.id} does not run.", f"`ottla cluster restart {node.id}` starts it."
+        )
+    if number in _DEADLY:
+        # Before the signal, so that the supervisor sees it when it sees the end of the process.
+        node.stopped_file.touch()
+    os.kill(pid, number)
+    if number == signal.SIGTERM:
+        # Only a process that is not paused can end in order.
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+    return pid
 
 
 def restart_node(
@@ -60,9 +76,9 @@ def restart_node(
     _require_supervisor(layout)
     clock = SystemClock()
     started = clock.monotonic()
-    pid = _running_pid(layout, node)
-    if pid is not None:
-        _end(layout, node, pid, number)
+    if _running_pid(layout, node) is not None:
+        send_signal(layout, node, number)
+        _wait_ended(layout, node)
     node.stopped_file.unlink(missing_ok=True)
     os.kill(_require_supervisor(layout), WAKE)
     _wait(lambda: _state(layout, node).state == READY, f"node {node.id} is not ready")
@@ -78,9 +94,8 @@ def take_down(terminal: Terminal, layout: ClusterLayout) -> None:
         os.kill(supervisor, signal.SIGTERM)
         _wait(lambda: _supervisor_pid(layout) is None, "the cluster is still stopping")
     left = running_pids(layout)
-    for pid in left.values():
-        os.kill(pid, signal.SIGTERM)
-        os.kill(pid, signal.SIGCONT)
+    for node_id in left:
+        send_signal(layout, layout.node(node_id), signal.SIGTERM)
     _wait(lambda: not running_pids(layout), "some nodes are still stopping")
     if supervisor is None and not left:
         terminal.notice(f"The cluster in {layout.directory} is down already.")
@@ -94,26 +109,10 @@ def running_pids(layout: ClusterLayout) -> dict[int, int]:
     return {node_id: pid for node_id, pid in found if pid is not None}
 
 
-def _end(layout: ClusterLayout, node: NodePlace, pid: int, number: signal.Signals) -> None:
-    # Before the signal, so that the supervisor sees it when it sees the end of the process.
-    node.stopped_file.touch()
-    os.kill(pid, number)
-    if is_paused(pid):
-        # Only a process that goes on can end in order.
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGCONT)
+def _wait_ended(layout: ClusterLayout, node: NodePlace) -> None:
     _wait(lambda: _running_pid(layout, node) is None, f"node {node.id} has not ended")
     if _supervisor_pid(layout) is not None:
         _wait(lambda: _state(layout, node).pid is None, f"nobody noticed that {node.id} ended")
-
-
-def _require_running(layout: ClusterLayout, node: NodePlace) -> int:
-    pid = _running_pid(layout, node)
-    if pid is None:
-        raise CommandError(
-            f"Node {node.id} does not run.", f"`ottla cluster restart {node.id}` starts it."
-        )
-    return pid
 
 
 def _require_supervisor(layout: ClusterLayout) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rich.console import RenderableType
 from rich.live import Live
@@ -33,7 +34,9 @@ def show_status(
     layout = None if bootstrap is not None else read_layout(directory)
     addresses = _addresses(layout, bootstrap)
     if watch:
-        return asyncio.run(_watch(terminal, addresses, layout, as_json=as_json))
+        with suppress(KeyboardInterrupt):
+            asyncio.run(_watch(terminal, addresses, layout, as_json=as_json))
+        return ExitCode.OK
     processes = _processes(layout)
     try:
         status = asyncio.run(_ask(addresses))
@@ -58,27 +61,25 @@ async def _watch(
     layout: ClusterLayout | None,
     *,
     as_json: bool,
-) -> ExitCode:
+) -> None:
     """Until Ctrl-C. A cluster that does not answer is worth watching, too."""
     clock = SystemClock()
-    with Live(console=terminal.stdout, auto_refresh=False) as live:
+    with nullcontext() if as_json else Live(console=terminal.stdout, auto_refresh=False) as live:
         while True:
             try:
                 status = await _ask(addresses)
             except CommandError as error:
-                if as_json:
-                    terminal.print_json({"is_well": False, "reason": error.message})
-                else:
-                    live.update(Text(error.message, style="red"), refresh=True)
+                fields: Mapping[str, Any] = {"is_well": False, "reason": error.message}
+                shown: RenderableType = Text(error.message, style="red")
             else:
                 processes = _processes(layout)
-                if as_json:
-                    terminal.print_json(status_json(status, processes))
-                else:
-                    shown: RenderableType = status_view(
-                        status, processes, now_ms=SystemClock().now_ms()
-                    )
-                    live.update(shown, refresh=True)
+                fields = status_json(status, processes)
+                shown = status_view(status, processes, now_ms=clock.now_ms())
+            if live is None:
+                terminal.print_json(fields)
+                terminal.stdout.file.flush()
+            else:
+                live.update(shown, refresh=True)
             await clock.sleep(_WATCH_SECONDS)
 
 

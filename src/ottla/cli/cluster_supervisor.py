@@ -13,10 +13,10 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import Process
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeAlias
 
 from ottla.cli.cluster_layout import ClusterLayout, NodePlace
 from ottla.cli.cluster_state import (
@@ -34,10 +34,17 @@ _RESTART_SECONDS_MIN: Final = 0.2
 _RESTART_SECONDS_MAX: Final = 10.0
 # How long a node may take to hand over what it leads and to close its logs.
 _STOP_SECONDS: Final = 30.0
+_POLL_SECONDS: Final = 0.01
 _READY: Final = b"Ready on "
 
 # Told of what happens to a node: the node, and what, in words.
-Report = Callable[[NodePlace, str], None]
+Report: TypeAlias = Callable[[NodePlace, str], None]
+
+
+def start_command(node: NodePlace) -> list[str]:
+    """What runs a node."""
+    start = [sys.executable, "-m", "ottla.cli.main", "start"]
+    return [*start, "--config", str(node.properties_file)]
 
 
 class NodeFailedError(Exception):
@@ -63,14 +70,18 @@ class Supervisor:
         *,
         report: Report,
         restarts: bool,
+        command_of: Callable[[NodePlace], list[str]] = start_command,
     ) -> None:
         self._layout = layout
         self._state = state
         self._clock = clock
         self._report = report
         self._restarts = restarts
+        self._command_of = command_of
         self._tasks = Tasks(self._task_failed)
         self._processes: dict[int, Process] = {}
+        # Processes that are being made, and have no entry yet.
+        self._spawning = 0
         self._ever_ready: set[int] = set()
         self._stop_requests = 0
         self._is_stopping = False
@@ -106,13 +117,14 @@ class Supervisor:
     async def stop(self) -> None:
         """Stops every node cleanly, those that are paused too, and waits for it."""
         self._is_stopping = True
+        while self._spawning:
+            await self._clock.sleep(_POLL_SECONDS)
         processes = list(self._processes.values())
         for process in processes:
             _signal(process, signal.SIGTERM)
             _signal(process, signal.SIGCONT)
-        deadline = self._clock.monotonic() + _STOP_SECONDS
         with suppress(TimeoutError):
-            async with asyncio.timeout(deadline - self._clock.monotonic()):
+            async with asyncio.timeout(_STOP_SECONDS):
                 await asyncio.gather(*(process.wait() for process in processes))
         self.kill()
         await asyncio.gather(*(process.wait() for process in processes))
@@ -159,29 +171,37 @@ class Supervisor:
 
     async def _run(self, node: NodePlace) -> str:
         """One process from its start to its end; tells how that was."""
-        started = self._clock.monotonic()
         with node.log_file.open("ab") as log:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "ottla.cli.main", "start"),
-                *("--config", str(node.properties_file)),
-                stdout=PIPE,
-                stderr=log,
-                start_new_session=True,
-            )
-            self._processes[node.id] = process
-            self._set(node, pid=process.pid, state=STARTING)
-            assert process.stdout is not None
-            async for line in process.stdout:
-                log.write(line)
-                log.flush()
-                if line.startswith(_READY):
-                    seconds = self._clock.monotonic() - started
-                    self._ever_ready.add(node.id)
-                    self._set(node, pid=process.pid, state=READY)
-                    self._report(node, f"pid {process.pid}, ready in {seconds:.1f} s")
-            code = await process.wait()
+            position = log.tell()
+            self._spawning += 1
+            try:
+                # No pipes: the node is to outlive whoever reads them.
+                process = await asyncio.create_subprocess_exec(
+                    *self._command_of(node), stdout=log, stderr=log, start_new_session=True
+                )
+            finally:
+                self._spawning -= 1
+        self._processes[node.id] = process
+        self._set(node, pid=process.pid, state=STARTING)
+        watching = self._tasks.start("ready", self._watch_ready(node, process.pid, position))
+        code = await process.wait()
+        watching.cancel()
         del self._processes[node.id]
         return _how_it_ended(code)
+
+    async def _watch_ready(self, node: NodePlace, pid: int, position: int) -> None:
+        """Waits for the word in what the process writes."""
+        started = self._clock.monotonic()
+        with node.log_file.open("rb") as log:
+            log.seek(position)
+            said = b""
+            while _READY not in said:
+                await self._clock.sleep(_POLL_SECONDS)
+                said += log.read()
+        seconds = self._clock.monotonic() - started
+        self._ever_ready.add(node.id)
+        self._set(node, pid=pid, state=READY)
+        self._report(node, f"pid {pid}, ready in {seconds:.1f} s")
 
     async def _wait_wanted(self, node: NodePlace) -> None:
         while node.stopped_file.exists():

@@ -1,175 +1,161 @@
-"""`make demo`: a node serves a Kafka client, is killed in the middle of it, and loses nothing.
+"""`make demo`: three nodes serve a Kafka client, one is killed meanwhile, and nothing is lost.
 
-What it shows is what it checks: everything that was acknowledged is there, once and in order.
+What it shows is what it checks: everything that was acknowledged is there, once and in order, and
+the replicas are the same to the byte.
 """
 
 from __future__ import annotations
 
-import subprocess
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from ottla.runtime.clock import Clock
-from ottla.runtime.system_clock import SystemClock
+from ottla.cli.cluster_admin import with_admin
+from ottla.cli.cluster_layout import ClusterLayout
+from ottla.cli.cluster_making import NewCluster, make_cluster
+from ottla.cli.cluster_nodes import restart_node, send_signal, take_down
+from ottla.cli.cluster_status import ClusterStatus, ask_status
+from ottla.cli.cluster_up import run_in_background
+from ottla.cli.demo_load import Sender, leaders, read_all
+from ottla.cli.exit_codes import CommandError
+from ottla.cli.terminal import Terminal, open_terminal
+from ottla.runtime.network import Address
+from ottla.runtime.system_clock import SystemClock, sleep_blocking
 
-TOPIC = "clicks"
-RECORDS = 200_000
-KILLED_AT = RECORDS // 2
-WAIT_SECONDS = 30
-PURPOSES = {
-    ".log": "record batches, as the client sent them",
-    ".index": "offset to position",
-    ".timeindex": "timestamp to offset",
-    ".snapshot": "the producers' sequence numbers",
-    ".metadata": "the topic's id",
-    "": "where each leader's time began",
-}
+TOPIC: Final = "clicks"
+PARTITIONS: Final = 3
+RECORDS: Final = 150_000
+KILLED_AT: Final = RECORDS // 3
+IN_SYNC_SECONDS: Final = 20.0
+_POLL_SECONDS: Final = 0.1
 
 
 def main() -> int:
-    console = Console(highlight=False)
-    console.print("[bold]Ottla[/]: any Kafka client works against it. Here is librdkafka.\n")
-    clock = SystemClock()
+    console = Console(highlight=False, soft_wrap=True)
+    console.print("[bold]Ottla[/]: three nodes, and any Kafka client. Here is librdkafka.\n")
     with tempfile.TemporaryDirectory(prefix="ottla-demo-") as directory:
-        with _node(directory, port=0) as (node, bootstrap, ready):
-            console.print(f"[bold]1.[/] A node starts: [dim]{ready}[/]")
-            producer = _Sender(bootstrap)
-            _send(console, producer, range(KILLED_AT), "2. 1 KB records, idempotent, acks=all")
-            node.kill()
-            node.wait()
-        console.print(
-            f"[bold]3.[/] The node is killed (SIGKILL): {producer.acknowledged:,} records are "
-            f"acknowledged, {producer.unanswered:,} on their way."
-        )
-        with _node(directory, port=int(bootstrap.rpartition(":")[2])) as (_, bootstrap, ready):
-            console.print(f"[bold]4.[/] Started again: [dim]{ready}[/]")
-            _send(console, producer, range(KILLED_AT, RECORDS), "5. The client goes on")
-            producer.finish()
-            started = clock.monotonic()
-            found = _read_all(bootstrap)
-            seconds = clock.monotonic() - started
-        assert found == list(range(RECORDS)), "records are missing, doubled or out of order"
-        console.print(
-            f"[bold]6.[/] {len(found):,} records read back in {seconds:.1f} s: each once and in "
-            "order.\n"
-        )
-        console.print(_files(directory))
+        new = NewCluster(3, Address("127.0.0.1", 0), advertised_host=None, settings={})
+        layout = make_cluster(Path(directory), new)
+        # What the commands say would not fit into the story.
+        silent = Terminal(Console(quiet=True), Console(quiet=True, stderr=True))
+        try:
+            _tell(console, silent, layout)
+        finally:
+            take_down(silent, layout)
+        console.print(_replicas(layout))
     console.print(
-        "\nStart one yourself:  [bold].venv/bin/ottla start --data-dir ./data[/]\n"
-        "and look around:     [bold].venv/bin/ottla --help[/]"
+        "\nStart one yourself:  [bold].venv/bin/ottla cluster up --data-dir ./cluster[/]\n"
+        "and look around:     [bold].venv/bin/ottla cluster --help[/]"
     )
     return 0
 
 
-class _Sender:
-    """An idempotent producer that counts what was acknowledged."""
-
-    def __init__(self, bootstrap: str) -> None:
-        self.acknowledged = 0
-        self.sent = 0
-        self._producer = Producer(
-            {
-                "bootstrap.servers": bootstrap,
-                "enable.idempotence": True,
-                "linger.ms": 5,
-                "queue.buffering.max.messages": 20_000,
-                "log_level": 0,
-            }
-        )
-
-    @property
-    def unanswered(self) -> int:
-        return self.sent - self.acknowledged
-
-    def send(self, number: int) -> None:
-        while True:
-            try:
-                self._producer.produce(
-                    TOPIC, b"%01000d" % number, partition=0, on_delivery=self._delivered
-                )
-            except BufferError:
-                self._producer.poll(0.1)
-            else:
-                break
-        self.sent += 1
-        self._producer.poll(0)
-
-    def finish(self) -> None:
-        left = self._producer.flush(WAIT_SECONDS)
-        assert left == 0, f"{left} records were not acknowledged"
-        assert self.acknowledged == self.sent
-
-    def _delivered(self, error: KafkaError | None, _message: Message) -> None:
-        assert error is None, error
-        self.acknowledged += 1
-
-
-@contextmanager
-def _node(directory: str, *, port: int) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
-    """A node in a process of its own, its address, and what it said when it was ready."""
-    command = [sys.executable, "-m", "ottla.cli.main", "start"]
-    options = ["--data-dir", directory, "--listen", f"127.0.0.1:{port}"]
-    process = subprocess.Popen(  # noqa: S603 - ourselves
-        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+def _tell(console: Console, silent: Terminal, layout: ClusterLayout) -> None:
+    clock = SystemClock()
+    started = clock.monotonic()
+    run_in_background(silent, layout, restarts=False)
+    console.print(
+        f"[bold]1.[/] Three nodes start: ready on {layout.bootstrap} after "
+        f"{clock.monotonic() - started:.1f} s."
     )
-    assert process.stdout is not None
-    try:
-        ready = process.stdout.readline().strip()
-        assert ready.startswith("Ready on "), f"the node did not start: {ready!r}"
-        yield process, ready.split()[2], ready
-    finally:
-        process.terminate()
-        process.wait()
-        process.stdout.close()
+    _create_topic(layout)
+    sender = Sender(layout.bootstrap, TOPIC, clock, partitions=PARTITIONS)
+    victim = leaders(layout.bootstrap, TOPIC)[0]
+    seconds = _send(console, layout, sender, victim)
+    gap = sender.longest_gaps[0]
+    console.print(
+        f"[bold]4.[/] The client goes on: {RECORDS:,} records acknowledged in {seconds:.1f} s. "
+        f"Partition 0 stood still for [bold]{gap:.2f} s[/]."
+    )
+    started = clock.monotonic()
+    restart_node(silent, layout, victim, signal.SIGKILL)
+    _wait_in_sync(layout)
+    console.print(
+        f"[bold]5.[/] Node {victim} is started again, and back in sync after "
+        f"{clock.monotonic() - started:.1f} s."
+    )
+    started = clock.monotonic()
+    found = read_all(layout.bootstrap, TOPIC, partitions=PARTITIONS)
+    for partition, numbers in found.items():
+        expected = list(range(partition, RECORDS, PARTITIONS))
+        assert numbers == expected, "records are missing, doubled or out of order"
+    console.print(
+        f"[bold]6.[/] {RECORDS:,} records read back in {clock.monotonic() - started:.1f} s: each "
+        "once and in order.\n"
+    )
 
 
-def _send(console: Console, producer: _Sender, numbers: range, what: str) -> None:
-    clock: Clock = SystemClock()
+def _send(console: Console, layout: ClusterLayout, sender: Sender, victim: int) -> float:
+    """Sends everything, and kills a node on the way; returns how long it took."""
+    clock = SystemClock()
     started = clock.monotonic()
     with Progress(console=console, transient=True) as progress:
-        task = progress.add_task(what, total=len(numbers))
-        for number in numbers:
-            producer.send(number)
+        task = progress.add_task("1 KB records, idempotent, acks=all", total=RECORDS)
+        for number in range(RECORDS):
+            sender.send(number)
             if number % 1_000 == 0:
-                progress.update(task, completed=number - numbers.start)
-    rate = len(numbers) / (clock.monotonic() - started)
-    step, _, rest = what.partition(" ")
-    console.print(f"[bold]{step}[/] {rest}: {len(numbers):,} sent, {rate:,.0f} a second.")
+                progress.update(task, completed=number)
+            if number == KILLED_AT:
+                rate = number / (clock.monotonic() - started)
+                console.print(
+                    f"[bold]2.[/] 1 KB records, idempotent, acks=all, {PARTITIONS} replicas: "
+                    f"{rate:,.0f} a second."
+                )
+                sender.forget_gaps()
+                send_signal(layout, layout.node(victim), signal.SIGKILL)
+                console.print(
+                    f"[bold]3.[/] Node {victim}, which leads partition 0, is killed (SIGKILL): "
+                    f"{sender.acknowledged:,} records are acknowledged, {sender.unanswered:,} on "
+                    "their way."
+                )
+        sender.finish()
+    return clock.monotonic() - started
 
 
-def _read_all(bootstrap: str) -> list[int]:
-    """The number that each record carries, in the order of the log."""
-    consumer = Consumer(
-        {"bootstrap.servers": bootstrap, "group.id": "demo", "enable.auto.commit": False}
-    )
-    consumer.assign([TopicPartition(TOPIC, 0, 0)])
-    _, end = consumer.get_watermark_offsets(TopicPartition(TOPIC, 0), timeout=WAIT_SECONDS)
-    numbers: list[int] = []
-    while len(numbers) < end:
-        messages = consumer.consume(10_000, timeout=WAIT_SECONDS)
-        assert messages, f"only {len(numbers)} of {end} records came"
-        numbers += (int(message.value() or b"") for message in messages)
-    consumer.close()
-    return numbers
+def _create_topic(layout: ClusterLayout) -> None:
+    admin = AdminClient({"bootstrap.servers": layout.bootstrap, "log_level": 0})
+    created = admin.create_topics([NewTopic(TOPIC, num_partitions=PARTITIONS)])
+    created[TOPIC].result()
 
 
-def _files(directory: str) -> Table:
-    table = Table(box=None, padding=(0, 2), title="Kafka's own files, to the byte")
-    table.add_column("file", style="cyan")
-    table.add_column("bytes", justify="right")
-    table.add_column("holds")
-    for path in sorted(Path(directory, f"{TOPIC}-0").iterdir()):
-        table.add_row(path.name, f"{path.stat().st_size:,}", PURPOSES.get(path.suffix, ""))
+def _status(layout: ClusterLayout) -> ClusterStatus:
+    return with_admin(layout.bootstrap, ask_status)
+
+
+def _wait_in_sync(layout: ClusterLayout) -> None:
+    clock = SystemClock()
+    deadline = clock.monotonic() + IN_SYNC_SECONDS
+    while not _status(layout).is_well:
+        assert clock.monotonic() < deadline, "a node that came back is not in sync again"
+        sleep_blocking(_POLL_SECONDS)
+
+
+def _replicas(layout: ClusterLayout) -> Table:
+    """The logs of all nodes, of which those of one partition are the same to the byte."""
+    table = Table(box=None, padding=(0, 2), title="Kafka's own files, the same on every node")
+    for title in ("partition", "segments", "bytes of records", "node 1 = node 2 = node 3"):
+        table.add_column(title, justify="right")
+    for partition in range(PARTITIONS):
+        logs = [
+            sorted((node.data_directory / f"{TOPIC}-{partition}").glob("*.log"))
+            for node in layout.nodes
+        ]
+        first, *others = [b"".join(file.read_bytes() for file in files) for files in logs]
+        assert all(other == first for other in others), "replicas differ"
+        table.add_row(f"{TOPIC}-{partition}", str(len(logs[0])), f"{len(first):,}", "yes")
     return table
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except CommandError as error:
+        open_terminal().complain(error)
+        sys.exit(error.exit_code)

@@ -62,44 +62,71 @@ def propose(
     A replica stays where it is unless its broker is to have none, or more than its share; a missing
     one goes to the broker with the fewest, in a rack that the partition is not in yet.
     """
-    factors = {
-        name: replication_factor or len(replicas) for name, replicas in sorted(current.items())
+    plan = {
+        name: _kept(replicas, racks, replication_factor or len(replicas))
+        for name, replicas in sorted(current.items())
     }
-    share = -(-sum(factors.values()) // len(racks))
-    kept = _kept(current, racks, factors, share=share)
-    load = Counter(replica for replicas in kept.values() for replica in replicas)
-    led: Counter[int] = Counter()
-    proposed: Assignment = {}
-    for name, factor in factors.items():
-        replicas = list(kept[name])
-        while len(replicas) < factor:
+    load = Counter(dict.fromkeys(racks, 0))
+    load.update(broker for replicas in plan.values() for broker in replicas)
+    for name, replicas in plan.items():
+        while len(replicas) < (replication_factor or len(current[name])):
             replicas.append(_emptiest(racks, load, replicas))
             load[replicas[-1]] += 1
-        leader = min(replicas, key=lambda broker: (led[broker], replicas.index(broker)))
-        led[leader] += 1
-        proposed[name] = (leader, *(broker for broker in replicas if broker != leader))
-    return proposed
+    while _move_some(plan, racks, load):
+        pass
+    led = Counter(replicas[0] for replicas in plan.values())
+    while _lead_others(plan, led):
+        pass
+    return {name: tuple(replicas) for name, replicas in plan.items()}
 
 
-def _kept(
-    current: Assignment,
-    racks: Mapping[int, str | None],
-    factors: Mapping[PartitionName, int],
-    *,
-    share: int,
-) -> dict[PartitionName, list[int]]:
-    load: Counter[int] = Counter()
-    rack_count = len(set(racks.values()))
-    kept: dict[PartitionName, list[int]] = {}
-    for name, factor in factors.items():
-        stays: list[int] = []
-        for broker in current[name]:
-            shares_rack = rack_count >= factor and _shares_rack(broker, stays, racks)
-            if broker in racks and len(stays) < factor and load[broker] < share and not shares_rack:
-                stays.append(broker)
-                load[broker] += 1
-        kept[name] = stays
+def _kept(replicas: Iterable[int], racks: Mapping[int, str | None], factor: int) -> list[int]:
+    can_spread = len(set(racks.values())) >= factor
+    kept: list[int] = []
+    for broker in replicas:
+        in_the_way = can_spread and _shares_rack(broker, kept, racks)
+        if broker in racks and len(kept) < factor and not in_the_way:
+            kept.append(broker)
     return kept
+
+
+def _move_some(
+    plan: Mapping[PartitionName, list[int]], racks: Mapping[int, str | None], load: Counter[int]
+) -> bool:
+    """Moves replicas from brokers that have many to those that have fewer, a partition at a time;
+    False if all are even."""
+    moved = False
+    for replicas in plan.values():
+        for fuller in sorted(replicas, key=lambda broker: (-load[broker], broker)):
+            others = [broker for broker in replicas if broker != fuller]
+            emptier = [
+                broker
+                for broker in racks
+                if load[fuller] - load[broker] > 1
+                and broker not in replicas
+                and not _shares_rack(broker, others, racks)
+            ]
+            if emptier:
+                target = min(emptier, key=lambda broker: (load[broker], broker))
+                replicas[replicas.index(fuller)] = target
+                load[fuller] -= 1
+                load[target] += 1
+                moved = True
+    return moved
+
+
+def _lead_others(plan: Mapping[PartitionName, list[int]], led: Counter[int]) -> bool:
+    """Puts another replica first where its broker leads fewer partitions; False if all are even."""
+    changed = False
+    for replicas in plan.values():
+        leader = min(replicas, key=lambda broker: (led[broker], broker))
+        if led[replicas[0]] - led[leader] > 1:
+            led[replicas[0]] -= 1
+            led[leader] += 1
+            replicas.remove(leader)
+            replicas.insert(0, leader)
+            changed = True
+    return changed
 
 
 def _emptiest(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.reassign_plan import Assignment, PartitionName, format_plan, parse_plan, propose
 from ottla.cli.reassign_throttle import clear_throttle, set_throttle
 from ottla.cli.terminal import Terminal, new_table
+from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock
 from ottla.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -39,6 +39,7 @@ class Placement:
     """Where everything is now."""
 
     racks: dict[int, str | None]
+    addresses: dict[int, Address]
     assignment: Assignment
 
     def of(self, name: PartitionName) -> tuple[int, ...]:
@@ -109,7 +110,7 @@ async def execute(
     placement = await _placement(admin)
     before = {name: placement.of(name) for name in plan}
     if throttle is not None:
-        await set_throttle(admin, before, plan, bytes_per_second=throttle)
+        await set_throttle(admin, placement.addresses, before, plan, bytes_per_second=throttle)
     refused = await _alter(admin, plan, can_change_factor=can_change_factor)
     _report(terminal, plan, refused, done="started", as_json=as_json)
     if not as_json:
@@ -135,7 +136,7 @@ async def verify(
         await SystemClock().sleep(_POLL_SECONDS)
     if "under way" not in states.values():
         topics = {name.topic for name in plan if name in placement.assignment}
-        await clear_throttle(admin, topics=topics, brokers=placement.racks)
+        await clear_throttle(admin, placement.addresses, topics=topics)
     if as_json:
         for name, state in states.items():
             terminal.print_json({**name._asdict(), "state": state})
@@ -160,7 +161,7 @@ async def cancel(
         return ExitCode.OK
     refused = await _alter(admin, dict.fromkeys(chosen), can_change_factor=True)
     placement = await _placement(admin)
-    await clear_throttle(admin, topics={name.topic for name in chosen}, brokers=placement.racks)
+    await clear_throttle(admin, placement.addresses, topics={name.topic for name in chosen})
     _report(terminal, chosen, refused, done="cancelled", as_json=as_json)
     return ExitCode.REFUSED if refused else ExitCode.OK
 
@@ -190,7 +191,7 @@ def _progress(
     replicas = placement.assignment.get(name)
     if replicas is None:
         return "there is no such partition"
-    if set(replicas) == set(plan[name]):
+    if replicas == plan[name]:
         return "done"
     return f"not started, or taken back: it is on {', '.join(map(str, replicas))}"
 
@@ -264,12 +265,17 @@ async def _moves(admin: ClusterAdmin) -> dict[PartitionName, Move]:
 
 async def _placement(admin: ClusterAdmin) -> Placement:
     metadata = await admin.metadata()
-    assignment: dict[PartitionName, tuple[int, ...]] = defaultdict(tuple)
-    for topic in metadata.topics:
-        for partition in topic.partitions:
-            name = PartitionName(topic.name or "", partition.partition_index)
-            assignment[name] = tuple(partition.replica_nodes)
-    return Placement({broker.node_id: broker.rack for broker in metadata.brokers}, dict(assignment))
+    return Placement(
+        {broker.node_id: broker.rack for broker in metadata.brokers},
+        {broker.node_id: Address(broker.host, broker.port) for broker in metadata.brokers},
+        {
+            PartitionName(topic.name or "", partition.partition_index): tuple(
+                partition.replica_nodes
+            )
+            for topic in metadata.topics
+            for partition in topic.partitions
+        },
+    )
 
 
 def _read_plan(file: Path) -> Assignment:

@@ -7,16 +7,20 @@ throttles leaders, where they go followers.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ottla.cli.cluster_admin import ClusterAdmin, refusal
+from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.reassign_plan import Assignment
+from ottla.client import ChannelError
 from ottla.configs import ConfigOperation, ConfigResourceType
+from ottla.runtime.network import Address
 from ottla.wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
 )
 
 RATES: Final = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
@@ -25,8 +29,14 @@ FOLLOWERS: Final = "follower.replication.throttled.replicas"
 
 
 async def set_throttle(
-    admin: ClusterAdmin, current: Assignment, target: Assignment, *, bytes_per_second: int
+    admin: ClusterAdmin,
+    addresses: Mapping[int, Address],
+    current: Assignment,
+    target: Assignment,
+    *,
+    bytes_per_second: int,
 ) -> None:
+    """`addresses` are those of the brokers that serve: others get it when it is set again."""
     leaders: dict[str, list[str]] = defaultdict(list)
     followers: dict[str, list[str]] = defaultdict(list)
     brokers: set[int] = set()
@@ -36,37 +46,47 @@ async def set_throttle(
             leaders[name.topic] += [f"{name.partition}:{broker}" for broker in current[name]]
             followers[name.topic] += [f"{name.partition}:{broker}" for broker in added]
             brokers.update(current[name], added)
-    resources = [
-        _topic(topic, {LEADERS: ",".join(leaders[topic]), FOLLOWERS: ",".join(followers[topic])})
-        for topic in sorted(leaders)
-    ]
-    resources += [
-        _broker(broker, dict.fromkeys(RATES, str(bytes_per_second))) for broker in sorted(brokers)
-    ]
-    await _alter(admin, resources)
+    for topic in sorted(leaders):
+        throttled = {LEADERS: ",".join(leaders[topic]), FOLLOWERS: ",".join(followers[topic])}
+        await _alter_topic(admin, topic, throttled)
+    for broker in sorted(brokers & addresses.keys()):
+        rates = dict.fromkeys(RATES, str(bytes_per_second))
+        await _alter_broker(admin, broker, addresses[broker], rates)
 
 
 async def clear_throttle(
-    admin: ClusterAdmin, *, topics: Iterable[str], brokers: Iterable[int]
+    admin: ClusterAdmin, addresses: Mapping[int, Address], *, topics: Iterable[str]
 ) -> None:
-    resources = [_topic(topic, {LEADERS: None, FOLLOWERS: None}) for topic in sorted(set(topics))]
-    resources += [_broker(broker, dict.fromkeys(RATES)) for broker in sorted(brokers)]
-    await _alter(admin, resources)
+    for topic in sorted(set(topics)):
+        await _alter_topic(admin, topic, {LEADERS: None, FOLLOWERS: None})
+    for broker, address in sorted(addresses.items()):
+        await _alter_broker(admin, broker, address, dict.fromkeys(RATES))
 
 
-def _topic(name: str, configs: dict[str, str | None]) -> AlterConfigsResource:
-    return _resource(ConfigResourceType.TOPIC, name, configs)
+async def _alter_topic(admin: ClusterAdmin, topic: str, configs: Mapping[str, str | None]) -> None:
+    request = _request(ConfigResourceType.TOPIC, topic, configs)
+    _require_altered(await admin.ask(request))
 
 
-def _broker(broker_id: int, configs: dict[str, str | None]) -> AlterConfigsResource:
-    return _resource(ConfigResourceType.BROKER, str(broker_id), configs)
+async def _alter_broker(
+    admin: ClusterAdmin, broker_id: int, address: Address, configs: Mapping[str, str | None]
+) -> None:
+    """Asked of the broker itself: it refuses what is another one's."""
+    request = _request(ConfigResourceType.BROKER, str(broker_id), configs)
+    try:
+        _require_altered(await admin.ask_node(address, request))
+    except ChannelError as error:
+        raise CommandError(
+            f"Cannot alter the throttle of broker {broker_id}: {error}.",
+            exit_code=ExitCode.UNREACHABLE,
+        ) from None
 
 
-def _resource(
-    resource_type: ConfigResourceType, name: str, configs: dict[str, str | None]
-) -> AlterConfigsResource:
+def _request(
+    resource_type: ConfigResourceType, name: str, configs: Mapping[str, str | None]
+) -> IncrementalAlterConfigsRequest:
     """None takes a config away."""
-    return AlterConfigsResource(
+    resource = AlterConfigsResource(
         resource_type=resource_type,
         resource_name=name,
         configs=[
@@ -78,13 +98,11 @@ def _resource(
             for config, value in configs.items()
         ],
     )
+    return IncrementalAlterConfigsRequest(resources=[resource])
 
 
-async def _alter(admin: ClusterAdmin, resources: list[AlterConfigsResource]) -> None:
-    """One by one: a broker takes its own configs only."""
-    for resource in resources:
-        response = await admin.ask(IncrementalAlterConfigsRequest(resources=[resource]))
-        for result in response.responses:
-            if result.error_code:
-                doing = f"alter the throttle of {result.resource_name}"
-                raise refusal(doing, result.error_code, result.error_message)
+def _require_altered(response: IncrementalAlterConfigsResponse) -> None:
+    for result in response.responses:
+        if result.error_code:
+            doing = f"alter the throttle of {result.resource_name}"
+            raise refusal(doing, result.error_code, result.error_message)

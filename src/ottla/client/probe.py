@@ -2,25 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
+from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Connection, Network
+from ottla.runtime.nudge import Nudge
+
+# A host that takes every visitor in and shows it out at once is not to be overrun.
+_PAUSE_SECONDS: Final = 0.02
 
 
-async def is_listening(network: Network, address: Address) -> bool:
-    """False only if the host says that nobody does. One that does not answer may be slow."""
-    try:
-        await network.connect(address, _Visitor())
-    except ConnectionRefusedError:
-        return False
-    except OSError:
-        return True
-    return True
+async def is_gone(
+    network: Network,
+    clock: Clock,
+    address: Address,
+    *,
+    seconds: float,
+    on_met: Callable[[], None] = lambda: None,
+) -> bool:
+    """True only if the host says that nobody listens. One that does not answer may be slow.
+
+    Somebody who listens is visited for so many seconds, since a process that is being killed may
+    let go of its port a moment after its connections. `on_met` is called once it let somebody in.
+    """
+    deadline = clock.monotonic() + seconds
+    while (left := deadline - clock.monotonic()) > 0:
+        visitor = _Visitor(clock)
+        try:
+            connection = await network.connect(address, visitor)
+        except ConnectionRefusedError:
+            return True
+        except ConnectionResetError:
+            pass
+        except OSError:
+            return False
+        else:
+            on_met()
+            await visitor.shown_out.wait(left)
+            connection.abort()
+        await clock.sleep(_PAUSE_SECONDS)
+    return False
 
 
 class _Visitor:
-    """Leaves as soon as it has come."""
+    """Says and wants nothing, and notices when it is shown out."""
 
-    def connected(self, connection: Connection) -> None:
-        connection.abort()
+    def __init__(self, clock: Clock) -> None:
+        self.shown_out = Nudge(clock)
+
+    def connected(self, connection: Connection) -> None: ...
 
     def get_buffer(self, size_hint: int) -> memoryview:  # noqa: ARG002 - the seam's signature
         return memoryview(bytearray(1))
@@ -31,4 +62,5 @@ class _Visitor:
 
     def resume_writing(self) -> None: ...
 
-    def closed(self, error: Exception | None) -> None: ...
+    def closed(self, error: Exception | None) -> None:  # noqa: ARG002 - the seam's signature
+        self.shown_out.give()

@@ -8,7 +8,7 @@ from ottla.configs.alteration import (
     apply_changes,
     replace_configs,
 )
-from ottla.configs.broker_validation import validate_broker_configs
+from ottla.configs.broker_validation import validate_broker_configs, validate_dynamic_configs
 from ottla.configs.definition import ConfigDefinition, Importance, UpdateMode
 from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS, TOPIC_CONFIGS
 from ottla.configs.description import describe_broker, describe_brokers_default, describe_topic
@@ -55,5 +55,6 @@ __all__ = [
     "describe_topic",
     "replace_configs",
     "validate_broker_configs",
+    "validate_dynamic_configs",
     "validate_topic_configs",
 ]

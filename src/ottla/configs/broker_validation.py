@@ -31,11 +31,7 @@ def validate_broker_configs(
 
     They are this broker's own, or (not `per_broker`) those of all brokers.
     """
-    refusals = dynamic_refusals(configs, per_broker=per_broker)
-    if refusals:
-        reason = next(iter(refusals.values()))
-        names = sorted(name for name, same in refusals.items() if same == reason)
-        raise KafkaError(ErrorCode.INVALID_REQUEST, f"{reason}: {', '.join(names)}")
+    validate_dynamic_configs(configs, per_broker=per_broker)
     layers = node.layers
     try:
         proposed = node.with_dynamic(
@@ -52,6 +48,15 @@ def validate_broker_configs(
             "listeners and listener.security.protocol.map cannot change while the broker runs: "
             "set them in its properties and start it anew",
         )
+
+
+def validate_dynamic_configs(configs: Mapping[str, str], *, per_broker: bool) -> None:
+    """Raises KafkaError if there is no broker that can get these, whatever it has now."""
+    refusals = dynamic_refusals(configs, per_broker=per_broker)
+    if refusals:
+        reason = next(iter(refusals.values()))
+        names = sorted(name for name, same in refusals.items() if same == reason)
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"{reason}: {', '.join(names)}")
 
 
 def _validate_thread_count(name: str, *, current: object, proposed: object) -> None:

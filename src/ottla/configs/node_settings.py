@@ -128,6 +128,14 @@ class NodeSettings:
     replication_quota_window_num = Setting[int]("replication.quota.window.num")
     replication_quota_window_size_seconds = Setting[int]("replication.quota.window.size.seconds")
 
+    offsets_commit_timeout_ms = Setting[int]("offsets.commit.timeout.ms")
+    offsets_load_buffer_size = Setting[int]("offsets.load.buffer.size")
+    offsets_retention_check_interval_ms = Setting[int]("offsets.retention.check.interval.ms")
+    offsets_topic_compression_codec = Setting[int]("offsets.topic.compression.codec")
+    offsets_topic_num_partitions = Setting[int]("offsets.topic.num.partitions")
+    offsets_topic_replication_factor = Setting[int]("offsets.topic.replication.factor")
+    offsets_topic_segment_bytes = Setting[int]("offsets.topic.segment.bytes")
+
     producer_id_expiration_ms = Setting[int]("producer.id.expiration.ms")
     producer_id_expiration_check_interval_ms = Setting[int](
         "producer.id.expiration.check.interval.ms"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import partial
+from typing import Final
 
 from ottla.controller.broker_sessions import BrokerSessions
 from ottla.controller.controller import Controller, not_controller
@@ -31,6 +32,8 @@ from ottla.wire.messages.unregister_broker import (
 
 _log = logging.getLogger(__name__)
 
+_FENCING_RETRY_SECONDS: Final = 0.1
+
 
 class BrokerLiveness:
     """Lives as long as the node; has sessions while the controller is active."""
@@ -43,8 +46,8 @@ class BrokerLiveness:
         self._tasks = tasks
         self._session_timeout_ms = session_timeout_ms
         self._sessions: BrokerSessions | None = None
-        # Nodes whose connection ended and that were not heard of since.
-        self._lost: set[int] = set()
+        # The broker epochs of nodes at whose end nobody listened any more.
+        self._lost: dict[int, int] = {}
         self._timer: Timer | None = None
         self._fencing: asyncio.Task[object] | None = None
 
@@ -56,8 +59,11 @@ class BrokerLiveness:
             session_timeout_ms=self._session_timeout_ms,
             now_ms=self._now_ms(),
         )
-        for node_id in sorted(self._lost):
-            self._suspect(node_id)
+        brokers = self._controller.proposed_image.brokers
+        for node_id, epoch in sorted(self._lost.items()):
+            # One that has registered since is another incarnation, and alive.
+            if node_id in brokers and brokers[node_id].epoch == epoch:
+                self._suspect(node_id)
         self._set_timer()
 
     def deactivate(self) -> None:
@@ -69,7 +75,9 @@ class BrokerLiveness:
     def node_lost(self, node_id: int) -> None:
         """Nobody listens where a node listened before. Remembered for when this controller becomes
         active: often that is why it does."""
-        self._lost.add(node_id)
+        broker = self._controller.quorum.metadata.image.brokers.get(node_id)
+        if broker is not None:
+            self._lost[node_id] = broker.epoch
         self._suspect(node_id)
         self._set_timer()
 
@@ -105,7 +113,7 @@ class BrokerLiveness:
         )
         if response.error_code != ErrorCode.NONE:
             return response
-        self._lost.discard(broker_id)
+        self._lost.pop(broker_id, None)
         sessions.heartbeat(
             broker_id,
             now_ms=self._now_ms(),
@@ -150,6 +158,7 @@ class BrokerLiveness:
                 sessions.end(broker_id)
         except KafkaError as error:
             _log.warning("no broker is fenced now: %s", error)
+            await self._clock.sleep(_FENCING_RETRY_SECONDS)
         finally:
             self._fencing = None
             self._set_timer()

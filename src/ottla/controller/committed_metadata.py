@@ -12,8 +12,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
+from ottla.controller.record_batches import DecodedBatch
 from ottla.metadata import MetadataDelta, MetadataImage, Replay
 from ottla.metadata.difference import difference
+from ottla.raft import ControlRecord
 from ottla.wire.schema import Message
 
 # Called after each commit with what it changed; the image shows it. Must not wait.
@@ -21,7 +23,7 @@ Listener: TypeAlias = Callable[[MetadataDelta], None]
 
 
 class _Appended(NamedTuple):
-    """Records in the log that may not be committed yet."""
+    """The records of a batch in the log that may not be committed yet."""
 
     end_offset: int
     records: Sequence[Message]
@@ -43,16 +45,32 @@ class CommittedMetadata:
 
     @property
     def is_in_transaction(self) -> bool:
-        """Whether a transaction was begun and not ended, which its controller can do no more."""
+        """Whether the image lacks the beginning of a transaction that is committed already."""
         return self._replay.is_in_transaction
+
+    def replay_appended(self) -> Replay:
+        """Another image, which shows everything that was appended."""
+        replay, delta = self._replay.copy(), MetadataDelta()
+        for _, records in self._appended:
+            replay.take(records, delta)
+        return replay
 
     def listen(self, listener: Listener) -> None:
         """Has a listener called after each commit from now on."""
         self._listeners.append(listener)
 
     def appended(self, end_offset: int, records: Sequence[Message]) -> None:
-        """The log has these records now, which end at an offset. Control records are none."""
+        """The log has these records now, a batch that ends at an offset."""
         self._appended.append(_Appended(end_offset, records))
+
+    def batch_appended(self, batch: DecodedBatch) -> list[ControlRecord]:
+        """The same for a batch of any kind. Control records are none of the image's, and are
+        returned."""
+        if not batch.header.is_control:
+            self.appended(batch.header.next_offset, batch.records)
+            return []
+        start = batch.header.base_offset
+        return [ControlRecord(start + at, record) for at, record in enumerate(batch.records)]
 
     def truncated(self, offset: int) -> None:
         while self._appended and self._appended[-1].end_offset > offset:
@@ -62,9 +80,7 @@ class CommittedMetadata:
         """Shows what was appended below an offset. Raises `MetadataError` for what cannot be."""
         delta = MetadataDelta()
         while self._appended and self._appended[0].end_offset <= offset:
-            end_offset, records = self._appended.popleft()
-            self._replay.take(records, delta)
-            self.end_offset = end_offset
+            self._replay.take(self._appended.popleft().records, delta)
         self.end_offset = max(self.end_offset, offset)
         self._tell(delta)
 

@@ -19,9 +19,10 @@ from typing import NamedTuple, TypeVar
 from ottla.configs import ConfigResourceType, InvalidConfigError, NodeConfig
 from ottla.controller.bootstrap import first_records, read_bootstrap_records
 from ottla.controller.operation import Context, Operation
-from ottla.controller.quorum import MetadataQuorum, Seams
+from ottla.controller.quorum import MetadataQuorum
+from ottla.controller.quorum_seams import Seams
 from ottla.controller.topic_descriptions import TopicDescriptions
-from ottla.metadata import MetadataDelta, MetadataError, MetadataImage, Replay
+from ottla.metadata import MetadataDelta, MetadataImage, Replay
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.transactions import AbortTransactionRecord
@@ -75,12 +76,11 @@ class Controller:
     def activate(self, epoch: int) -> None:
         _log.info("this node is the active controller, in epoch %d", epoch)
         metadata = self.quorum.metadata
-        self._proposed = Replay(metadata.image.copy())
+        self._proposed = metadata.replay_appended()
         self._follow_broker_configs()
-        records: list[Message] = []
         if metadata.is_in_transaction:
-            records.append(AbortTransactionRecord(reason="Controller failover"))
-            self._append(records)
+            # Of a controller that can end it no more.
+            self._propose([AbortTransactionRecord(reason="Controller failover")])
         if metadata.image.is_empty:
             bootstrap = read_bootstrap_records(
                 self._seams.disk, self._started_with.metadata_log_dir
@@ -108,8 +108,9 @@ class Controller:
         """Carries out an operation and answers when nothing can undo it.
 
         An answer that changes nothing waits too, for what it was judged by. Raises `KafkaError`:
-        NOT_CONTROLLER if another node is the active controller, now or before it is answered,
-        KAFKA_STORAGE_ERROR if the disk is full, and then nothing has changed.
+        NOT_CONTROLLER if another node is the active controller, now or before it is answered. If
+        the disk is full (KAFKA_STORAGE_ERROR) or the records make no sense
+        (UNKNOWN_SERVER_ERROR), nothing has changed.
         """
         if self._proposed is None:
             raise not_controller()
@@ -129,27 +130,31 @@ class Controller:
         return response
 
     def _propose(self, records: list[Message]) -> None:
+        """Sees to it that records can be applied before anybody may get to see them."""
         assert self._proposed is not None
-        delta = MetadataDelta()
-        self._append(records)
+        version, delta = self._proposed.image.metadata_version, MetadataDelta()
         try:
             self._proposed.take(records, delta)
-        except MetadataError as error:
-            # A record that cannot be applied is in the log: nobody may go on from here.
-            self.quorum.fail(error)
-            raise
+            self.quorum.append(records, metadata_version=version)
+        except Exception as error:
+            raise self._withdraw(error) from error
+        if self._proposed is None:
+            raise not_controller()
         if any(each.type is ConfigResourceType.BROKER for each in delta.configs_changed):
             self._follow_broker_configs()
 
-    def _append(self, records: list[Message]) -> None:
-        assert self._proposed is not None
-        version = self._proposed.image.metadata_version
-        try:
-            self.quorum.append(records, metadata_version=version)
-        except OSError as error:
-            raise KafkaError(
+    def _withdraw(self, error: Exception) -> KafkaError:
+        """Goes back to what is appended, and says why."""
+        if self._proposed is not None:
+            self._proposed = self.quorum.metadata.replay_appended()
+        if isinstance(error, OSError):
+            return KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR, f"the metadata could not be written: {error}"
-            ) from error
+            )
+        _log.error("records that make no sense are not written", exc_info=error)
+        return KafkaError(
+            ErrorCode.UNKNOWN_SERVER_ERROR, f"the metadata does not allow this: {error}"
+        )
 
     async def _wait_committed(self) -> None:
         answered = asyncio.get_running_loop().create_future()

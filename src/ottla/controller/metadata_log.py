@@ -167,9 +167,6 @@ class MetadataLog:
         finally:
             file.close()
 
-    def snapshot_path(self, snapshot_id: OffsetAndEpoch) -> str:
-        return self._snapshots.path(SnapshotId(*snapshot_id))
-
     def read_from(self, offset: int) -> Iterator[DecodedBatch]:
         """Every batch from the one at an offset to the end of the log, as the log is opened."""
         end = self.log_end_offset
@@ -298,26 +295,36 @@ class MetadataLog:
     def abandon_snapshot(self) -> None:
         self._is_snapshot_under_way = False
 
-    def receive_snapshot(self, chunk: SnapshotChunk, *, now_ms: int) -> bool:
-        """Takes a piece of the leader's snapshot. After the last one the log begins anew where the
-        snapshot ends, durably, and this returns True."""
-        snapshot = SnapshotId(*chunk.id)
+    def receive_snapshot(self, chunk: SnapshotChunk) -> str | None:
+        """Takes a piece of the leader's snapshot. After the last one, this is the path of what has
+        come: whoever finds it sound has it installed."""
         if chunk.position == 0:
-            self._received = ReceivedSnapshot(self._disk, self._snapshots.path(snapshot))
+            self._discard_received()
+            path = self._snapshots.path(SnapshotId(*chunk.id))
+            self._received = ReceivedSnapshot(self._disk, path)
         assert self._received is not None, "a snapshot begins at position 0"
         self._received.write(chunk.position, chunk.data)
-        if not chunk.is_last:
-            return False
+        return self._received.partial_path if chunk.is_last else None
+
+    def install_snapshot(self, snapshot_id: OffsetAndEpoch, *, now_ms: int) -> None:
+        """Puts the snapshot that was received in the place of the whole log, durably."""
+        assert self._received is not None, "a snapshot is received before"
         self._received.complete()
         self._received = None
+        snapshot = SnapshotId(*snapshot_id)
         self._snapshots.add(snapshot)
         self._log.truncate_fully(snapshot.end_offset, now_ms=now_ms)
         self._snapshots.keep_latest(1)
         self._snapshot_bytes = self._disk.file_size(self._snapshots.path(snapshot))
         self.bytes_since_snapshot = 0
-        return True
+
+    def _discard_received(self) -> None:
+        if self._received is not None:
+            self._received.discard()
+            self._received = None
 
     def close(self) -> None:
+        self._discard_received()
         self._log.close()
         self._recovery_point.write(self.flushed_end_offset)
 

@@ -134,11 +134,5 @@ def _replay_log(
     committed = CommittedMetadata(snapshot.replay, end_offset=end_offset)
     control_records = list(snapshot.control_records)
     for batch in metadata_log.read_from(end_offset):
-        if batch.header.is_control:
-            control_records += [
-                ControlRecord(batch.header.base_offset + at, record)
-                for at, record in enumerate(batch.records)
-            ]
-        else:
-            committed.appended(batch.header.next_offset, batch.records)
+        control_records += committed.batch_appended(batch)
     return LoadedMetadata(metadata_log, committed, control_records)

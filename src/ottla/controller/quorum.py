@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from ottla.client import ChannelError
 from ottla.controller.committed_metadata import CommittedMetadata
+from ottla.controller.fetched_batches import require_sound
 from ottla.controller.metadata_log_loading import LoadedMetadata, load_snapshot
+from ottla.controller.quorum_seams import Follower, Peers, Seams
 from ottla.controller.quorum_state_file import read_quorum_state, write_quorum_state
 from ottla.controller.record_batches import decode_batch
-from ottla.controller.snapshot_file import QuorumVoters, Snapshot
-from ottla.metadata import MetadataError
+from ottla.controller.snapshot_writing import SnapshotWriting
 from ottla.model import Buffer
 from ottla.raft import (
+    CommittedRecordsLostError,
     ControlRecord,
     Decisions,
-    Destination,
     LeaderAndEpoch,
     QuorumDescription,
     Raft,
@@ -34,17 +34,13 @@ from ottla.raft import (
     ReadLog,
     Reply,
     Send,
+    SnapshotChunk,
     VoterSet,
 )
-from ottla.runtime.background import Background
-from ottla.runtime.clock import Clock, Timer
-from ottla.runtime.dice import Dice
-from ottla.runtime.disk import Disk
-from ottla.runtime.tasks import Tasks
-from ottla.storage.errors import StorageError
+from ottla.runtime.clock import Timer
 from ottla.wire.errors import ProtocolError
-from ottla.wire.messages.fetch import FetchResponse
-from ottla.wire.records.batch import iterate_batches, verify_crc
+from ottla.wire.messages.fetch_snapshot import FetchSnapshotResponse
+from ottla.wire.records.batch import iterate_batches
 from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
@@ -53,38 +49,8 @@ _log = logging.getLogger(__name__)
 _FAREWELL_SECONDS: Final = 0.3
 _FAREWELL_STEP_SECONDS: Final = 0.002
 
-
-@dataclass(frozen=True, slots=True)
-class Seams:
-    """The world, and whoever owns the tasks of the quorum and of the controller."""
-
-    disk: Disk
-    clock: Clock
-    dice: Dice
-    background: Background
-    tasks: Tasks
-
-
-class Peers(Protocol):
-    """The other replicas, as the network knows them."""
-
-    async def send(self, destination: Destination, request: Message) -> Message:
-        """Raises `ChannelError` if there is no answer."""
-
-    def close(self) -> None: ...
-
-
-class Follower(Protocol):
-    """Who acts when this replica leads: the controller."""
-
-    def activate(self, epoch: int) -> None:
-        """This replica leads, and its image shows everything that was ever committed."""
-
-    def deactivate(self) -> None:
-        """Another one leads, or nobody."""
-
-    def committed(self, end_offset: int) -> None:
-        """Everything below the offset is, and the image shows it."""
+# Called when somebody else leads, when this replica became active or failed. Must not wait.
+LeaderListener: TypeAlias = Callable[[], None]
 
 
 class _Claim(NamedTuple):
@@ -117,8 +83,7 @@ class MetadataQuorum:
         self._timer_ms = 0
         self._is_carrying_out = False
         self._flushing: asyncio.Task[object] | None = None
-        self._snapshotting: asyncio.Task[object] | None = None
-        self._leader_known = asyncio.Event()
+        self._leader_listeners: list[LeaderListener] = []
         self._raft = Raft(
             config,
             self.log,
@@ -127,11 +92,18 @@ class MetadataQuorum:
             control_records=loaded.control_records,
             now_ms=self._now_ms(),
         )
+        self._snapshots = SnapshotWriting(seams, self.log, self.metadata, self._raft)
 
     def start(self, follower: Follower | None = None) -> None:
-        """Takes part from now on."""
+        """Takes part from now on. Raises what it fails with at once."""
         self._follower = follower
         self._carry_out()
+        if self.failure is not None:
+            raise self.failure
+
+    def listen_leader(self, listener: LeaderListener) -> None:
+        """Has a listener called when there may be another active controller."""
+        self._leader_listeners.append(listener)
 
     # ---- facts
 
@@ -177,43 +149,50 @@ class MetadataQuorum:
         self._carry_out()
         return await reply
 
-    def append(self, records: Sequence[Message], *, metadata_version: int) -> int:
-        """Appends what the active controller writes, and returns where it ends. `OSError` means
-        that nothing was appended."""
+    def append(self, records: Sequence[Message], *, metadata_version: int) -> None:
+        """Appends what the active controller writes. An exception means that nothing was."""
         assert self._is_active, "only the active controller writes"
-        epoch = self._raft.leader_and_epoch.epoch
-        self.log.append(
-            records,
-            epoch=epoch,
-            metadata_version=metadata_version,
-            now_ms=self._seams.clock.now_ms(),
-        )
+        start_offset, clock = self.log.log_end_offset, self._seams.clock
+        try:
+            self.log.append(
+                records,
+                epoch=self._raft.leader_and_epoch.epoch,
+                metadata_version=metadata_version,
+                now_ms=clock.now_ms(),
+            )
+            self._note_appended(records, start_offset)
+        except BaseException as error:
+            if self.log.log_end_offset > start_offset or not isinstance(error, Exception):
+                # Some of it is there to stay, and half an operation is none.
+                self.fail(error)
+            raise
+        self._tell(self._raft.appended)
+
+    def _note_appended(self, records: Sequence[Message], start_offset: int) -> None:
         end_offset = self.log.log_end_offset
-        self.metadata.appended(end_offset, records)
-        self._raft.appended(now_ms=self._now_ms())
-        self._carry_out()
-        return end_offset
+        if end_offset - start_offset == len(records):
+            self.metadata.appended(end_offset, records)
+            return
+        # A transaction, since it did not fit a batch. The next leader may have some of them only.
+        for batch in self.log.read_from(start_offset):
+            self.metadata.batch_appended(batch)
 
     def leader_lost(self) -> None:
         """The connection to the leader ended, which mostly means that it is gone."""
-        if self.failure is None:
-            self._raft.leader_lost(now_ms=self._now_ms())
-            self._carry_out()
+        self._tell(self._raft.leader_lost)
 
     async def close(self) -> None:
         """Lets others lead, waits for what is under way and ends the log."""
-        if self.failure is None and self._raft.is_leader and len(self.voters.voters) > 1:
-            self._raft.resign(now_ms=self._now_ms())
-            self._carry_out()
+        if self._raft.is_leader and len(self.voters.voters) > 1 and self.failure is None:
+            self._tell(self._raft.resign)
             await self._say_farewell()
-        for task in (self._flushing, self._snapshotting):
-            if task is not None:
-                await asyncio.wait([task])
-        if self._timer is not None:
-            self._timer.cancel()
+        if self._flushing is not None:
+            await asyncio.wait([self._flushing])
+        await self._snapshots.wait_written()
+        is_sound = self.failure is None
+        self.fail(RuntimeError("it is closed"))
         self._peers.close()
-        if self.failure is None:
-            self.fail(RuntimeError("it is closed"))
+        if is_sound:
             self.log.close()
         else:
             self.log.abandon()
@@ -228,17 +207,30 @@ class MetadataQuorum:
 
     def fail(self, error: BaseException) -> None:
         """Ends the replica; everybody who waits is told."""
-        if self.failure is None:
-            self.failure = error
-        if self._is_active and self._follower is not None:
-            self._follower.deactivate()
-        self._is_active, self._claim = False, None
+        if self.failure is not None:
+            return
+        self.failure = error
+        if self._timer is not None:
+            self._timer.cancel()
+        self._end_leadership()
         replies, self._replies = self._replies, {}
         for reply in replies.values():
             if not reply.done():
                 reply.set_exception(ConnectionAbortedError(f"the metadata has failed: {error}"))
+        self._tell_leader()
 
     # ---- carrying out
+
+    def _tell(self, event: Callable[..., None], *arguments: object) -> None:
+        """Lets the machine know of an event, and does what it decides."""
+        if self.failure is not None:
+            return
+        try:
+            event(*arguments, now_ms=self._now_ms())
+        except CommittedRecordsLostError as error:
+            _log.exception("this node's metadata has failed")
+            self.fail(error)
+        self._carry_out()
 
     def _carry_out(self) -> None:
         if self._is_carrying_out or self.failure is not None:
@@ -246,16 +238,19 @@ class MetadataQuorum:
             return
         self._is_carrying_out = True
         try:
-            while decisions := self._raft.take_decisions():
+            while self.failure is None and (decisions := self._raft.take_decisions()):
                 self._carry_out_one(decisions)
-        except (OSError, StorageError, MetadataError, ProtocolError) as error:
-            _log.exception("this node's metadata has failed")
+        except BaseException as error:
+            # What is half done cannot be gone on from.
             self.fail(error)
-            return
+            if not isinstance(error, Exception):
+                raise
+            _log.exception("this node's metadata has failed")
         finally:
             self._is_carrying_out = False
-        self._set_timer()
-        self._begin_flush()
+        if self.failure is None:
+            self._set_timer()
+            self._begin_flush()
 
     def _carry_out_one(self, decisions: Decisions) -> None:
         now_ms = self._seams.clock.now_ms()
@@ -276,10 +271,8 @@ class MetadataQuorum:
             epoch = self._raft.leader_and_epoch.epoch
             written = self.log.append_control(decisions.append_control, epoch=epoch, now_ms=now_ms)
             self._raft.appended(written, now_ms=self._now_ms())
-        if decisions.snapshot_chunk is not None and self.log.receive_snapshot(
-            decisions.snapshot_chunk, now_ms=now_ms
-        ):
-            self._install_snapshot()
+        if decisions.snapshot_chunk is not None:
+            self._receive_snapshot(decisions.snapshot_chunk, now_ms)
         if decisions.high_watermark is not None:
             self._commit(decisions.high_watermark)
         if decisions.leader is not None:
@@ -295,21 +288,17 @@ class MetadataQuorum:
         view = memoryview(batches)
         for position, header in iterate_batches(view):
             batch = decode_batch(view[position : position + header.size_in_bytes])
-            if header.is_control:
-                control_records += [
-                    ControlRecord(header.base_offset + at, record)
-                    for at, record in enumerate(batch.records)
-                ]
-            else:
-                self.metadata.appended(header.next_offset, batch.records)
+            control_records += self.metadata.batch_appended(batch)
         self._raft.appended(control_records, now_ms=self._now_ms())
 
-    def _install_snapshot(self) -> None:
-        snapshot_id = self.log.end
-        path = self.log.snapshot_path(snapshot_id)
-        loaded = load_snapshot(self._seams.disk, path, end_offset=snapshot_id.offset)
-        self.metadata.replace(loaded.replay, end_offset=snapshot_id.offset)
-        self._raft.snapshot_installed(loaded.control_records, now_ms=self._now_ms())
+    def _receive_snapshot(self, chunk: SnapshotChunk, now_ms: int) -> None:
+        path = self.log.receive_snapshot(chunk)
+        if path is not None:
+            # It is read first: what is no snapshot must not take the place of a log.
+            loaded = load_snapshot(self._seams.disk, path, end_offset=chunk.id.offset)
+            self.log.install_snapshot(chunk.id, now_ms=now_ms)
+            self.metadata.replace(loaded.replay, end_offset=chunk.id.offset)
+            self._raft.snapshot_installed(loaded.control_records, now_ms=self._now_ms())
 
     def _commit(self, offset: int) -> None:
         self.log.commit(offset)
@@ -317,25 +306,21 @@ class MetadataQuorum:
         self._maybe_activate()
         if self._follower is not None:
             self._follower.committed(offset)
-        if self.log.is_snapshot_due:
-            self._begin_snapshot()
+        self._snapshots.maybe_begin()
 
     # ---- leading
 
     def _leader_changed(self, leader: LeaderAndEpoch) -> None:
-        if self._is_active and self._follower is not None:
-            self._follower.deactivate()
-        self._is_active, self._claim = False, None
+        self._end_leadership()
         if leader.leader_id == self._local_id and self._raft.is_leader:
             self._claim = _Claim(leader.epoch, self.log.log_end_offset)
             self._maybe_activate()
-        if leader.leader_id is None:
-            self._leader_known.clear()
-        else:
-            self._leader_known.set()
+        self._tell_leader()
 
-    async def wait_leader_known(self) -> None:
-        await self._leader_known.wait()
+    def _end_leadership(self) -> None:
+        was_active, self._is_active, self._claim = self._is_active, False, None
+        if was_active and self._follower is not None:
+            self._follower.deactivate()
 
     def _maybe_activate(self) -> None:
         claim = self._claim
@@ -344,24 +329,26 @@ class MetadataQuorum:
         self._is_active = True
         if self._follower is not None:
             self._follower.activate(claim.epoch)
+        self._tell_leader()
+
+    def _tell_leader(self) -> None:
+        for listener in self._leader_listeners:
+            listener()
 
     # ---- network
 
     async def _send(self, send: Send) -> None:
         try:
             response = await self._peers.send(send.destination, send.request)
-            _require_sound(response)
+            require_sound(response)
         except (ChannelError, ProtocolError) as error:
             _log.debug("no answer of node %d: %s", send.destination.node_id, error)
-            if self.failure is None:
-                self._raft.fail(send.number, now_ms=self._now_ms())
-        else:
-            if self._flushing is not None and not isinstance(response, FetchResponse):
-                # A snapshot takes the place of the log, and must not meet a flush of it.
-                await asyncio.wait([self._flushing])
-            if self.failure is None:
-                self._raft.respond(send.number, response, now_ms=self._now_ms())
-        self._carry_out()
+            self._tell(self._raft.fail, send.number)
+            return
+        while self._flushing is not None and isinstance(response, FetchSnapshotResponse):
+            # A snapshot takes the place of the log, and must not meet a flush of it.
+            await asyncio.wait([self._flushing])
+        self._tell(self._raft.respond, send.number, response)
 
     def _reply(self, reply: Reply) -> None:
         if reply.read is not None:
@@ -393,9 +380,7 @@ class MetadataQuorum:
 
     def _time_passed(self) -> None:
         self._timer = None
-        if self.failure is None:
-            self._raft.advance(now_ms=self._now_ms())
-            self._carry_out()
+        self._tell(self._raft.advance)
 
     # ---- durability
 
@@ -408,44 +393,9 @@ class MetadataQuorum:
             while self.failure is None and (flush := self.log.prepare_flush()) is not None:
                 await self._seams.background.run(flush.run)
                 self.log.complete_flush(flush)
-                if self.failure is None:
-                    self._raft.flushed(now_ms=self._now_ms())
-                    self._carry_out()
+                self._tell(self._raft.flushed)
         except BaseException as error:
             self.fail(error)
             raise
         finally:
             self._flushing = None
-
-    def _begin_snapshot(self) -> None:
-        offset = self.metadata.end_offset
-        version = self._raft.quorum_at(offset)
-        voters = None
-        if version.voters is not None:
-            voters = QuorumVoters(version.kraft_version, version.voters.to_record())
-        now_ms = self._seams.clock.now_ms()
-        snapshot = self.log.prepare_snapshot(self.metadata.image, offset, voters, now_ms=now_ms)
-        if snapshot is not None:
-            self._snapshotting = self._seams.tasks.start(
-                "metadata-snapshot", self._write_snapshot(snapshot)
-            )
-
-    async def _write_snapshot(self, snapshot: Snapshot) -> None:
-        """A snapshot that cannot be written is missed by nobody: the log has everything."""
-        try:
-            await self._seams.background.run(snapshot.write)
-            self.log.complete_snapshot(snapshot, now_ms=self._seams.clock.now_ms())
-        except OSError as error:
-            self.log.abandon_snapshot()
-            _log.warning("the metadata snapshot %s is not complete: %s", snapshot.path, error)
-
-
-def _require_sound(response: Message) -> None:
-    """Raises ProtocolError for fetched batches that are not whole."""
-    if not isinstance(response, FetchResponse):
-        return
-    for topic in response.responses:
-        for partition in topic.partitions:
-            records = memoryview(partition.records or b"")
-            for position, header in iterate_batches(records, strict=True):
-                verify_crc(records, position, header)

@@ -1,14 +1,14 @@
 """DescribeQuorum, versions 0 to 2: who keeps the metadata, and how far each is (KIP-595, KIP-853).
 
-Error per partition: UNKNOWN_TOPIC_OR_PARTITION for any other than `__cluster_metadata-0`,
-NOT_LEADER_OR_FOLLOWER if this node does not lead the quorum: only the leader knows.
+Error per partition: UNKNOWN_TOPIC_OR_PARTITION for any other than `__cluster_metadata-0`. For all
+of them NOT_LEADER_OR_FOLLOWER if this node does not lead the quorum: only the leader knows.
 """
 
 from __future__ import annotations
 
 from ottla.controller.metadata_log import METADATA_PARTITION
 from ottla.controller.quorum import MetadataQuorum
-from ottla.model import ErrorCode
+from ottla.model import ErrorCode, KafkaError
 from ottla.raft import QuorumDescription, ReplicaDescription
 from ottla.wire.messages.describe_quorum import (
     DescribeQuorumRequest,
@@ -24,13 +24,21 @@ from ottla.wire.messages.describe_quorum import (
 def describe_quorum(
     quorum: MetadataQuorum, request: DescribeQuorumRequest
 ) -> DescribeQuorumResponse:
+    """Raises `KafkaError` (NOT_LEADER_OR_FOLLOWER)."""
+    description = quorum.describe()
+    if description is None:
+        raise KafkaError(
+            ErrorCode.NOT_LEADER_OR_FOLLOWER, "this node does not lead the metadata quorum"
+        )
     return DescribeQuorumResponse(
         error_message=None,
         topics=[
             DescribeQuorumResponseTopicData(
                 topic_name=topic.topic_name,
                 partitions=[
-                    _describe(quorum, topic.topic_name, asked.partition_index)
+                    _partition(quorum, description)
+                    if (topic.topic_name, asked.partition_index) == METADATA_PARTITION
+                    else _unknown(asked.partition_index)
                     for asked in topic.partitions
                 ],
             )
@@ -47,17 +55,6 @@ def describe_quorum(
             for voter in quorum.voters.voters
         ],
     )
-
-
-def _describe(
-    quorum: MetadataQuorum, topic: str, partition: int
-) -> DescribeQuorumResponsePartitionData:
-    if (topic, partition) != METADATA_PARTITION:
-        return _refusal(partition, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    description = quorum.describe()
-    if description is None:
-        return _refusal(partition, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    return _partition(quorum, description)
 
 
 def _partition(
@@ -84,5 +81,7 @@ def _state(quorum: MetadataQuorum, replica: ReplicaDescription) -> ReplicaState:
     )
 
 
-def _refusal(partition: int, error: ErrorCode) -> DescribeQuorumResponsePartitionData:
-    return DescribeQuorumResponsePartitionData(partition_index=partition, error_code=error)
+def _unknown(partition: int) -> DescribeQuorumResponsePartitionData:
+    return DescribeQuorumResponsePartitionData(
+        partition_index=partition, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    )

@@ -16,8 +16,8 @@ class ReceivedSnapshot:
     def __init__(self, disk: Disk, path: str) -> None:
         self._disk = disk
         self._path = path
-        self._partial = path.removesuffix(SUFFIX) + PARTIAL_SUFFIX
-        self._file = disk.open(self._partial, create=True)
+        self.partial_path = path.removesuffix(SUFFIX) + PARTIAL_SUFFIX
+        self._file = disk.open(self.partial_path, create=True)
         self._file.truncate(0)
 
     def write(self, position: int, data: Buffer) -> None:
@@ -27,5 +27,9 @@ class ReceivedSnapshot:
         """Returns when no crash takes the file away."""
         self._file.sync()
         self._file.close()
-        self._disk.rename(self._partial, self._path)
+        self._disk.rename(self.partial_path, self._path)
         self._disk.sync_directory(dirname(self._path))
+
+    def discard(self) -> None:
+        self._file.close()
+        self._disk.remove(self.partial_path)

@@ -34,7 +34,7 @@ from ottla.controller.operations.register_controller import register_controller
 from ottla.controller.operations.update_features import update_features
 from ottla.controller.quorum_description import describe_quorum
 from ottla.wire.apis import ApiKey
-from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
+from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from ottla.wire.messages.broker_registration import BrokerRegistrationRequest
 from ottla.wire.messages.describe_quorum import DescribeQuorumRequest
 from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest
@@ -107,17 +107,7 @@ class ControllerService:
 
     # ---- what others ask
 
-    def watch(self, connection: Watched) -> None:
-        """Takes the end of a connection that brings heartbeats for a sign of its broker's end."""
-        if connection not in self._watched:
-            self._watched.add(connection)
-            connection.when_closed(partial(self._closed, connection))
-
-    def _closed(self, connection: Watched) -> None:
-        self._watched.discard(connection)
-        self.liveness.disconnected(connection)
-
-    async def serve(self, request: Message, *, connection: object | None = None) -> Message:
+    async def serve(self, request: Message, *, connection: Watched | None = None) -> Message:
         """The response. `KafkaError` is for the request as a whole: NOT_CONTROLLER above all."""
         key = request.api_key
         assert key is not None, f"{type(request).__name__} is no request"
@@ -125,7 +115,7 @@ class ControllerService:
             return await self.controller.quorum.handle(request)
         match request:
             case BrokerHeartbeatRequest():
-                return await self.liveness.heartbeat(request, connection)
+                return await self._heartbeat(request, connection)
             case BrokerRegistrationRequest():
                 return await self.liveness.register(request)
             case UnregisterBrokerRequest():
@@ -134,3 +124,20 @@ class ControllerService:
                 return describe_quorum(self.controller.quorum, request)
         response: Message = await self.controller.submit(OPERATIONS[key], request)
         return response
+
+    async def _heartbeat(
+        self, request: BrokerHeartbeatRequest, connection: Watched | None
+    ) -> BrokerHeartbeatResponse:
+        """Takes the end of the connection for a sign of the broker's end."""
+        if connection is not None and connection not in self._watched:
+            self._watched.add(connection)
+            connection.when_closed(partial(self._closed, connection))
+        response = await self.liveness.heartbeat(request, connection)
+        if connection is not None and connection not in self._watched:
+            # It ended before the heartbeat counted.
+            self.liveness.disconnected(connection)
+        return response
+
+    def _closed(self, connection: Watched) -> None:
+        self._watched.discard(connection)
+        self.liveness.disconnected(connection)

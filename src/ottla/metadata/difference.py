@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+from ottla.configs.resource import ConfigResource, ConfigResourceType
 from ottla.metadata.delta import MetadataDelta
 from ottla.metadata.image import MetadataImage
 
@@ -24,10 +25,6 @@ def difference(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
         delegation_tokens_changed=before.delegation_tokens != after.delegation_tokens,
         producer_ids_changed=before.next_producer_id != after.next_producer_id,
     )
-    for resource in {**before.configs, **after.configs}:
-        old, new = before.configs_of(resource), after.configs_of(resource)
-        if names := set(_changed(old, new)):
-            delta.configs_changed[resource] = names
     for topic_id, topic in after.topics.by_id.items():
         known = before.topics.by_id.get(topic_id)
         if known is None:
@@ -38,7 +35,20 @@ def difference(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
     for topic_id, topic in before.topics.by_id.items():
         if topic_id not in after.topics.by_id:
             delta.note_topic_removed(topic)
+    _note_configs(before, after, delta)
     return delta
+
+
+def _note_configs(before: MetadataImage, after: MetadataImage, delta: MetadataDelta) -> None:
+    """A topic takes its configs with it, and one that is made anew has only new ones."""
+    gone = {
+        ConfigResource(ConfigResourceType.TOPIC, topic.name)
+        for topic in delta.topics_removed.values()
+    }
+    for resource in {**before.configs, **after.configs}:
+        old = {} if resource in gone else before.configs_of(resource)
+        if names := set(_changed(old, after.configs_of(resource))):
+            delta.configs_changed[resource] = names
 
 
 def _changed(before: Mapping[K, V], after: Mapping[K, V]) -> dict[K, V | None]:

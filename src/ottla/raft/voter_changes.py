@@ -55,7 +55,9 @@ def receive_add_voter(
         return
     destination = Destination(request.voter_id, endpoint.host, endpoint.port)
     leader.change = VoterChange(number, request, now_ms + quorum.config.request_timeout_ms)
-    quorum.send(destination, ApiVersionsRequest(), now_ms=now_ms)
+    # A node answers only those that say who they are.
+    hello = ApiVersionsRequest(client_software_name="ottla", client_software_version="0")
+    quorum.send(destination, hello, now_ms=now_ms)
 
 
 def take_api_versions_response(

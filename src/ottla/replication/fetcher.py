@@ -266,8 +266,12 @@ class Fetcher:
         self._session.forget(key)
 
     def _storage_failed(self, fetched: FetchedPartition, error: OSError) -> None:
-        self._drop(fetched.key)
         self._context.storage_failed(fetched.partition, error)
+        if fetched.partition.log is None:
+            self._drop(fetched.key)
+        else:
+            # What the process lacks it may get again, such as descriptors.
+            self._rest_after_error(fetched)
 
     def _rest_after_error(self, fetched: FetchedPartition) -> None:
         self._rest(fetched, fetched.backoff_ms(self._context.limits.backoff_ms_max))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ottla.metadata import BrokerRegistration, PartitionRegistration
-from ottla.model import NodeId
+from ottla.model import ErrorCode, KafkaError, NodeId, TopicPartition
 from ottla.replication.isr_change import InSyncReplica, IsrChange, IsrChanges
 from ottla.replication.partition_read import Follower, ReadReplica
 from ottla.replication.remote_replica import UNKNOWN_BROKER_EPOCH, RemoteReplica
@@ -101,7 +101,7 @@ class Leadership:
             and replica.broker_epoch in (UNKNOWN_BROKER_EPOCH, broker.epoch)
         )
 
-    def is_stale(self, follower: Follower) -> bool:
+    def _is_stale(self, follower: Follower) -> bool:
         """Whether the fetch is from before the follower's broker registered the last time."""
         broker = self.context.broker(follower.node_id)
         return broker is not None and UNKNOWN_BROKER_EPOCH != follower.broker_epoch < broker.epoch
@@ -111,6 +111,16 @@ class Leadership:
         return (
             self.pending is None and replica.log_end_offset >= offset and self.is_eligible(replica)
         )
+
+    def expand(self, partition: Partition, *, leader_end: int) -> None:
+        """Proposes those that have everything, and so do not fetch anything that would tell so."""
+        returned = {
+            replica.id
+            for replica in self.remote.values()
+            if replica.id not in self.maximal_isr and self.can_join(replica, leader_end)
+        }
+        if returned:
+            self.propose(partition, self.isr | returned)
 
     def look(self, *, leader_end: int, now_ms: int) -> list[int]:
         """Who of the ISR has been behind for too long, and who is no longer about to join it."""
@@ -132,6 +142,21 @@ class Leadership:
         return len(self.isr) < min(min_insync_replicas, len(self.remote) + 1)
 
     # ---- offsets
+
+    def require(self, follower: Follower, name: TopicPartition) -> RemoteReplica:
+        """Raises for one that may not fetch, as far as this node knows."""
+        if follower.node_id not in self.remote:
+            # The metadata that makes it one may be on its way, so it should ask again.
+            raise KafkaError(
+                ErrorCode.UNKNOWN_LEADER_EPOCH,
+                f"node {follower.node_id} has no replica of {name} that is known here yet",
+            )
+        if self._is_stale(follower):
+            raise KafkaError(
+                ErrorCode.NOT_LEADER_OR_FOLLOWER,
+                f"node {follower.node_id} registered anew; this fetch is from before that",
+            )
+        return self.remote[follower.node_id]
 
     def note_joining(self, replica: RemoteReplica, *, leader_end: int, now_ms: int) -> None:
         replica.is_joining = (

@@ -148,6 +148,10 @@ class Partition(ReadablePartition):
             if waiters is not None:
                 waiters.fail(error)
 
+    @property
+    def has_other_replicas(self) -> bool:
+        return not self.is_leader or self._leadership is not None
+
     # ---- appending
 
     def append(
@@ -225,7 +229,11 @@ class Partition(ReadablePartition):
         self.check_leader_epoch(asked.current_leader_epoch)
         self.require_leader()
         log = self.require_log()
-        replica = self._require_replica(follower)
+        leadership = self._leadership
+        if leadership is None:
+            # It leads alone as yet, and will hear of the follower.
+            raise KafkaError(ErrorCode.UNKNOWN_LEADER_EPOCH, f"{self.name} has no other replicas")
+        replica = leadership.require(follower, self.name)
         diverging = self.divergence(asked)
         records = None
         if diverging is None:
@@ -250,21 +258,6 @@ class Partition(ReadablePartition):
         """The followers that a consumer at this offset can be sent to (KIP-392)."""
         leadership = self._leadership
         return [] if leadership is None else leadership.read_replicas(offset, now_ms=now_ms)
-
-    def _require_replica(self, follower: Follower) -> RemoteReplica:
-        leadership = self._leadership
-        if leadership is None or follower.node_id not in leadership.remote:
-            # The metadata that makes it one may be on its way, so it should ask again.
-            raise KafkaError(
-                ErrorCode.UNKNOWN_LEADER_EPOCH,
-                f"node {follower.node_id} has no replica of {self.name} that is known here yet",
-            )
-        if leadership.is_stale(follower):
-            raise KafkaError(
-                ErrorCode.NOT_LEADER_OR_FOLLOWER,
-                f"node {follower.node_id} registered anew; this fetch is from before that",
-            )
-        return leadership.remote[follower.node_id]
 
     def _follower_fetched(
         self,
@@ -320,6 +313,14 @@ class Partition(ReadablePartition):
         if late and leadership.pending is None:
             _log.info("%s: %s fell behind and leave the ISR", self.name, sorted(late))
             leadership.propose(self, leadership.isr.difference(late))
+        self.maybe_expand_isr()
+
+    def maybe_expand_isr(self) -> None:
+        """Lets followers join that fetched everything when they might not. To be called when they
+        may: their brokers have changed, or the ISR has."""
+        leadership, log = self._leadership, self.log
+        if leadership is not None and log is not None:
+            leadership.expand(self, leader_end=log.log_end_offset)
 
     def isr_change_committed(self, change: IsrChange, committed: CommittedIsr) -> None:
         leadership = self._leadership
@@ -349,6 +350,7 @@ class Partition(ReadablePartition):
         self._maybe_advance_high_watermark()
         # An ISR that became too small refuses what it will not commit.
         self._acknowledge()
+        self.maybe_expand_isr()
 
     # ---- offsets
 

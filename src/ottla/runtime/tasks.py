@@ -16,7 +16,8 @@ class Tasks:
 
     def __init__(self, on_error: Callable[[str, BaseException], None]) -> None:
         self._on_error = on_error
-        self._tasks: set[asyncio.Task[object]] = set()
+        # A dict for its order: a set would be walked in another one in each run.
+        self._tasks: dict[asyncio.Task[object], None] = {}
         self._is_closed = False
 
     def start(self, name: str, coroutine: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
@@ -25,7 +26,7 @@ class Tasks:
             coroutine.close()
             raise RuntimeError(f"cannot start {name}: its owner has closed")
         task = asyncio.get_running_loop().create_task(coroutine, name=name)
-        self._tasks.add(task)
+        self._tasks[task] = None
         task.add_done_callback(self._ended)
         return task
 
@@ -39,7 +40,7 @@ class Tasks:
             await asyncio.wait(self._tasks)
 
     def _ended(self, task: asyncio.Task[object]) -> None:
-        self._tasks.discard(task)
+        self._tasks.pop(task, None)
         if task.cancelled():
             return
         error = task.exception()

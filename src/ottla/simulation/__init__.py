@@ -1,9 +1,27 @@
-"""The seams simulated: a world with a seed."""
+"""Clusters in a bottle: the production's own code on a simulated network, disk and clock.
+
+    from ottla.simulation import World
+
+    async def story(world: World) -> None:
+        cluster = world.cluster(nodes=3)
+        await cluster.wait_serving()
+        ...
+
+    World(seed=7).run(story)
+
+`World` is imported when it is asked for: whoever needs a simulated disk alone need not load a
+broker.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from ottla.simulation.clock import SimulatedClock
 from ottla.simulation.dice import SeededDice
 from ottla.simulation.disk import DiskCounters, SimulatedDisk
 from ottla.simulation.disk_faults import DiskFaults, Operation, PowerLost
+
+if TYPE_CHECKING:
+    from ottla.simulation.world import World
 
 __all__ = [
     "DiskCounters",
@@ -13,4 +31,13 @@ __all__ = [
     "SeededDice",
     "SimulatedClock",
     "SimulatedDisk",
+    "World",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "World":
+        from ottla.simulation.world import World
+
+        return World
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -48,6 +48,8 @@ class DiskFaults:
         self._slow: dict[str, float] = {}
         self._changes_left: int | None = None
         self._quiet = True
+        # Called when power goes, before anything is raised.
+        self.on_power_lost: Callable[[], object] = lambda: None
 
     def fail(self, path: str, *operations: Operation, error: int = errno.EIO) -> None:
         """Lets those operations fail there; without any named, all of them: a dead disk.
@@ -105,6 +107,7 @@ class DiskFaults:
         if self._changes_left is None:
             return
         if self._changes_left == 0:
+            self.on_power_lost()
             raise PowerLost("the simulated host has no power")
         if operation not in _ASKING:
             self._changes_left -= 1

@@ -1,7 +1,8 @@
 """All logs of a node, over one or several directories (`log.dirs`), each with a fate of its own.
 
 A directory whose disk fails goes offline with its partitions; the others serve on. A full disk is
-no failure: its partitions refuse appends with a clear error and can still be read.
+no failure where nobody else has the records: its partitions refuse appends with a clear error and
+can still be read. Where others have replicas, they go on without this one.
 """
 
 from __future__ import annotations
@@ -90,10 +91,13 @@ class LogStore:
         except OSError as error:
             raise self.storage_error(directory.path, error) from error
 
-    def storage_error(self, path: str, error: OSError) -> KafkaError:
+    def storage_error(
+        self, path: str, error: OSError, *, is_replicated: bool = False
+    ) -> KafkaError:
         """What to tell a client whose request met an `OSError` in a directory. Unless the disk is
-        merely full, or the process has no descriptors left, the directory goes offline."""
-        if error.errno in _FULL:
+        merely full, or the process has no descriptors left, the directory goes offline. A full one
+        does too if what could not be written is replicated."""
+        if error.errno in _FULL and not is_replicated:
             return KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR,
                 f"the disk of {path} is full; free space, shorten retention or add a directory",

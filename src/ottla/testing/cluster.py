@@ -1,100 +1,169 @@
-"""A cluster of one node in a thread of the test's own process, on a free port of the loopback."""
+"""A cluster in the test's own process: each node in a thread, on free ports of the loopback."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self
 
-from ottla.broker.node import Node, World
+from ottla.client import Channel
 from ottla.configs import NodeConfig
-from ottla.controller.operations.create_topics import create_topics
-from ottla.model import ErrorCode, KafkaError
+from ottla.configs.replication_defaults import replication_defaults
+from ottla.controller.formatting import format_node, new_cluster_id
+from ottla.model import ErrorCode, KafkaError, NodeId
+from ottla.raft.voters import NO_VOTERS
 from ottla.runtime.background import InlineBackground
 from ottla.runtime.dice import SystemDice
+from ottla.runtime.disk import Disk
+from ottla.runtime.free_ports import free_ports
+from ottla.runtime.network import Address
 from ottla.runtime.system_background import SystemBackground
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.runtime.system_network import SystemNetwork
 from ottla.simulation.disk import SimulatedDisk
+from ottla.storage.meta_properties import read_meta_properties
+from ottla.testing.embedded_node import WAIT_SECONDS, EmbeddedNode
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from ottla.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from ottla.wire.schema import Message
 
-T = TypeVar("T")
-
-_IN_MEMORY = "/ottla"
-_START_SECONDS = 30.0
+_HOST: Final = "127.0.0.1"
+_IN_MEMORY: Final = "/ottla"
 # Retention, compaction and the like need not wait for minutes in a test, and a topic of internal
 # use need not have fifty partitions.
-_TEST_PROPERTIES = {
+_TEST_PROPERTIES: Final = {
     "log.retention.check.interval.ms": "1000",
     "log.cleaner.backoff.ms": "500",
     "offsets.topic.num.partitions": "4",
     "transaction.state.log.num.partitions": "4",
     "group.initial.rebalance.delay.ms": "0",
 }
+# Nodes of one process need not give each other as much time as nodes of different hosts.
+_QUORUM_PROPERTIES: Final = {
+    "controller.quorum.election.timeout.ms": "300",
+    "controller.quorum.election.backoff.max.ms": "300",
+}
+_CLIENT_ID: Final = "ottla-testing"
+_METADATA_VERSION: Final = 12
+_CREATE_TOPICS_VERSION: Final = 7
+_REQUEST_TIMEOUT_MS: Final = 20_000
+_POLL_SECONDS: Final = 0.005
 
 
 class Cluster:
     """Serves between `start` and `stop`, or within `with`.
 
     Without a `data_dir` everything is in memory and gone at the end; with one it is on disk and can
-    be started again. `properties` are Kafka's broker configs.
+    be started again. `properties` are Kafka's broker configs. Several nodes have the ids 1, 2, 3,
+    ... and are all brokers and controllers; topics have three replicas as soon as there are three.
     """
 
     def __init__(
-        self, *, data_dir: Path | str | None = None, properties: Mapping[str, str] | None = None
+        self,
+        nodes: int = 1,
+        *,
+        data_dir: Path | str | None = None,
+        properties: Mapping[str, str] | None = None,
     ) -> None:
         self._data_dir = None if data_dir is None else str(Path(data_dir).resolve())
         self._properties = {**_TEST_PROPERTIES, **(properties or {})}
-        self._memory = SimulatedDisk()
-        self._thread: threading.Thread | None = None
+        self._ids = [1] if nodes == 1 else list(range(1, nodes + 1))
+        assert nodes == 1 or "node.id" not in self._properties, (
+            "several nodes have ids of their own"
+        )
+        self._memory = {node_id: SimulatedDisk() for node_id in self._ids}
+        self._quorum: dict[str, str] = {}
+        self._controller_ports: dict[int, int] = {}
+        # Of nodes that were started; they keep their addresses when they are started again.
+        self._addresses: dict[int, Address] = {}
+        self._running: dict[int, EmbeddedNode] = {}
 
     @property
     def bootstrap(self) -> str:
-        """What a client calls `bootstrap.servers`."""
-        (address,) = self._node.addresses.values()
-        return f"{address.host}:{address.port}"
+        """What a client calls `bootstrap.servers`: all nodes."""
+        return ",".join(f"{host}:{port}" for host, port in self._addresses.values())
+
+    @property
+    def running(self) -> list[int]:
+        """The ids of the nodes that run."""
+        return sorted(self._running)
 
     def start(self) -> Self:
-        """Returns when the node serves. What keeps it from starting is raised here."""
-        assert self._thread is None, "the cluster runs already"
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="ottla", daemon=True)
-        self._thread.start()
-        try:
-            self._call(self._start())
-        except BaseException:
-            self._end_thread()
-            raise
+        """Returns when every node serves. What keeps one from starting is raised here."""
+        assert not self._running, "the cluster runs already"
+        if len(self._ids) > 1:
+            self._prepare_quorum()
+        self._start(self._ids)
         return self
 
     def stop(self) -> None:
-        """Shuts the node down cleanly."""
+        """Shuts all nodes down, cleanly if something is left of them."""
+        nodes, self._running = list(self._running.values()), {}
+        if self._data_dir is None and len(self._ids) > 1:
+            # The last ones could not take their leave of anybody, and would try for a while.
+            for node in nodes:
+                node.kill()
+            return
+        stopping = [node.begin_stop() for node in nodes]
         try:
-            self._call(self._node.stop())
+            for stopped in stopping:
+                stopped.result(WAIT_SECONDS)
         finally:
-            self._end_thread()
+            for node in nodes:
+                node.end()
+
+    def kill(self, node_id: int) -> None:
+        """Ends a node at once, as SIGKILL ends a process. `restart` brings it back."""
+        self._running.pop(node_id).kill()
+
+    def restart(self, node_id: int) -> None:
+        """Starts a node again, after a clean stop if it runs. Returns when it serves."""
+        node = self._running.pop(node_id, None)
+        if node is not None:
+            node.stop()
+        self._start([node_id])
 
     def create_topic(
-        self, name: str, *, partitions: int = 1, configs: Mapping[str, str] | None = None
+        self,
+        name: str,
+        *,
+        partitions: int = 1,
+        replication_factor: int | None = None,
+        configs: Mapping[str, str] | None = None,
     ) -> None:
-        """Makes a topic without a client. Raises `KafkaError` if the node refuses."""
-        self._call(self._create_topic(name, partitions, configs or {}))
+        """Makes a topic without a client; every node knows it then. Raises `KafkaError` if the
+        cluster refuses."""
+        topic = CreatableTopic(
+            name=name,
+            num_partitions=partitions,
+            replication_factor=-1 if replication_factor is None else replication_factor,
+            configs=[
+                CreatableTopicConfig(name=key, value=value)
+                for key, value in (configs or {}).items()
+            ],
+        )
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=_REQUEST_TIMEOUT_MS)
+        first = next(iter(self._running.values()))
+        response = first.call(_ask(first, request, _CREATE_TOPICS_VERSION))
+        result = response.topics[0]
+        if result.error_code:
+            raise KafkaError(ErrorCode(result.error_code), result.error_message or "")
+        for node in self._running.values():
+            node.call(_wait_topic(node, name))
 
     def call_in_loop(self, function: Callable[[], object]) -> None:
-        """Calls a function on the node's thread, between two events, and waits for it."""
+        """Calls a function on the first node's thread, between two events, and waits for it."""
 
         async def call() -> None:
             function()
 
-        self._call(call())
+        next(iter(self._running.values())).call(call())
 
     def __enter__(self) -> Self:
         return self.start()
@@ -107,49 +176,93 @@ class Cluster:
     ) -> None:
         self.stop()
 
-    async def _start(self) -> None:
-        in_memory = self._data_dir is None
-        world = World(
-            disk=self._memory if in_memory else SystemDisk(),
-            clock=SystemClock(),
-            dice=SystemDice(),
-            network=SystemNetwork(),
-            background=InlineBackground() if in_memory else SystemBackground(threads=2),
-        )
-        config = NodeConfig.of(
-            self._properties, data_dir=self._data_dir or _IN_MEMORY, listen="127.0.0.1:0"
-        )
-        self._node = Node(config, world)
-        await self._node.start()
+    def _start(self, node_ids: list[int]) -> None:
+        """All at once: none is ready before most of them are."""
+        nodes = {node_id: self._make_node(node_id) for node_id in node_ids}
+        starting = [(node_id, node, node.begin()) for node_id, node in nodes.items()]
+        failure: BaseException | None = None
+        for node_id, node, started in starting:
+            try:
+                started.result(WAIT_SECONDS)
+            except BaseException as error:
+                node.end()
+                failure = failure or error
+            else:
+                self._running[node_id] = node
+                self._addresses[node_id] = node.client_address
+        if failure is not None:
+            self.stop()
+            raise failure
 
-    async def _create_topic(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
-        broker = self._node.broker
-        request = CreateTopicsRequest(
-            topics=[
-                CreatableTopic(
-                    name=name,
-                    num_partitions=partitions,
-                    replication_factor=1,
-                    configs=[
-                        CreatableTopicConfig(name=key, value=value)
-                        for key, value in configs.items()
-                    ],
-                )
-            ]
+    def _make_node(self, node_id: int) -> EmbeddedNode:
+        _, port = self._addresses.get(node_id, (_HOST, 0))
+        properties, directory = dict(self._properties), self._directory(node_id)
+        listeners = [f"PLAINTEXT://{_HOST}:{port}"]
+        if len(self._ids) > 1:
+            listeners.append(f"CONTROLLER://{_HOST}:{self._controller_ports[node_id]}")
+            properties = {**self._quorum, **properties, "node.id": str(node_id)}
+        properties["listeners"] = ",".join(listeners)
+        return EmbeddedNode(
+            NodeConfig.of(properties, data_dir=directory),
+            self._disk(node_id),
+            InlineBackground() if self._data_dir is None else SystemBackground(threads=2),
         )
-        response = await broker.controller.submit(create_topics, request)
-        result = response.topics[0]
-        if result.error_code:
-            raise KafkaError(ErrorCode(result.error_code), result.error_message or "")
-        await broker.replicas.wait_applied()
 
-    def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Runs a coroutine on the node's loop and waits for it here."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(_START_SECONDS)
+    def _prepare_quorum(self) -> None:
+        """The quorum is named in the properties, so that another start may choose other ports."""
+        dice = SystemDice()
+        ports = free_ports(dice, _HOST, count=len(self._ids))
+        self._controller_ports = dict(zip(self._ids, ports, strict=True))
+        voters = (f"{node_id}@{_HOST}:{port}" for node_id, port in self._controller_ports.items())
+        self._quorum = {
+            **_QUORUM_PROPERTIES,
+            **replication_defaults(len(self._ids)),
+            "controller.quorum.voters": ",".join(voters),
+        }
+        found = read_meta_properties(self._disk(self._ids[0]), self._directory(self._ids[0]))
+        cluster_id = new_cluster_id(dice) if found is None else found.cluster_id
+        for node_id in self._ids:
+            format_node(
+                self._disk(node_id),
+                [],
+                metadata_path=self._directory(node_id),
+                cluster_id=cluster_id,
+                node_id=NodeId(node_id),
+                voters=NO_VOTERS,
+                dice=dice,
+                now_ms=SystemClock().now_ms(),
+            )
 
-    def _end_thread(self) -> None:
-        assert self._thread is not None
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-        self._thread = None
+    def _disk(self, node_id: int) -> Disk:
+        return self._memory[node_id] if self._data_dir is None else SystemDisk()
+
+    def _directory(self, node_id: int) -> str:
+        root = self._data_dir or _IN_MEMORY
+        return root if len(self._ids) == 1 else f"{root}/node-{node_id}"
+
+
+async def _ask(node: EmbeddedNode, request: Message, version: int) -> Any:
+    channel = await Channel.connect(
+        SystemNetwork(),
+        SystemClock(),
+        node.client_address,
+        client_id=_CLIENT_ID,
+        timeout_ms=_REQUEST_TIMEOUT_MS,
+    )
+    try:
+        return await channel.send(request, version, timeout_ms=_REQUEST_TIMEOUT_MS)
+    finally:
+        channel.close()
+
+
+async def _wait_topic(node: EmbeddedNode, name: str) -> None:
+    """Until the node would send clients to the leaders of all its partitions."""
+    request = MetadataRequest(
+        topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False
+    )
+    while True:
+        (topic,) = (await _ask(node, request, _METADATA_VERSION)).topics
+        errors = [topic.error_code, *(partition.error_code for partition in topic.partitions)]
+        if not any(errors):
+            return
+        await SystemClock().sleep(_POLL_SECONDS)

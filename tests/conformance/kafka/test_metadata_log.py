@@ -160,9 +160,12 @@ def test_kafka_runs_on_a_directory_that_we_wrote(tmp_path: Path) -> None:
         leaders = {each.partition_index: each.leader_id for each in found[topic.name].partitions}
         assert leaders == dict.fromkeys(range(3), 1)
     # And back: what Kafka made of it is ours again.
-    log, replay = open_metadata_log(SystemDisk(), str(directory), MetadataLogConfig(), now_ms=0)
-    assert replay.image.topics.by_name.keys() == image.topics.by_name.keys()
-    assert log.epoch > 1
+    log, committed, _ = open_metadata_log(
+        SystemDisk(), str(directory), MetadataLogConfig(), now_ms=0
+    )
+    topics = committed.replay_appended().image.topics
+    assert topics.by_name.keys() == image.topics.by_name.keys()
+    assert log.end.epoch > 1
     log.abandon()
 
 

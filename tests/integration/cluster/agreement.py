@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.cluster_processes import ClusterProcesses
+from pathlib import Path
+
+from tests.cluster_processes import ClusterProcesses, wait_until
 from tests.integration.cluster.cluster_view import wait_in_sync
 from tests.integration.cluster.load import Reader, TimedProducer
 
@@ -25,32 +27,26 @@ def _first_difference(values: list[int]) -> str:
     return f"{len(values)} records"
 
 
-def assert_replicas_agree(cluster: ClusterProcesses, topic: str, partitions: int) -> None:
-    """Stops the cluster, which nobody writes to any more, and compares the replicas byte by byte."""
+def assert_everything_is_there(cluster: ClusterProcesses, producer: TimedProducer) -> None:
+    """Reads all of it once more, stops the cluster and compares the replicas byte by byte."""
+    topic, partitions = producer.topic, producer.partitions
+    with Reader(cluster.bootstrap, topic, partitions) as reader:
+        assert_read_back(producer, reader)
     wait_in_sync(cluster, topic)
+    # Not after the stop: what the last ones write nobody is left to commit.
+    wait_until(lambda: _are_alike(cluster, _METADATA), "all metadata logs are the same")
     cluster.stop()
     for index in range(partitions):
-        first, *others = [log_bytes(cluster, node.id, f"{topic}-{index}") for node in cluster.brokers]
-        assert first
-        for node, other in zip(cluster.brokers[1:], others, strict=True):
-            assert first == other, f"{topic}-{index} of node {node.id} is not that of the first"
-    assert_metadata_agrees(cluster)
+        assert _are_alike(cluster, f"{topic}-{index}"), f"the replicas of {topic}-{index} differ"
+    cluster.assert_no_traceback()
 
 
-def assert_metadata_agrees(cluster: ClusterProcesses) -> None:
-    """As far as each controller has got: who stops first misses what the others still write."""
-    logs = [
-        log_bytes(cluster, node.id, _METADATA)
-        for node in cluster.nodes.values()
-        if (node.data / _METADATA).exists()
-    ]
-    for one in logs:
-        for other in logs:
-            size = min(len(one), len(other))
-            assert one[:size] == other[:size], "the metadata logs differ"
+def _are_alike(cluster: ClusterProcesses, partition: str) -> bool:
+    paths = [node.data / partition for node in cluster.nodes.values()]
+    first, *others = [_log_bytes(path) for path in paths if path.exists()]
+    return len(first) > 0 and all(first == other for other in others)
 
 
-def log_bytes(cluster: ClusterProcesses, node_id: int, partition: str) -> bytes:
+def _log_bytes(directory: Path) -> bytes:
     """All segments in their order. Where one ends is each replica's own affair."""
-    directory = cluster.nodes[node_id].data / partition
     return b"".join(each.read_bytes() for each in sorted(directory.glob("*.log")))

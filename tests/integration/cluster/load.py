@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
+from itertools import pairwise
 from types import TracebackType
 from typing import Self
 
@@ -14,32 +16,34 @@ from tests.numbered_producer import NumberedProducer
 
 _READ_SECONDS_MAX = 60.0
 # How long a client waits for a node that does not answer and is not gone either.
-REQUEST_TIMEOUT_MS = 3_000
+_CONFIGS = {"socket.timeout.ms": 3_000, "request.timeout.ms": 2_000}
 
 
 class TimedProducer(NumberedProducer):
     """Numbers what it writes, and knows when each partition's acknowledgements came."""
 
     def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
-        super().__init__(bootstrap, topic, partitions)
+        super().__init__(bootstrap, topic, partitions, _CONFIGS)
         self._times: list[list[float]] = [[] for _ in range(partitions)]
 
     @property
     def gap_seconds_max(self) -> float:
         """The longest time in which a partition acknowledged nothing."""
-        return max(
-            later - earlier
-            for times in self._times
-            for earlier, later in zip(times, times[1:], strict=False)
+        return max(later - earlier for times in self._times for earlier, later in pairwise(times))
+
+    @property
+    def told(self) -> str:
+        """For people."""
+        return (
+            f"{self.acknowledged_count} records, longest gap {self.gap_seconds_max:.2f} s "
+            f"(load {os.getloadavg()[0]:.1f})"
         )
 
     def wait_acknowledged(self, *, more: int = 1) -> None:
         """Returns when so many more were acknowledged in each partition."""
         goals = [len(times) + more for times in self._times]
         wait_until(
-            lambda: all(
-                len(times) >= goal for times, goal in zip(self._times, goals, strict=True)
-            ),
+            lambda: all(len(times) >= goal for times, goal in zip(self._times, goals, strict=True)),
             "writes to every partition are acknowledged",
         )
 
@@ -118,8 +122,8 @@ class Reader:
             self._error = f"partition {index}: offset {message.offset()} instead of {expected}"
 
 
-def refused_writes(bootstrap: str, topic: str, partition: int) -> KafkaError:
-    """The error that a write without retries is answered with."""
+def refused_write(bootstrap: str, topic: str) -> int:
+    """The code of the error that a write without retries is answered with."""
     errors: list[KafkaError | None] = []
     producer = Producer(
         {
@@ -133,10 +137,10 @@ def refused_writes(bootstrap: str, topic: str, partition: int) -> KafkaError:
     producer.produce(
         topic,
         b"refused",
-        partition=partition,
+        partition=0,
         on_delivery=lambda error, _message: errors.append(error),
     )
     assert producer.flush(_READ_SECONDS_MAX) == 0
     (error,) = errors
     assert error is not None, "it was acknowledged"
-    return error
+    return error.code()

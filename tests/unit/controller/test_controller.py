@@ -2,8 +2,6 @@
 
 import asyncio
 import errno
-from collections.abc import Awaitable, Callable
-from typing import TypeVar, TypeVarTuple
 
 import pytest
 
@@ -13,9 +11,8 @@ from ottla.controller.metadata_log_loading import open_metadata_log
 from ottla.controller.operation import Context, Outcome
 from ottla.controller.operations.alter_configs import incremental_alter_configs
 from ottla.controller.operations.delete_topics import delete_topics
-from ottla.metadata import MetadataDelta, MetadataError, MetadataImage
+from ottla.metadata import MetadataDelta, MetadataImage
 from ottla.model import ErrorCode, KafkaError
-from ottla.runtime.background import InlineBackground
 from ottla.simulation.disk_faults import Operation
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ottla.wire.messages.incremental_alter_configs import (
@@ -24,48 +21,15 @@ from ottla.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from ottla.wire.schema import Message
+from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
 from ottla.wire.stored.cluster_metadata.topics import RemoveTopicRecord
 from ottla.wire.stored.cluster_metadata.transactions import BeginTransactionRecord
 from tests.cluster_images import features, topic, uuid
 from tests.controller_history import ControllerHistory
+from tests.held_background import HeldBackground, settle
 from tests.simulated_controllers import DIRECTORY, World, create, serve_broker
 
-T = TypeVar("T")
-Arguments = TypeVarTuple("Arguments")
 PATH = f"{DIRECTORY}/{METADATA_PARTITION}"
-
-
-class HeldBackground(InlineBackground):
-    """Runs nothing until it is told to."""
-
-    def __init__(self) -> None:
-        self.held: list[Callable[[], None]] = []
-
-    def run(  # type: ignore[override]
-        self, function: Callable[[*Arguments], T], *arguments: *Arguments
-    ) -> Awaitable[T]:
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-
-        def finish() -> None:
-            try:
-                future.set_result(function(*arguments))
-            except OSError as error:
-                future.set_exception(error)
-
-        self.held.append(finish)
-        return future
-
-    async def release(self) -> None:
-        """Does what is held, and lets everybody react."""
-        held, self.held = self.held, []
-        for finish in held:
-            finish()
-        await settle()
-
-
-async def settle() -> None:
-    for _ in range(10):
-        await asyncio.sleep(0)  # noqa: TID251 - lets the tasks run, waits for nothing
 
 
 def errors(*responses: object) -> list[int]:
@@ -76,14 +40,14 @@ def test_empty_log_becomes_a_cluster() -> None:
     world = World(min_insync_replicas="2")
 
     async def play(controller: Controller) -> None:
-        image = controller.image
+        image = controller.quorum.metadata.image
         assert image.features == {
             record.name: record.feature_level  # type: ignore[attr-defined]
             for record in features()
         }
         assert image.cluster_configs == {"min.insync.replicas": "2"}
-        assert controller.epoch == 1
-        await controller.close()
+        assert controller.quorum.leader_and_epoch.epoch == 1
+        await controller.quorum.close()
 
     world.run(play)
 
@@ -94,12 +58,12 @@ def test_next_controller_finds_what_the_last_one_answered() -> None:
     async def first(controller: Controller) -> MetadataImage:
         await serve_broker(controller)
         assert errors(await create(controller, "a", partitions=3)) == [0]
-        return controller.image
+        return controller.quorum.metadata.image
 
     async def second(controller: Controller) -> MetadataImage:
-        assert controller.epoch == 2
-        await controller.close()
-        return controller.image
+        assert controller.quorum.leader_and_epoch.epoch == 2
+        await controller.quorum.close()
+        return controller.quorum.metadata.image
 
     left = world.run(first)
     world.disk.crash(world.dice)
@@ -108,15 +72,15 @@ def test_next_controller_finds_what_the_last_one_answered() -> None:
 
 def test_operations_that_arrive_during_a_flush_share_the_next_one() -> None:
     world = World()
+    world.background = background = HeldBackground()
 
     async def play(controller: Controller) -> None:
         await serve_broker(controller)
-        world.background = background = HeldBackground()
-        held = world.open()
-        creations = [asyncio.ensure_future(create(held, "a"))]
+        background.hold()
+        creations = [asyncio.ensure_future(create(controller, "a"))]
         await settle()
         assert len(background.held) == 1
-        creations += [asyncio.ensure_future(create(held, name)) for name in "bcd"]
+        creations += [asyncio.ensure_future(create(controller, name)) for name in "bcd"]
         await settle()
         assert len(background.held) == 1
         await background.release()
@@ -130,23 +94,22 @@ def test_operations_that_arrive_during_a_flush_share_the_next_one() -> None:
 
 def test_only_what_is_committed_is_seen_but_operations_see_all() -> None:
     world = World()
+    world.background = background = HeldBackground()
 
     async def play(controller: Controller) -> None:
         await serve_broker(controller)
-        await controller.close()
-        world.background = background = HeldBackground()
-        controller = world.open()
+        background.hold()
         deltas: list[MetadataDelta] = []
-        controller.listen(deltas.append)
+        controller.quorum.metadata.listen(deltas.append)
         first = asyncio.ensure_future(create(controller, "a"))
         second = asyncio.ensure_future(create(controller, "a"))
         await settle()
-        assert not controller.image.topics
+        assert not controller.quorum.metadata.image.topics
         assert not deltas
         # The second answer depends on the first operation, so it waits as well.
         assert not second.done()
         await background.release()
-        assert set(controller.image.topics.by_name) == {"a"}
+        assert set(controller.quorum.metadata.image.topics.by_name) == {"a"}
         assert [len(delta.topics_created) for delta in deltas] == [1]
         assert errors(await first, await second) == [0, ErrorCode.TOPIC_ALREADY_EXISTS]
 
@@ -157,7 +120,9 @@ def test_listeners_are_told_before_the_answer_and_see_the_image() -> None:
     async def play(controller: Controller) -> None:
         await serve_broker(controller)
         seen: list[set[str]] = []
-        controller.listen(lambda _delta: seen.append(set(controller.image.topics.by_name)))
+        controller.quorum.metadata.listen(
+            lambda _delta: seen.append(set(controller.quorum.metadata.image.topics.by_name))
+        )
         await create(controller, "a")
         assert seen == [{"a"}]
         await controller.submit(delete_topics, DeleteTopicsRequest(topic_names=["a"]))
@@ -182,18 +147,17 @@ def test_answer_without_records_needs_no_flush_if_nothing_waits() -> None:
 
 def test_operation_whose_caller_has_gone_takes_effect() -> None:
     world = World()
+    world.background = background = HeldBackground()
 
     async def play(controller: Controller) -> None:
         await serve_broker(controller)
-        await controller.close()
-        world.background = background = HeldBackground()
-        controller = world.open()
+        background.hold()
         creation = asyncio.ensure_future(create(controller, "a"))
         await settle()
         creation.cancel()
         await background.release()
         assert creation.cancelled()
-        assert set(controller.image.topics.by_name) == {"a"}
+        assert set(controller.quorum.metadata.image.topics.by_name) == {"a"}
 
     world.run(play)
 
@@ -208,13 +172,15 @@ def test_failed_flush_ends_the_controller_and_answers_nobody_wrongly() -> None:
             create(controller, "a"), create(controller, "b"), return_exceptions=True
         )
         for outcome in outcomes:
+            # They may be on the device or not. Whoever leads next knows.
             assert isinstance(outcome, KafkaError)
-            assert outcome.code is ErrorCode.KAFKA_STORAGE_ERROR
-        assert isinstance(controller.failure, OSError)
-        assert not controller.image.topics
-        with pytest.raises(KafkaError, match="start it anew"):
+            assert outcome.code is ErrorCode.NOT_CONTROLLER
+        assert isinstance(controller.quorum.failure, OSError)
+        assert not controller.quorum.metadata.image.topics
+        with pytest.raises(KafkaError) as refused:
             await create(controller, "c")
-        await controller.close()
+        assert refused.value.code is ErrorCode.NOT_CONTROLLER
+        await controller.quorum.close()
 
     world.run(play)
     assert [type(error) for error in world.task_errors] == [OSError]
@@ -235,14 +201,15 @@ def test_full_disk_refuses_and_serves_on_when_there_is_room() -> None:
         with pytest.raises(KafkaError, match="No space left") as refused:
             await create(controller, "a")
         assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
-        assert not controller.image.topics
+        assert not controller.quorum.metadata.image.topics
         world.disk.limit_space(None)
         assert errors(await create(controller, "a")) == [0]
 
     world.run(play)
 
 
-def test_record_that_cannot_be_applied_never_reaches_the_next_controller() -> None:
+def test_records_that_cannot_be_applied_are_not_written() -> None:
+    """Every replica would have to stop at them, and so would every next start."""
     world = World()
 
     def wrong(
@@ -251,42 +218,70 @@ def test_record_that_cannot_be_applied_never_reaches_the_next_controller() -> No
         records: list[Message] = [*topic("a", [1]), RemoveTopicRecord(topic_id=uuid(9))]
         return Outcome(records, DeleteTopicsResponse())
 
-    async def play(controller: Controller) -> None:
-        with pytest.raises(MetadataError):
+    async def play(controller: Controller) -> MetadataImage:
+        await serve_broker(controller)
+        end_offset = controller.quorum.log.log_end_offset
+        with pytest.raises(KafkaError, match="does not allow") as refused:
             await controller.submit(wrong, DeleteTopicsRequest())
-        with pytest.raises(KafkaError, match="has ended"):
-            await create(controller, "b")
+        assert refused.value.code is ErrorCode.UNKNOWN_SERVER_ERROR
+        assert controller.quorum.log.log_end_offset == end_offset
+        # Nothing of it is left for the next operation to see.
+        assert errors(await create(controller, "a")) == [0]
+        return controller.quorum.metadata.image
 
-    async def again(controller: Controller) -> None:
-        assert not controller.image.topics
+    async def again(controller: Controller) -> MetadataImage:
+        return controller.quorum.metadata.image
+
+    left = world.run(play)
+    assert world.run(again) == left
+
+
+def test_operation_that_does_not_fit_a_batch_is_applied_as_a_whole() -> None:
+    world = World()
+    configs: list[Message] = [
+        ConfigRecord(resource_type=2, resource_name="a", name=str(number), value="x")
+        for number in range(10_001)
+    ]
+
+    def large(
+        _image: MetadataImage, _request: DeleteTopicsRequest, _context: Context
+    ) -> Outcome[DeleteTopicsResponse]:
+        return Outcome(configs, DeleteTopicsResponse())
+
+    async def play(controller: Controller) -> None:
+        deltas: list[MetadataDelta] = []
+        controller.quorum.metadata.listen(deltas.append)
+        await controller.submit(large, DeleteTopicsRequest())
+        assert len(controller.quorum.metadata.image.topic_configs("a")) == 10_001
+        assert len(deltas) == 1
+        assert controller.proposed_image == controller.quorum.metadata.image
 
     world.run(play)
-    world.run(again)
 
 
 def test_unfinished_transaction_is_aborted() -> None:
     world = World()
 
     async def first(controller: Controller) -> MetadataImage:
-        await controller.close()
-        return controller.image
+        await controller.quorum.close()
+        return controller.quorum.metadata.image
 
     left = world.run(first)
-    log, _ = open_metadata_log(world.disk, DIRECTORY, MetadataLogConfig(), now_ms=0)
-    log.become_leader(1, now_ms=0)
-    log.append([BeginTransactionRecord(), *topic("a", [1])], metadata_version=30, now_ms=0)
+    log = open_metadata_log(world.disk, DIRECTORY, MetadataLogConfig(), now_ms=0).log
+    begun = [BeginTransactionRecord(), *topic("a", [1])]
+    log.append(begun, epoch=1, metadata_version=30, now_ms=0)
     log.close()
 
     async def second(controller: Controller) -> None:
-        assert controller.image == left
+        assert controller.quorum.metadata.image == left
         await serve_broker(controller)
         await create(controller, "a")
-        assert set(controller.image.topics.by_name) == {"a"}
-        await controller.close()
+        assert set(controller.quorum.metadata.image.topics.by_name) == {"a"}
+        await controller.quorum.close()
 
     world.run(second)
     loaded = open_metadata_log(world.disk, DIRECTORY, MetadataLogConfig(), now_ms=0)
-    assert not loaded.replay.is_in_transaction
+    assert not loaded.committed.replay_appended().is_in_transaction
 
 
 def test_dynamic_broker_configs_count_at_once_and_after_a_restart() -> None:
@@ -306,7 +301,7 @@ def test_dynamic_broker_configs_count_at_once_and_after_a_restart() -> None:
         response = await controller.submit(incremental_alter_configs, request)
         assert response.responses[0].error_code == 0
         assert before != await retention(controller, "b") == "12345"
-        await controller.close()
+        await controller.quorum.close()
 
     async def again(controller: Controller) -> None:
         assert await retention(controller, "c") == "12345"
@@ -322,8 +317,8 @@ def test_snapshots_are_taken_and_the_log_stays_short() -> None:
         await serve_broker(controller)
         for number in range(60):
             await create(controller, f"topic-{number}")
-        await controller.close()
-        return controller.image
+        await controller.quorum.close()
+        return controller.quorum.metadata.image
 
     left = world.run(play)
     names = world.disk.list_directory(PATH)
@@ -333,7 +328,7 @@ def test_snapshots_are_taken_and_the_log_stays_short() -> None:
     assert not world.task_errors
 
     async def again(controller: Controller) -> MetadataImage:
-        return controller.image
+        return controller.quorum.metadata.image
 
     assert world.run(again) == left
 
@@ -343,13 +338,13 @@ def test_snapshot_that_cannot_be_written_is_missed_by_nobody() -> None:
 
     async def play(controller: Controller) -> None:
         await serve_broker(controller)
-        end = controller.committed_offset
+        end = controller.quorum.metadata.end_offset
         for number in range(20):
             for offset in range(end, end + 200):
                 partial = f"{PATH}/{offset:020d}-0000000001.checkpoint.part"
                 world.disk.faults.fail(partial, error=errno.ENOSPC)
             assert errors(await create(controller, f"topic-{number}")) == [0]
-        await controller.close()
+        await controller.quorum.close()
 
     world.run(play)
     assert not world.task_errors
@@ -360,10 +355,11 @@ def test_close_waits_for_what_was_submitted_and_takes_no_more() -> None:
         await serve_broker(controller)
         creation = asyncio.ensure_future(create(controller, "a"))
         await asyncio.sleep(0)  # noqa: TID251 - lets it be submitted
-        await controller.close()
+        await controller.quorum.close()
         assert errors(await creation) == [0]
-        with pytest.raises(KafkaError, match="it is closed"):
+        with pytest.raises(KafkaError) as refused:
             await create(controller, "b")
+        assert refused.value.code is ErrorCode.NOT_CONTROLLER
 
     World().run(play)
 

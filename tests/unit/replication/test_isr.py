@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ottla.model import ErrorCode, KafkaError
+from ottla.replication.isr_change import CommittedIsr
 from tests.batches import batch_of
 from tests.brokers import broker
 from tests.logs import append, new_log
@@ -71,6 +72,45 @@ def test_a_follower_that_caught_up_joins_and_counts_before_the_controller_has_an
     assert leader.log.high_watermark == 1
     leader.fetch(3, 2)
     assert leader.log.high_watermark == 2
+
+
+def test_a_follower_that_has_everything_joins_when_its_broker_is_unfenced() -> None:
+    leader = Leader(isr=(1, 2))
+    leader.brokers[3] = broker(3, epoch=30, fenced=True)
+    leader.fetch(3, 0)
+    leader.partition.maybe_expand_isr()
+    assert not leader.proposed
+    leader.brokers[3] = broker(3, epoch=30)
+    leader.partition.maybe_expand_isr()
+    (change,) = leader.proposed
+    assert [each.id for each in change.new_isr] == [1, 2, 3]
+
+
+def test_a_follower_that_has_registered_anew_has_to_fetch_before_it_joins() -> None:
+    leader = Leader(isr=(1, 2))
+    leader.brokers[3] = broker(3, epoch=30, fenced=True)
+    leader.fetch(3, 0)
+    leader.brokers[3] = broker(3, epoch=31)
+    leader.partition.maybe_expand_isr()
+    assert not leader.proposed
+
+
+def test_a_follower_that_could_not_be_proposed_yet_is_when_the_other_one_is_in() -> None:
+    leader = Leader(isr=(1,))
+    leader.fetch(2, 0)
+    leader.fetch(3, 0)
+    assert [each.id for each in leader.proposed[-1].new_isr] == [1, 2]
+    leader.commit()
+    assert [each.id for each in leader.proposed[-1].new_isr] == [1, 2, 3]
+
+
+def test_what_a_follower_had_in_the_epoch_before_does_not_count() -> None:
+    leader = Leader(isr=(1, 2), replicas=(1, 2))
+    told = leader.append()
+    leader.become(isr=(1, 2), replicas=(1, 2), leader_epoch=2, partition_epoch=2)
+    assert not told, "it was another's follower meanwhile, and may have lost it again"
+    leader.fetch(2, 1)
+    assert told == [ErrorCode.NONE]
 
 
 def test_a_follower_has_to_reach_the_beginning_of_the_epoch_to_join() -> None:
@@ -167,8 +207,9 @@ def test_a_change_that_failed_for_an_unknown_reason_is_proposed_again() -> None:
 def test_an_answer_that_newer_metadata_overtook_is_ignored() -> None:
     leader = Leader(isr=(1, 2))
     leader.fetch(3, 0)
+    overtaken = leader.proposed[0]
     leader.become(isr=(1,), partition_epoch=5)
-    leader.commit()
+    leader.partition.isr_change_committed(overtaken, CommittedIsr(0, 1, (1, 2, 3)))
     assert leader.partition.isr == {1}
     assert leader.partition.partition_epoch == 5
 

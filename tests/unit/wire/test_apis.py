@@ -18,9 +18,10 @@ from ottla.wire.apis import (
 from ottla.wire.errors import ProtocolError
 from tests.protocol_table import api_table
 
-# The waves "one node" and "cluster".
+# The waves "one node", "cluster" and "groups".
 ONE_NODE = {0, 1, 2, 3, 10, *range(18, 24), 32, 33, 34, 35, 37, 44, 57, 60, 61, 74, 75}
 CLUSTER = {43, 45, 46, *range(52, 57), 58, 59, 62, 63, 64, 67, 70, 73, 80, 81, 82}
+GROUPS = {8, 9, *range(11, 17), 42, 47, 68, 69}
 
 
 def test_every_api_of_kafka_has_its_name() -> None:
@@ -31,7 +32,7 @@ def test_every_api_of_kafka_has_its_name() -> None:
 
 
 def test_apis_of_the_first_waves_are_declared() -> None:
-    assert set(LISTENERS) == ONE_NODE | CLUSTER
+    assert set(LISTENERS) == ONE_NODE | CLUSTER | GROUPS
 
 
 @pytest.mark.parametrize("key", LISTENERS, ids=lambda key: key.name)
@@ -49,7 +50,7 @@ def test_declared_api_equals_the_table(key: ApiKey) -> None:
     assert headers == api["headers"]
 
 
-@pytest.mark.parametrize("key", [-1, 4, 8, 93, 32767])
+@pytest.mark.parametrize("key", [-1, 4, 7, 93, 32767])
 def test_api_without_messages_is_refused(key: int) -> None:
     with pytest.raises(ProtocolError, match=f"there are no messages for API key {key}"):
         request_class(key)

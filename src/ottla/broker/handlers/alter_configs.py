@@ -7,10 +7,12 @@ IncrementalAlterConfigs can alter; KAFKA_STORAGE_ERROR if the controller's disk 
 
 from __future__ import annotations
 
+from functools import partial
+
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
-from ottla.broker.node_resource import check_is_this_node
-from ottla.configs import ConfigResourceType
+from ottla.broker.node_resource import check_is_this_node, check_own_configs
+from ottla.configs import ConfigResourceType, replace_configs
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_configs import (
@@ -49,6 +51,8 @@ def _check(broker: Broker, resource: AlterConfigsResource) -> None:
         )
     if kind is ConfigResourceType.BROKER and resource.resource_name:
         check_is_this_node(resource.resource_name, broker.node_id)
+        replacement = [(config.name, config.value) for config in resource.configs]
+        check_own_configs(broker, partial(replace_configs, replacement=replacement))
 
 
 async def _ask_controller(

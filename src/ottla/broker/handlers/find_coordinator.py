@@ -1,18 +1,25 @@
 """FindCoordinator, versions 0 to 6: who coordinates a group, a transactional id, a share partition.
 
-Nobody does yet, so every key gets COORDINATOR_NOT_AVAILABLE, which clients take for a reason to ask
-again. INVALID_REQUEST is for types of key that the version does not have. From version 4 on there
-are many keys in a request and each has its own answer.
+Groups are coordinated by the leader of their partition of `__consumer_offsets`, which is made when
+the first client asks. Errors: COORDINATOR_NOT_AVAILABLE while it has no leader that the client's
+listener reaches, and for transactions and share groups, which nobody coordinates yet;
+INVALID_REQUEST for types of key that the version does not have. From version 4 on there are many
+keys in a request and each has its own answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from enum import IntEnum
 from typing import Final
 
 from ottla.broker.broker import Broker
+from ottla.broker.coordinators import CONSUMER_OFFSETS
 from ottla.broker.handling import RequestContext, handles
-from ottla.model import ErrorCode
+from ottla.broker.internal_topics import create_consumer_offsets
+from ottla.broker.listener_view import ListenerView
+from ottla.coordinator.runtime.placement import partition_for
+from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.find_coordinator import (
     Coordinator,
@@ -31,8 +38,7 @@ _BATCHED_VERSION: Final = 4
 _SHARE_VERSION: Final = 6
 _NO_NODE: Final = -1
 
-_WHAT: Final = {
-    CoordinatorType.GROUP: "consumer groups; assign partitions to consumers by hand instead",
+_MISSING: Final = {
     CoordinatorType.TRANSACTION: "transactions; use an idempotent producer without a "
     "transactional id instead",
     CoordinatorType.SHARE: "share groups",
@@ -41,28 +47,90 @@ _WHAT: Final = {
 
 @handles(ApiKey.FIND_COORDINATOR)
 def find_coordinator(
-    broker: Broker,  # noqa: ARG001 - every handler's signature
-    context: RequestContext,
-    request: FindCoordinatorRequest,
+    broker: Broker, context: RequestContext, request: FindCoordinatorRequest
+) -> FindCoordinatorResponse | Awaitable[FindCoordinatorResponse]:
+    is_group = request.key_type == CoordinatorType.GROUP
+    if is_group and CONSUMER_OFFSETS not in broker.image.topics.by_name:
+        return _create_and_find(broker, context, request)
+    return _find_all(broker, context, request)
+
+
+async def _create_and_find(
+    broker: Broker, context: RequestContext, request: FindCoordinatorRequest
 ) -> FindCoordinatorResponse:
-    error, message = _refusal(request.key_type, context.api_version)
-    if context.api_version < _BATCHED_VERSION:
-        return FindCoordinatorResponse(
-            error_code=error, error_message=message, node_id=_NO_NODE, port=_NO_NODE
+    try:
+        await create_consumer_offsets(broker)
+    except KafkaError as error:
+        found = [_refuse(key, error) for key in _keys(context, request)]
+        return _response(context, found)
+    return _find_all(broker, context, request)
+
+
+def _find_all(
+    broker: Broker, context: RequestContext, request: FindCoordinatorRequest
+) -> FindCoordinatorResponse:
+    found = []
+    for key in _keys(context, request):
+        try:
+            _check_type(request.key_type, context.api_version)
+            found.append(_find(broker, context, key))
+        except KafkaError as error:
+            found.append(_refuse(key, error))
+    return _response(context, found)
+
+
+def _keys(context: RequestContext, request: FindCoordinatorRequest) -> list[str]:
+    return [request.key] if context.api_version < _BATCHED_VERSION else request.coordinator_keys
+
+
+def _check_type(key_type: int, version: int) -> None:
+    is_known = key_type in CoordinatorType.__members__.values()
+    if not is_known or (key_type == CoordinatorType.SHARE and version < _SHARE_VERSION):
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST, f"version {version} has no keys of type {key_type}"
         )
-    return FindCoordinatorResponse(
-        coordinators=[
-            Coordinator(
-                key=key, node_id=_NO_NODE, port=_NO_NODE, error_code=error, error_message=message
+    what = _MISSING.get(CoordinatorType(key_type))
+    if what is not None:
+        raise KafkaError(
+            ErrorCode.COORDINATOR_NOT_AVAILABLE, f"this cluster has no coordinators yet for {what}"
+        )
+
+
+def _find(broker: Broker, context: RequestContext, group_id: str) -> Coordinator:
+    topic = broker.image.topics.by_name.get(CONSUMER_OFFSETS)
+    view = ListenerView(broker.image, context.listener, suspects=broker.suspects.current())
+    if topic is not None:
+        index = partition_for(group_id, partition_count=len(topic.partitions))
+        registration = topic.partitions[index]
+        if not view.leader_error(registration) and view.is_reachable(registration.leader):
+            node_id, endpoint = registration.leader, view.all_brokers[registration.leader].endpoint
+            return Coordinator(
+                key=group_id, node_id=node_id, host=endpoint.host, port=endpoint.port
             )
-            for key in request.coordinator_keys
-        ]
+    raise KafkaError(
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        f"the partition of {CONSUMER_OFFSETS} that group {group_id!r} is in has no leader now",
     )
 
 
-def _refusal(key_type: int, version: int) -> tuple[ErrorCode, str]:
-    is_known = key_type in CoordinatorType.__members__.values()
-    if not is_known or (key_type == CoordinatorType.SHARE and version < _SHARE_VERSION):
-        return ErrorCode.INVALID_REQUEST, f"version {version} has no keys of type {key_type}"
-    what = _WHAT[CoordinatorType(key_type)]
-    return ErrorCode.COORDINATOR_NOT_AVAILABLE, f"this cluster has no coordinators yet for {what}"
+def _refuse(key: str, error: KafkaError) -> Coordinator:
+    return Coordinator(
+        key=key,
+        node_id=_NO_NODE,
+        port=_NO_NODE,
+        error_code=error.code,
+        error_message=error.message,
+    )
+
+
+def _response(context: RequestContext, found: list[Coordinator]) -> FindCoordinatorResponse:
+    if context.api_version >= _BATCHED_VERSION:
+        return FindCoordinatorResponse(coordinators=found)
+    (only,) = found
+    return FindCoordinatorResponse(
+        error_code=only.error_code,
+        error_message=only.error_message,
+        node_id=only.node_id,
+        host=only.host,
+        port=only.port,
+    )

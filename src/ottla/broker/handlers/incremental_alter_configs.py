@@ -9,12 +9,13 @@ asked for, if its disk fails.
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.loggers import check_logger_level, set_logger_level
-from ottla.broker.node_resource import check_is_this_node
-from ottla.configs import ConfigAlteration, ConfigOperation, ConfigResourceType
+from ottla.broker.node_resource import check_is_this_node, check_own_configs
+from ottla.configs import ConfigAlteration, ConfigOperation, ConfigResourceType, alter_configs
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.incremental_alter_configs import (
@@ -31,12 +32,19 @@ async def incremental_alter_configs(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: IncrementalAlterConfigsRequest,
 ) -> IncrementalAlterConfigsResponse:
+    return await alter_incrementally(broker, request, of_any_node=False)
+
+
+async def alter_incrementally(
+    broker: Broker, request: IncrementalAlterConfigsRequest, *, of_any_node: bool
+) -> IncrementalAlterConfigsResponse:
+    """A broker alters only its own configs, which it is asked to judge; a controller any node's."""
     names = Counter((each.resource_type, each.resource_name) for each in request.resources)
     here: dict[int, AlterConfigsResourceResponse] = {}
     for index, resource in enumerate(request.resources):
         is_duplicate = names[resource.resource_type, resource.resource_name] > 1
         try:
-            if _is_up_to_the_controller(broker, resource):
+            if _is_up_to_the_controller(broker, resource, of_any_node=of_any_node):
                 continue
             _alter_loggers(resource, is_duplicate=is_duplicate, validate_only=request.validate_only)
         except KafkaError as error:
@@ -50,12 +58,15 @@ async def incremental_alter_configs(
     )
 
 
-def _is_up_to_the_controller(broker: Broker, resource: AlterConfigsResource) -> bool:
-    kind = ConfigResourceType(resource.resource_type)
-    if kind is ConfigResourceType.BROKER_LOGGER or (
-        kind is ConfigResourceType.BROKER and resource.resource_name
-    ):
-        check_is_this_node(resource.resource_name, broker.node_id)
+def _is_up_to_the_controller(
+    broker: Broker, resource: AlterConfigsResource, *, of_any_node: bool
+) -> bool:
+    kind, name = ConfigResourceType(resource.resource_type), resource.resource_name
+    is_broker = kind is ConfigResourceType.BROKER and bool(name)
+    if kind is ConfigResourceType.BROKER_LOGGER or (is_broker and not of_any_node):
+        check_is_this_node(name, broker.node_id)
+    if is_broker and not of_any_node:
+        check_own_configs(broker, partial(alter_configs, alterations=_alterations(resource)))
     return kind is not ConfigResourceType.BROKER_LOGGER
 
 
@@ -81,20 +92,26 @@ def _alter_loggers(
     if is_duplicate or len(set(names)) < len(names):
         raise _invalid("Each resource, and each of its configs, must appear at most once.")
     levels: dict[str, str | None] = {}
-    for config in resource.configs:
-        alteration = ConfigAlteration.of(config.name, config.config_operation, config.value)
-        if alteration.operation is ConfigOperation.DELETE:
-            levels[config.name] = None
-        elif alteration.operation is not ConfigOperation.SET:
-            raise _invalid(f"A log level has no list: {alteration.operation.name} is not allowed")
-        elif config.value is None:
-            raise _invalid(f"Null value not supported for: {config.name}")
+    for name, operation, value in _alterations(resource):
+        if operation is ConfigOperation.DELETE:
+            levels[name] = None
+        elif operation is not ConfigOperation.SET:
+            raise _invalid(f"A log level has no list: {operation.name} is not allowed")
+        elif value is None:
+            raise _invalid(f"Null value not supported for: {name}")
         else:
-            levels[config.name] = config.value
-        check_logger_level(config.name, levels[config.name])
+            levels[name] = value
+        check_logger_level(name, levels[name])
     if not validate_only:
         for name, level in levels.items():
             set_logger_level(name, level)
+
+
+def _alterations(resource: AlterConfigsResource) -> list[ConfigAlteration]:
+    return [
+        ConfigAlteration.of(config.name, config.config_operation, config.value)
+        for config in resource.configs
+    ]
 
 
 def _answer(

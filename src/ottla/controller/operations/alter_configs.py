@@ -19,6 +19,7 @@ from ottla.configs import (
     apply_changes,
     replace_configs,
     validate_broker_configs,
+    validate_dynamic_configs,
     validate_topic_configs,
 )
 from ottla.controller.operation import Context, Outcome
@@ -129,7 +130,11 @@ def _check(
         validate_topic_configs(configs, existing=image.configs_of(resource), node=context.node)
     elif resource.type is ConfigResourceType.BROKER:
         _check_broker(image, resource.name)
-        validate_broker_configs(configs, node=context.node, per_broker=bool(resource.name))
+        if resource.name:
+            # The broker itself judges whether they go with what it is started with.
+            validate_dynamic_configs(configs, per_broker=True)
+        else:
+            validate_broker_configs(configs, node=context.node, per_broker=False)
     else:
         raise _invalid(f"The configs of {resource.type.name} resources cannot be altered here.")
 

@@ -46,6 +46,12 @@ class Replay:
     def is_in_transaction(self) -> bool:
         return self._waiting is not None
 
+    def copy(self) -> Replay:
+        """One with an image of its own, in the same transaction."""
+        replay = Replay(self.image.copy())
+        replay._waiting = None if self._waiting is None else self._waiting.copy()
+        return replay
+
     def take(self, records: Iterable[Message], delta: MetadataDelta) -> None:
         """Applies records as far as they are not part of an unfinished transaction."""
         image, find = self.image, APPLY.get

@@ -5,21 +5,53 @@ import pytest
 from ottla.broker.handlers.find_coordinator import CoordinatorType
 from ottla.model import ErrorCode
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
-from tests.one_node import OneNode
+from tests.one_node import HOST, NODE_ID, PORT, OneNode, StartNode
+
+TOPIC = "__consumer_offsets"
 
 
 @pytest.mark.parametrize("version", range(4))
-def test_there_is_no_coordinator_for_one_key(node: OneNode, version: int) -> None:
+def test_a_group_is_coordinated_by_the_leader_of_its_partition(node: OneNode, version: int) -> None:
     response = node.ask(FindCoordinatorRequest(key="group"), version)
 
-    assert response.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
-    assert (response.node_id, response.host, response.port) == (-1, "", -1)
-    if version >= 1:
-        assert "consumer groups" in response.error_message
+    assert response.error_code == ErrorCode.NONE
+    assert (response.node_id, response.host, response.port) == (NODE_ID, HOST, PORT)
 
 
 @pytest.mark.parametrize("version", [4, 5, 6])
-def test_there_is_no_coordinator_for_any_of_many_keys(node: OneNode, version: int) -> None:
+def test_many_groups_are_looked_for_at_once(node: OneNode, version: int) -> None:
+    response = node.ask(FindCoordinatorRequest(coordinator_keys=["one", "two"]), version)
+
+    assert [each.key for each in response.coordinators] == ["one", "two"]
+    assert {(each.error_code, each.node_id) for each in response.coordinators} == {(0, NODE_ID)}
+
+
+def test_the_topic_is_made_for_the_first_who_asks(start_node: StartNode) -> None:
+    node = start_node(configs={"offsets.topic.num.partitions": "7"})
+    node.ask(FindCoordinatorRequest(coordinator_keys=["group"]), 6)
+    node.ask(FindCoordinatorRequest(coordinator_keys=["group"]), 6)
+
+    topic = node.image.topics.by_name[TOPIC]
+    assert len(topic.partitions) == 7
+    assert topic.partitions[0].replicas == (NODE_ID,)
+    assert node.image.topic_configs(TOPIC) == {
+        "cleanup.policy": "compact",
+        "compression.type": "producer",
+        "segment.bytes": "104857600",
+    }
+
+
+def test_a_replication_factor_that_was_asked_for_is_insisted_on(start_node: StartNode) -> None:
+    node = start_node(configs={"offsets.topic.replication.factor": "3"})
+    (found,) = node.ask(FindCoordinatorRequest(coordinator_keys=["group"]), 6).coordinators
+
+    assert found.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert found.node_id == -1
+    assert TOPIC in found.error_message
+
+
+@pytest.mark.parametrize("version", [4, 5, 6])
+def test_nobody_coordinates_transactions(node: OneNode, version: int) -> None:
     request = FindCoordinatorRequest(
         key_type=CoordinatorType.TRANSACTION, coordinator_keys=["one", "two"]
     )

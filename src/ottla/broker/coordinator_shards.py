@@ -1,0 +1,161 @@
+"""A coordinator's shards: one for each partition of its topic that this node leads.
+
+A shard comes to be when the node becomes a leader and reads its partition, a few milliseconds'
+worth at a time; until it is through, whoever asks is told to ask again. It goes when the node leads
+the partition no longer.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from ottla.broker.partition_log import PartitionLog
+from ottla.broker.pending import Pending
+from ottla.coordinator.runtime.placement import partition_for
+from ottla.coordinator.runtime.replay import Replay
+from ottla.coordinator.runtime.shard import Operation, Refuse, Shard
+from ottla.coordinator.runtime.state_machine import StateMachine, Timers
+from ottla.coordinator.runtime.waiting_answer import Reply
+from ottla.model import ErrorCode, KafkaError
+from ottla.replication.partition import Partition
+from ottla.runtime.background import Background
+from ottla.storage.file_slice import FileSlice
+from ottla.wire.errors import ProtocolError
+from ottla.wire.records import Codec
+from ottla.wire.schema import Message
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+_log = logging.getLogger(__name__)
+
+M = TypeVar("M", bound=StateMachine)
+
+# Loading gives the loop back after this long.
+_STEP_SECONDS: Final = 0.002
+
+
+class CoordinatorShards(Generic[M]):
+    """Made with the broker. Owned by the node's loop."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        background: Background,
+        topic: str,
+        make_machine: Callable[[Timers], M],
+        *,
+        write_timeout_ms: int,
+        load_bytes: int,
+        codec: Codec,
+    ) -> None:
+        self._broker = broker
+        self._background = background
+        self.topic = topic
+        self._make_machine = make_machine
+        self._write_timeout_ms = write_timeout_ms
+        self._load_bytes = load_bytes
+        self._codec = codec
+        self._shards: dict[int, Shard[M]] = {}
+
+    @property
+    def all(self) -> list[Shard[M]]:
+        return list(self._shards.values())
+
+    # ---- requests
+
+    def run(self, key: str, operation: Operation[M], refuse: Refuse) -> Message | Pending:
+        """The answer to a request about what `key` names, or what `refuse` makes of an error."""
+        pending = Pending()
+        self.submit(key, operation, pending.resolve, refuse)
+        return pending.answer
+
+    def submit(self, key: str, operation: Operation[M], reply: Reply, refuse: Refuse) -> None:
+        shard = self._shard_of(key)
+        if shard is None:
+            reply(
+                refuse(
+                    KafkaError(
+                        ErrorCode.NOT_COORDINATOR,
+                        f"this node does not coordinate {key!r}; ask any node who does",
+                    )
+                )
+            )
+        else:
+            shard.submit(operation, reply, refuse)
+
+    def _shard_of(self, key: str) -> Shard[M] | None:
+        topic = self._broker.image.topics.by_name.get(self.topic)
+        if topic is None:
+            return None
+        return self._shards.get(partition_for(key, partition_count=len(topic.partitions)))
+
+    # ---- leadership
+
+    def follow(self, partition: Partition) -> None:
+        """Makes or ends the partition's shard, as this node leads it or not."""
+        index = partition.name.partition
+        if not partition.is_leader or partition.log is None:
+            self.forget(partition)
+        elif index not in self._shards:
+            shard = self._shards[index] = Shard(
+                partition.name,
+                PartitionLog(self._broker, partition),
+                self._broker.clock,
+                self._make_machine,
+                write_timeout_ms=self._write_timeout_ms,
+                codec=self._codec,
+            )
+            if partition.log.log_start_offset == partition.log.log_end_offset:
+                shard.finish_loading()
+            else:
+                self._broker.tasks.start(f"load {partition.name}", self._load(shard, partition))
+
+    def forget(self, partition: Partition) -> None:
+        shard = self._shards.pop(partition.name.partition, None)
+        if shard is not None:
+            shard.close()
+
+    async def _load(self, shard: Shard[M], partition: Partition) -> None:
+        clock = self._broker.clock
+        started = clock.monotonic()
+        try:
+            await self._replay(shard, partition)
+        except OSError as error:
+            self._broker.storage_failed(partition, error)
+        except (ProtocolError, KafkaError) as error:
+            _log.error("%s cannot be read and has no coordinator: %s", partition.name, error)
+            self.forget(partition)
+        if shard.is_loading:
+            shard.finish_loading()
+            took_ms = (clock.monotonic() - started) * 1_000
+            _log.info("%s: its coordinator was loaded in %d ms", partition.name, took_ms)
+
+    async def _replay(self, shard: Shard[M], partition: Partition) -> None:
+        clock, log = self._broker.clock, partition.require_log()
+        replay = Replay(partition.name, shard.machine, start_offset=log.log_start_offset)
+        # Nothing but this shard appends, and it does not before it is loaded.
+        end_offset = log.log_end_offset
+        started = clock.monotonic()
+        while replay.position < end_offset and shard.is_loading:
+            found = log.read(
+                max(replay.position, log.log_start_offset),
+                bytes_max=self._load_bytes,
+                upper_offset=end_offset,
+            )
+            if found is None:
+                return
+            batches = await self._read(found)
+            position = replay.position
+            for _ in replay.apply(batches):
+                if clock.monotonic() - started > _STEP_SECONDS:
+                    await clock.sleep(0)
+                    started = clock.monotonic()
+            if replay.position == position:
+                raise ProtocolError(f"no batch can be read at offset {position}")
+
+    async def _read(self, found: FileSlice) -> bytes:
+        cached = found.read_cached()
+        return await self._background.run(found.read) if cached is None else bytes(cached)

@@ -1,0 +1,35 @@
+"""Several answers made one, in the order of the questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ottla.broker.pending import Pending
+from ottla.wire.schema import Message
+
+
+class Gathered:
+    """Made by a handler that asks several coordinators; resolves `pending` with what `combine`
+    makes of all their answers."""
+
+    def __init__(self, count: int, combine: Callable[[Sequence[Any]], Message]) -> None:
+        self.pending = Pending()
+        self._combine = combine
+        self._answers: list[Any] = [None] * count
+        self._missing = count
+        self._maybe_resolve()
+
+    def reply(self, index: int) -> Callable[[Any], None]:
+        """What takes the answer to one of the questions."""
+
+        def answered(answer: Any) -> None:
+            self._answers[index] = answer
+            self._missing -= 1
+            self._maybe_resolve()
+
+        return answered
+
+    def _maybe_resolve(self) -> None:
+        if not self._missing:
+            self.pending.resolve(self._combine(self._answers))

@@ -1,0 +1,57 @@
+"""ConsumerGroupDescribe, versions 0 and 1: groups of the consumer protocol with their members.
+
+Errors per group: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, and those of the coordinator itself.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.authorized_operations import GROUP_OPERATIONS
+from ottla.broker.broker import Broker
+from ottla.broker.gathered import Gathered
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.coordinator.groups.coordinator import GroupCoordinator
+from ottla.coordinator.runtime.outcome import Outcome
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribedGroup,
+)
+from ottla.wire.schema import Message
+
+
+@handles(ApiKey.CONSUMER_GROUP_DESCRIBE)
+def consumer_group_describe(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: ConsumerGroupDescribeRequest,
+) -> Message | Pending:
+    gathered = Gathered(
+        len(request.group_ids), lambda found: ConsumerGroupDescribeResponse(groups=list(found))
+    )
+    for index, group_id in enumerate(request.group_ids):
+        _describe(broker, request, group_id, gathered, index)
+    return gathered.pending.answer
+
+
+def _describe(
+    broker: Broker,
+    request: ConsumerGroupDescribeRequest,
+    group_id: str,
+    gathered: Gathered,
+    index: int,
+) -> None:
+    def describe(groups: GroupCoordinator) -> Outcome:
+        if not group_id:
+            raise KafkaError(ErrorCode.INVALID_GROUP_ID, "a group's id cannot be empty")
+        described = groups.describe_consumer(group_id)
+        if request.include_authorized_operations and not described.error_code:
+            described.authorized_operations = GROUP_OPERATIONS
+        return Outcome(response=described)
+
+    def refuse(error: KafkaError) -> DescribedGroup:
+        return DescribedGroup(error_code=error.code, error_message=error.message, group_id=group_id)
+
+    broker.coordinators.groups.submit(group_id, describe, gathered.reply(index), refuse)

@@ -1,0 +1,35 @@
+"""ConsumerGroupHeartbeat, versions 0 and 1: a member of the consumer protocol (KIP-848).
+
+Version 1 has regular expressions and ids that members make themselves. Errors: INVALID_REQUEST,
+GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID,
+FENCED_INSTANCE_ID, UNSUPPORTED_ASSIGNOR, INVALID_REGULAR_EXPRESSION, GROUP_MAX_SIZE_REACHED, and
+those of the coordinator itself.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.group_requests import client_of
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+from ottla.wire.schema import Message
+
+
+@handles(ApiKey.CONSUMER_GROUP_HEARTBEAT)
+def consumer_group_heartbeat(
+    broker: Broker, context: RequestContext, request: ConsumerGroupHeartbeatRequest
+) -> Message | Pending:
+    client = client_of(context)
+    return broker.coordinators.groups.run(
+        request.group_id, lambda groups: groups.consumer_heartbeat(client, request), _refuse
+    )
+
+
+def _refuse(error: KafkaError) -> ConsumerGroupHeartbeatResponse:
+    return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)

@@ -1,0 +1,41 @@
+"""DeleteGroups, versions 0 to 2: removes groups that have no members, with their offsets.
+
+Errors per group: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, and those of the coordinator itself.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.gathered import Gathered
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+from ottla.wire.schema import Message
+
+
+@handles(ApiKey.DELETE_GROUPS)
+def delete_groups(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: DeleteGroupsRequest,
+) -> Message | Pending:
+    names = list(dict.fromkeys(request.groups_names))
+    gathered = Gathered(len(names), lambda found: DeleteGroupsResponse(results=list(found)))
+    for index, group_id in enumerate(names):
+        _delete(broker, group_id, gathered, index)
+    return gathered.pending.answer
+
+
+def _delete(broker: Broker, group_id: str, gathered: Gathered, index: int) -> None:
+    def refuse(error: KafkaError) -> DeletableGroupResult:
+        return DeletableGroupResult(group_id=group_id, error_code=error.code)
+
+    broker.coordinators.groups.submit(
+        group_id, lambda groups: groups.delete_group(group_id), gathered.reply(index), refuse
+    )

@@ -1,0 +1,55 @@
+"""DescribeGroups, versions 0 to 6: classic groups with their members.
+
+Errors per group are those of the coordinator itself, and from version 6 on GROUP_ID_NOT_FOUND; up
+to 5 a group that there is not is merely dead.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.authorized_operations import GROUP_OPERATIONS
+from ottla.broker.broker import Broker
+from ottla.broker.gathered import Gathered
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.coordinator.groups.coordinator import GroupCoordinator
+from ottla.coordinator.runtime.outcome import Outcome
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.describe_groups import (
+    DescribedGroup,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+from ottla.wire.schema import Message
+
+
+@handles(ApiKey.DESCRIBE_GROUPS)
+def describe_groups(
+    broker: Broker, context: RequestContext, request: DescribeGroupsRequest
+) -> Message | Pending:
+    gathered = Gathered(
+        len(request.groups), lambda found: DescribeGroupsResponse(groups=list(found))
+    )
+    for index, group_id in enumerate(request.groups):
+        _describe(broker, context, request, group_id, gathered, index)
+    return gathered.pending.answer
+
+
+def _describe(
+    broker: Broker,
+    context: RequestContext,
+    request: DescribeGroupsRequest,
+    group_id: str,
+    gathered: Gathered,
+    index: int,
+) -> None:
+    def describe(groups: GroupCoordinator) -> Outcome:
+        described = groups.describe_classic(group_id, version=context.api_version)
+        if request.include_authorized_operations and not described.error_code:
+            described.authorized_operations = GROUP_OPERATIONS
+        return Outcome(response=described)
+
+    def refuse(error: KafkaError) -> DescribedGroup:
+        return DescribedGroup(error_code=error.code, error_message=error.message, group_id=group_id)
+
+    broker.coordinators.groups.submit(group_id, describe, gathered.reply(index), refuse)

@@ -1,0 +1,35 @@
+"""Heartbeat, versions 0 to 4: a member of a classic group is there.
+
+Errors: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
+REBALANCE_IN_PROGRESS if it has to join again, NOT_COORDINATOR. A coordinator that is being loaded
+says nothing is wrong: it will count the session from when it is.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from ottla.wire.schema import Message
+
+
+@handles(ApiKey.HEARTBEAT)
+def heartbeat(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: HeartbeatRequest,
+) -> Message | Pending:
+    if not request.group_id:
+        return HeartbeatResponse(error_code=ErrorCode.INVALID_GROUP_ID)
+    return broker.coordinators.groups.run(
+        request.group_id, lambda groups: groups.heartbeat(request), _refuse
+    )
+
+
+def _refuse(error: KafkaError) -> HeartbeatResponse:
+    if error.code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        return HeartbeatResponse()
+    return HeartbeatResponse(error_code=error.code)

@@ -1,0 +1,63 @@
+"""LeaveGroup, versions 0 to 5: members go out of a classic group.
+
+Up to version 2 there is one member and its error is the whole answer's. Errors: INVALID_GROUP_ID,
+UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, and those of the coordinator itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.leave_group import (
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    MemberIdentity,
+    MemberResponse,
+)
+from ottla.wire.schema import Message
+
+_BATCHED_VERSION: Final = 3
+
+
+@handles(ApiKey.LEAVE_GROUP)
+def leave_group(
+    broker: Broker, context: RequestContext, request: LeaveGroupRequest
+) -> Message | Pending:
+    if not request.group_id:
+        return LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
+    members = request.members
+    if context.api_version < _BATCHED_VERSION:
+        members = [MemberIdentity(member_id=request.member_id)]
+
+    def refuse(error: KafkaError) -> LeaveGroupResponse:
+        if error.code != ErrorCode.UNKNOWN_MEMBER_ID:
+            return LeaveGroupResponse(error_code=error.code)
+        # There is no such group, so nobody is in it.
+        return LeaveGroupResponse(
+            members=[
+                MemberResponse(
+                    member_id=member.member_id,
+                    group_instance_id=member.group_instance_id,
+                    error_code=error.code,
+                )
+                for member in members
+            ]
+        )
+
+    pending = Pending()
+
+    def reply(response: LeaveGroupResponse) -> None:
+        if context.api_version < _BATCHED_VERSION and not response.error_code:
+            (only,) = response.members
+            response.error_code = only.error_code
+        pending.resolve(response)
+
+    broker.coordinators.groups.submit(
+        request.group_id, lambda groups: groups.leave(request.group_id, members), reply, refuse
+    )
+    return pending.answer

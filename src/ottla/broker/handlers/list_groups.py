@@ -1,0 +1,51 @@
+"""ListGroups, versions 0 to 5: the groups that this node coordinates.
+
+Version 4 filters by state, 5 by type. Errors: COORDINATOR_LOAD_IN_PROGRESS while any of the
+partitions is loaded, COORDINATOR_NOT_AVAILABLE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ottla.broker.broker import Broker
+from ottla.broker.gathered import Gathered
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.coordinator.groups.coordinator import GroupCoordinator
+from ottla.coordinator.runtime.outcome import Outcome
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from ottla.wire.schema import Message
+
+
+@handles(ApiKey.LIST_GROUPS)
+def list_groups(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: ListGroupsRequest,
+) -> Message | Pending:
+    def listing(groups: GroupCoordinator) -> Outcome:
+        found = groups.list_groups(states=request.states_filter, types=request.types_filter)
+        return Outcome(response=ListGroupsResponse(groups=found))
+
+    shards = broker.coordinators.groups.all
+    gathered = Gathered(len(shards), _combine)
+    for index, shard in enumerate(shards):
+        shard.submit(listing, gathered.reply(index), _refuse)
+    return gathered.pending.answer
+
+
+def _refuse(error: KafkaError) -> ListGroupsResponse:
+    if error.code == ErrorCode.NOT_COORDINATOR:
+        # Another node has these groups by now, and lists them.
+        return ListGroupsResponse()
+    return ListGroupsResponse(error_code=error.code)
+
+
+def _combine(found: Sequence[ListGroupsResponse]) -> ListGroupsResponse:
+    refused = [response for response in found if response.error_code]
+    if refused:
+        return refused[0]
+    return ListGroupsResponse(groups=[group for response in found for group in response.groups])

@@ -1,0 +1,111 @@
+"""OffsetCommit, versions 2 to 10: stores how far a group has come.
+
+From 10 on topics are named by their ids. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
+UNKNOWN_TOPIC_ID, OFFSET_METADATA_TOO_LARGE; in all partitions: UNKNOWN_MEMBER_ID,
+FENCED_INSTANCE_ID, ILLEGAL_GENERATION, STALE_MEMBER_EPOCH, GROUP_ID_NOT_FOUND,
+REBALANCE_IN_PROGRESS, and those of the coordinator itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.metadata import Topic
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from ottla.wire.schema import Message
+
+_TOPIC_ID_VERSION: Final = 10
+
+
+@handles(ApiKey.OFFSET_COMMIT)
+def offset_commit(
+    broker: Broker, context: RequestContext, request: OffsetCommitRequest
+) -> Message | Pending:
+    accepted, refused = _sort_out(broker, context, request)
+    asked = len(request.topics)
+    request.topics = accepted
+    if asked and not accepted:
+        return OffsetCommitResponse(topics=refused)
+
+    def refuse(error: KafkaError) -> OffsetCommitResponse:
+        indexes = [[each.partition_index for each in topic.partitions] for topic in accepted]
+        return OffsetCommitResponse(
+            topics=[
+                _refused(topic, these, error.code)
+                for topic, these in zip(accepted, indexes, strict=True)
+            ]
+        )
+
+    pending = Pending()
+
+    def reply(response: OffsetCommitResponse) -> None:
+        response.topics += refused
+        pending.resolve(response)
+
+    version = context.api_version
+    broker.coordinators.groups.submit(
+        request.group_id, lambda groups: groups.commit(request, version=version), reply, refuse
+    )
+    return pending.answer
+
+
+def _sort_out(
+    broker: Broker, context: RequestContext, request: OffsetCommitRequest
+) -> tuple[list[OffsetCommitRequestTopic], list[OffsetCommitResponseTopic]]:
+    """What can be committed, with the names and ids of topics, and answers for what cannot."""
+    topics = broker.image.topics
+    accepted, refused = [], []
+    for asked in request.topics:
+        by_id = context.api_version >= _TOPIC_ID_VERSION
+        topic = topics.by_id.get(asked.topic_id) if by_id else topics.by_name.get(asked.name)
+        if topic is None:
+            error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            refused.append(
+                _refused(asked, [each.partition_index for each in asked.partitions], error)
+            )
+            continue
+        asked.name, asked.topic_id = topic.name, topic.id
+        unknown = _take_unknown(asked, topic)
+        if unknown:
+            refused.append(_refused(asked, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        if asked.partitions:
+            accepted.append(asked)
+    return accepted, refused
+
+
+def _take_unknown(asked: OffsetCommitRequestTopic, topic: Topic) -> list[int]:
+    """Takes partitions that there are not out of the request, and names them."""
+    unknown = [
+        each.partition_index
+        for each in asked.partitions
+        if each.partition_index not in topic.partitions
+    ]
+    if unknown:
+        asked.partitions = [
+            each for each in asked.partitions if each.partition_index in topic.partitions
+        ]
+    return unknown
+
+
+def _refused(
+    topic: OffsetCommitRequestTopic, indexes: list[int], error: ErrorCode
+) -> OffsetCommitResponseTopic:
+    return OffsetCommitResponseTopic(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        partitions=[
+            OffsetCommitResponsePartition(partition_index=index, error_code=error)
+            for index in indexes
+        ],
+    )

@@ -1,0 +1,68 @@
+"""OffsetDelete, version 0: removes offsets of a group (KIP-496).
+
+Errors: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP for members that are no consumers, and
+those of the coordinator itself; per partition: UNKNOWN_TOPIC_OR_PARTITION,
+GROUP_SUBSCRIBED_TO_TOPIC.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+from ottla.wire.schema import Message
+
+
+@handles(ApiKey.OFFSET_DELETE)
+def offset_delete(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: OffsetDeleteRequest,
+) -> Message | Pending:
+    if not request.group_id:
+        return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID)
+    unknown = _take_unknown(broker, request)
+    pending = Pending()
+
+    def reply(response: OffsetDeleteResponse) -> None:
+        if not response.error_code:
+            response.topics += unknown
+        pending.resolve(response)
+
+    broker.coordinators.groups.submit(
+        request.group_id, lambda groups: groups.delete_offsets(request), reply, _refuse
+    )
+    return pending.answer
+
+
+def _take_unknown(broker: Broker, request: OffsetDeleteRequest) -> list[OffsetDeleteResponseTopic]:
+    """Takes what there is not out of the request, and answers for it."""
+    refused = []
+    for asked in request.topics:
+        topic = broker.image.topics.by_name.get(asked.name)
+        known = () if topic is None else topic.partitions
+        unknown = [each for each in asked.partitions if each.partition_index not in known]
+        asked.partitions = [each for each in asked.partitions if each.partition_index in known]
+        if unknown:
+            answers = [
+                OffsetDeleteResponsePartition(
+                    partition_index=each.partition_index,
+                    error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+                )
+                for each in unknown
+            ]
+            refused.append(OffsetDeleteResponseTopic(name=asked.name, partitions=answers))
+    request.topics = [topic for topic in request.topics if topic.partitions]
+    return refused
+
+
+def _refuse(error: KafkaError) -> OffsetDeleteResponse:
+    return OffsetDeleteResponse(error_code=error.code)

@@ -1,0 +1,148 @@
+"""OffsetFetch, versions 1 to 10: how far groups have come.
+
+Up to version 7 there is one group; from 2 on it can be asked for all its topics. From 10 on topics
+are named by their ids. A partition without an offset gets -1 and no error. Errors per partition:
+UNKNOWN_TOPIC_ID, UNSTABLE_OFFSET_COMMIT if the answer is to be stable; per group:
+UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, and those of the coordinator itself. Version 1 has no error
+for a group, so all of its partitions get it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.gathered import Gathered
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.coordinator.groups.coordinator import GroupCoordinator
+from ottla.coordinator.offsets.fetching import no_offset
+from ottla.coordinator.runtime.outcome import Outcome
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+from ottla.wire.schema import Message
+
+_GROUP_ERROR_VERSION: Final = 2
+_GROUPS_VERSION: Final = 8
+_TOPIC_ID_VERSION: Final = 10
+
+
+@handles(ApiKey.OFFSET_FETCH)
+def offset_fetch(
+    broker: Broker, context: RequestContext, request: OffsetFetchRequest
+) -> Message | Pending:
+    version = context.api_version
+    if version >= _GROUPS_VERSION:
+        groups = request.groups
+        gathered = Gathered(len(groups), lambda found: OffsetFetchResponse(groups=list(found)))
+    else:
+        groups = [_only_group(request)]
+        gathered = Gathered(1, lambda found: _one_group_response(found, version))
+    for index, asked in enumerate(groups):
+        unknown = _resolve_topics(broker, asked, version)
+        reply = gathered.reply(index)
+        _submit(broker, asked, unknown, require_stable=request.require_stable, reply_to=reply)
+    return gathered.pending.answer
+
+
+def _submit(
+    broker: Broker,
+    asked: OffsetFetchRequestGroup,
+    unknown: list[OffsetFetchResponseTopics],
+    *,
+    require_stable: bool,
+    reply_to: Callable[[OffsetFetchResponseGroup], None],
+) -> None:
+    def fetch(groups: GroupCoordinator) -> Outcome:
+        return groups.fetch(asked, require_stable=require_stable)
+
+    def reply(found: OffsetFetchResponseGroup) -> None:
+        _add_ids(broker, found)
+        found.topics += unknown
+        reply_to(found)
+
+    broker.coordinators.groups.submit(
+        asked.group_id, fetch, reply, lambda error: _refuse(asked, error)
+    )
+
+
+def _only_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
+    topics = None
+    if request.topics is not None:
+        topics = [
+            OffsetFetchRequestTopics(name=topic.name, partition_indexes=topic.partition_indexes)
+            for topic in request.topics
+        ]
+    return OffsetFetchRequestGroup(group_id=request.group_id, topics=topics)
+
+
+def _resolve_topics(
+    broker: Broker, asked: OffsetFetchRequestGroup, version: int
+) -> list[OffsetFetchResponseTopics]:
+    """Gives topics that are asked for the name or the id that the request did not, and answers for
+    those that there are not. A name without a topic is still a name that has offsets."""
+    topics, known, unknown = broker.image.topics, [], []
+    for topic in asked.topics or ():
+        by_id = version >= _TOPIC_ID_VERSION
+        found = topics.by_id.get(topic.topic_id) if by_id else topics.by_name.get(topic.name)
+        if found is not None:
+            topic.name, topic.topic_id = found.name, found.id
+        elif by_id:
+            unknown.append(
+                OffsetFetchResponseTopics(
+                    topic_id=topic.topic_id,
+                    partitions=[
+                        no_offset(index, ErrorCode.UNKNOWN_TOPIC_ID)
+                        for index in topic.partition_indexes
+                    ],
+                )
+            )
+            continue
+        known.append(topic)
+    if asked.topics is not None:
+        asked.topics = known
+    return unknown
+
+
+def _add_ids(broker: Broker, found: OffsetFetchResponseGroup) -> None:
+    for topic in found.topics:
+        known = broker.image.topics.by_name.get(topic.name)
+        if known is not None:
+            topic.topic_id = known.id
+
+
+def _refuse(asked: OffsetFetchRequestGroup, error: KafkaError) -> OffsetFetchResponseGroup:
+    # For version 1, which has no other place for the error; later ones leave the topics out.
+    topics = [
+        OffsetFetchResponseTopics(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partitions=[no_offset(index, error.code) for index in topic.partition_indexes],
+        )
+        for topic in asked.topics or ()
+    ]
+    return OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error.code)
+
+
+def _one_group_response(
+    found: Sequence[OffsetFetchResponseGroup], version: int
+) -> OffsetFetchResponse:
+    (group,) = found
+    shows_topics = not group.error_code or version < _GROUP_ERROR_VERSION
+    return OffsetFetchResponse(
+        topics=[
+            OffsetFetchResponseTopic(name=topic.name, partitions=topic.partitions)
+            for topic in (group.topics if shows_topics else ())
+        ],
+        error_code=group.error_code,
+    )

@@ -1,0 +1,45 @@
+"""SyncGroup, versions 0 to 5: the leader of a classic group hands in the assignments, and every
+member is given its own once they are committed.
+
+Errors: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
+REBALANCE_IN_PROGRESS, INCONSISTENT_GROUP_PROTOCOL (from version 5 on also if the protocol is not
+named), and those of the coordinator itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from ottla.wire.schema import Message
+
+_PROTOCOL_VERSION: Final = 5
+
+
+@handles(ApiKey.SYNC_GROUP)
+def sync_group(
+    broker: Broker, context: RequestContext, request: SyncGroupRequest
+) -> Message | Pending:
+    if not request.group_id:
+        return SyncGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
+    if context.api_version >= _PROTOCOL_VERSION and (
+        request.protocol_type is None or request.protocol_name is None
+    ):
+        return SyncGroupResponse(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    pending = Pending()
+    broker.coordinators.groups.submit(
+        request.group_id,
+        lambda groups: groups.sync(request, pending.resolve),
+        pending.resolve,
+        _refuse,
+    )
+    return pending.answer
+
+
+def _refuse(error: KafkaError) -> SyncGroupResponse:
+    return SyncGroupResponse(error_code=error.code)

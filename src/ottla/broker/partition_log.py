@@ -1,0 +1,76 @@
+"""A partition that this node leads, as the log of a coordinator."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ottla.model import Buffer, ErrorCode, KafkaError
+from ottla.replication.partition import ACKS_ALL, Partition
+from ottla.storage.leader_batch import Origin
+from ottla.storage.log import Log
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+
+class PartitionLog:
+    """Used by one shard, while this node leads the partition."""
+
+    def __init__(self, broker: Broker, partition: Partition) -> None:
+        self._broker = broker
+        self._partition = partition
+
+    @property
+    def end_offset(self) -> int:
+        log = self._partition.log
+        return 0 if log is None else log.log_end_offset
+
+    def append(self, batch: Buffer) -> int:
+        try:
+            result = self._partition.append(
+                batch,
+                now_ms=self._broker.clock.now_ms(),
+                origin=Origin.COORDINATOR,
+                acks=ACKS_ALL,
+            )
+        except OSError as error:
+            raise self._broker.storage_failed(self._partition, error) from error
+        return result.last_offset + 1
+
+    def is_committed(self, end_offset: int) -> bool:
+        partition, log = self._partition, self._partition.log
+        if log is None or not partition.is_leader:
+            return False
+        is_durable = not log.config.syncs_before_acknowledging or log.recovery_point >= end_offset
+        return is_durable and partition.is_acknowledged(end_offset)
+
+    def when_committed(self, end_offset: int, told: Callable[[ErrorCode], None]) -> None:
+        partition = self._partition
+        try:
+            partition.require_leader()
+            log = partition.require_log()
+        except KafkaError as error:
+            told(error.code)
+            return
+        if not log.config.syncs_before_acknowledging:
+            partition.when_acknowledged(end_offset, told)
+            return
+
+        def synced(durable: asyncio.Future[None]) -> None:
+            error = self._sync_error(log, durable)
+            if error:
+                told(error)
+            else:
+                partition.when_acknowledged(end_offset, told)
+
+        self._broker.commit.when_durable(log, end_offset).add_done_callback(synced)
+
+    def _sync_error(self, log: Log, durable: asyncio.Future[None]) -> ErrorCode:
+        error = None if durable.cancelled() else durable.exception()
+        if isinstance(error, OSError):
+            error = self._broker.log_failed(log, error)
+        if isinstance(error, KafkaError):
+            return error.code
+        return ErrorCode.NONE if error is None else ErrorCode.UNKNOWN_SERVER_ERROR

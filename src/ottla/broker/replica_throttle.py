@@ -1,0 +1,71 @@
+"""How fast replicas that are behind catch up, as topics and brokers are configured (KIP-73).
+
+A topic names the replicas that are held back at their leader and those that hold back themselves
+(`leader.replication.throttled.replicas`, `follower.replication.throttled.replicas`: a list of
+partition:broker, or `*`). A broker has a rate for all that it leads together, and one for all that
+it follows. What is in sync is never held back, since producers wait for it, but it counts.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal
+
+from ottla.configs.definition import LONG_MAX
+from ottla.model import TopicPartition
+from ottla.replication.byte_rate import ByteRate
+from ottla.replication.partition import Partition
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+_ALL_REPLICAS: Final = "*"
+_REMEMBERED_MAX: Final = 1_000
+
+
+class ReplicaThrottle:
+    """A `ReplicationThrottle`: one side of a broker's replication. Made with the broker.
+
+    Configs are looked up when it is asked, so that a change counts at once.
+    """
+
+    def __init__(self, broker: Broker, side: Literal["leader", "follower"]) -> None:
+        self._broker = broker
+        self._rate_name = f"{side}.replication.throttled.rate"
+        self._replicas_name = f"{side}.replication.throttled.replicas"
+        self._bytes = ByteRate(
+            windows_max=broker.config.replication_quota_window_num,
+            window_seconds=broker.config.replication_quota_window_size_seconds,
+        )
+
+    def is_exceeded(self, partition: Partition) -> bool:
+        return (
+            self._rate_max < LONG_MAX
+            and self._is_throttled(partition.name)
+            and self._bytes.per_second(now=self._broker.clock.monotonic()) > self._rate_max
+        )
+
+    def record(self, partition: Partition, size: int) -> None:
+        if self._rate_max < LONG_MAX and self._is_throttled(partition.name):
+            self._bytes.record(size, now=self._broker.clock.monotonic())
+
+    @property
+    def _rate_max(self) -> int:
+        rate = self._broker.config[self._rate_name]
+        assert isinstance(rate, int)
+        return rate
+
+    def _is_throttled(self, name: TopicPartition) -> bool:
+        replicas = self._broker.image.topic_configs(name.topic).get(self._replicas_name, "")
+        partitions = _throttled_partitions(replicas, self._broker.node_id)
+        return partitions is None or name.partition in partitions
+
+
+@lru_cache(_REMEMBERED_MAX)
+def _throttled_partitions(replicas: str, node_id: int) -> frozenset[int] | None:
+    """Which of a topic's partitions are throttled on this node; None is all of them."""
+    names = [name.strip() for name in replicas.split(",") if name.strip()]
+    if names == [_ALL_REPLICAS]:
+        return None
+    pairs = (name.split(":") for name in names)
+    return frozenset(int(partition) for partition, broker in pairs if int(broker) == node_id)

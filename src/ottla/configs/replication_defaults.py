@@ -1,0 +1,18 @@
+"""What a cluster of so many nodes has by default, where somebody makes all of them at once."""
+
+from __future__ import annotations
+
+
+def replication_defaults(nodes: int) -> dict[str, str]:
+    """Three replicas if there are nodes for them, and writes that survive the loss of one."""
+    factor = min(nodes, 3)
+    minimum = 2 if factor == 3 else 1
+    return {
+        "default.replication.factor": str(factor),
+        "min.insync.replicas": str(minimum),
+        "offsets.topic.replication.factor": str(factor),
+        "transaction.state.log.replication.factor": str(factor),
+        "transaction.state.log.min.isr": str(minimum),
+        "share.coordinator.state.topic.replication.factor": str(factor),
+        "share.coordinator.state.topic.min.isr": str(minimum),
+    }

@@ -1,0 +1,1 @@
+"""Coordinators: state machines over the partitions of internal topics."""

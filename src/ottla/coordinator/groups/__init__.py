@@ -1,0 +1,1 @@
+"""Groups: who is in them, and what each member is to consume."""

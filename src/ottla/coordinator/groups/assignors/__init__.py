@@ -1,0 +1,11 @@
+"""Server-side assignors of the consumer protocol (KIP-848): who is to have which partitions."""
+
+from typing import Final
+
+from ottla.coordinator.groups.assignors.assignor import Assignor, Subscriber
+from ottla.coordinator.groups.assignors.range_assignor import assign_ranges
+from ottla.coordinator.groups.assignors.uniform_assignor import assign_uniformly
+
+ASSIGNORS: Final[dict[str, Assignor]] = {"uniform": assign_uniformly, "range": assign_ranges}
+
+__all__ = ["ASSIGNORS", "Assignor", "Subscriber"]

@@ -1,0 +1,47 @@
+"""Classic groups as records of `__consumer_offsets`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from ottla.coordinator.runtime.outcome import CoordinatorRecord
+from ottla.model import NO_TIMESTAMP
+from ottla.wire.stored.groups import GroupMetadataKey, GroupMetadataValue, MemberMetadata
+
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.classic.group import ClassicGroup
+
+_VERSION: Final = 3
+
+
+def group_record(group: ClassicGroup, assignments: Mapping[str, bytes]) -> CoordinatorRecord:
+    """The group as it is, with the assignments that it is about to have."""
+    protocol = group.protocol
+    value = GroupMetadataValue(
+        protocol_type=group.protocol_type,
+        generation=group.generation,
+        protocol=protocol,
+        leader=group.leader,
+        current_state_timestamp=(
+            NO_TIMESTAMP if group.state_timestamp is None else group.state_timestamp
+        ),
+        members=[
+            MemberMetadata(
+                member_id=member.id,
+                group_instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                rebalance_timeout=member.rebalance_timeout_ms,
+                session_timeout=member.session_timeout_ms,
+                subscription=b"" if protocol is None else member.metadata_for(protocol),
+                assignment=assignments.get(member.id, b""),
+            )
+            for member in group.members.values()
+        ],
+    )
+    return CoordinatorRecord(GroupMetadataKey(group=group.id), value, _VERSION)
+
+
+def group_tombstone(group_id: str) -> CoordinatorRecord:
+    return CoordinatorRecord(GroupMetadataKey(group=group_id), None)

@@ -1,0 +1,214 @@
+"""How a classic group comes to its next generation.
+
+Whoever changes the group asks for a rebalance: members learn of it by their heartbeats and join
+again, and when all have, or their time is up, the generation begins. The first one of a group
+waits a little longer, so that members which start together come into it together (KIP-134). In a
+new generation every member has to ask for its assignment within the rebalance timeout.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ottla.coordinator.groups.classic.group import ClassicGroup
+from ottla.coordinator.groups.classic.group_records import group_record
+from ottla.coordinator.groups.classic.member import ClassicMember
+from ottla.coordinator.groups.classic.responses import (
+    answer_join,
+    answer_sync,
+    join_refused,
+    joined,
+    sync_refused,
+    synced,
+)
+from ottla.coordinator.groups.classic.sessions import ClassicSessions
+from ottla.coordinator.groups.classic.states import ClassicState
+from ottla.coordinator.groups.context import GroupContext
+from ottla.coordinator.runtime.outcome import NOTHING, Outcome
+from ottla.model import ErrorCode
+
+_log = logging.getLogger(__name__)
+
+
+class ClassicRebalancing:
+    """Made with the coordinator of a partition."""
+
+    def __init__(self, context: GroupContext, sessions: ClassicSessions) -> None:
+        self._context = context
+        self._sessions = sessions
+        sessions.ends = self
+
+    # ---- towards a generation
+
+    def rebalance(self, group: ClassicGroup, reason: str) -> Outcome:
+        """Begins a rebalance, or sees whether the one under way can end."""
+        if group.can_rebalance:
+            return self.prepare(group, reason)
+        return self.maybe_complete(group)
+
+    def prepare(self, group: ClassicGroup, reason: str) -> Outcome:
+        if group.state is ClassicState.COMPLETING_REBALANCE:
+            self.refuse_syncs(group, ErrorCode.REBALANCE_IN_PROGRESS)
+        group.pending_sync.clear()
+        self._context.timers.cancel(_sync_key(group))
+        _log.info(
+            "group %s: rebalances after generation %d: %s", group.id, group.generation, reason
+        )
+        is_initial = group.is_empty
+        group.become(ClassicState.PREPARING_REBALANCE, now_ms=self._context.now_ms())
+        if is_initial:
+            delay_ms = self._context.settings.initial_rebalance_delay_ms
+            remaining_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
+            self._delay(group.id, delay_ms, remaining_ms)
+            return NOTHING
+        if group.has_all_joined:
+            return self.complete(group)
+        self._limit_joining(group)
+        return NOTHING
+
+    def maybe_complete(self, group: ClassicGroup) -> Outcome:
+        """Ends the rebalance if everybody has joined; an initial one waits for its delay too."""
+        if (
+            group.state is ClassicState.PREPARING_REBALANCE
+            and group.previous_state is not ClassicState.EMPTY
+            and group.has_all_joined
+        ):
+            return self.complete(group)
+        return NOTHING
+
+    def _delay(self, group_id: str, delay_ms: int, remaining_ms: int) -> None:
+        self._context.timers.schedule(
+            _join_key(group_id),
+            delay_ms=delay_ms,
+            operation=lambda: self._delay_is_over(group_id, delay_ms, remaining_ms),
+        )
+
+    def _delay_is_over(self, group_id: str, delay_ms: int, remaining_ms: int) -> Outcome:
+        group = self._context.groups.get_classic(group_id)
+        if group is None:
+            return NOTHING
+        if group.has_new_member and remaining_ms:
+            group.has_new_member = False
+            configured_ms = self._context.settings.initial_rebalance_delay_ms
+            self._delay(group_id, min(configured_ms, remaining_ms), max(remaining_ms - delay_ms, 0))
+            return NOTHING
+        return self.complete(group)
+
+    def _limit_joining(self, group: ClassicGroup) -> None:
+        group_id = group.id
+        self._context.timers.schedule(
+            _join_key(group_id),
+            delay_ms=group.rebalance_timeout_ms,
+            operation=lambda: self._joining_is_over(group_id),
+        )
+
+    def _joining_is_over(self, group_id: str) -> Outcome:
+        group = self._context.groups.get_classic(group_id)
+        if group is None or group.state is not ClassicState.PREPARING_REBALANCE:
+            return NOTHING
+        return self.complete(group)
+
+    # ---- a generation
+
+    def complete(self, group: ClassicGroup) -> Outcome:
+        """Begins the generation with those who have joined. Static members that have not stay:
+        they are about to come back (KIP-345)."""
+        self._context.timers.cancel(_join_key(group.id))
+        for member in list(group.members.values()):
+            if member.awaiting_join is None and not member.is_static:
+                group.remove(member.id)
+                self._sessions.end(group, member.id)
+        if group.members and not group.elect_leader_that_joined():
+            # All are static and none is back yet.
+            self._limit_joining(group)
+            return NOTHING
+        group.begin_generation(now_ms=self._context.now_ms())
+        if group.is_empty:
+            return Outcome([group_record(group, {})], is_applied=True)
+        for member in list(group.members.values()):
+            is_leader = member.id == group.leader
+            answer_join(member, joined(group, member.id, shows_members=is_leader))
+            self._sessions.renew(group, member)
+            member.is_new = False
+            group.pending_sync.add(member.id)
+        self._limit_syncing(group)
+        return NOTHING
+
+    def _limit_syncing(self, group: ClassicGroup) -> None:
+        group_id, generation = group.id, group.generation
+        self._context.timers.schedule(
+            _sync_key(group),
+            delay_ms=group.rebalance_timeout_ms,
+            operation=lambda: self._syncing_is_over(group_id, generation),
+        )
+
+    def _syncing_is_over(self, group_id: str, generation: int) -> Outcome:
+        group = self._context.groups.get_classic(group_id)
+        if (
+            group is None
+            or group.generation != generation
+            or group.state not in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE)
+            or not group.pending_sync
+        ):
+            return NOTHING
+        late = sorted(group.pending_sync)
+        for member_id in late:
+            group.remove(member_id)
+            self._sessions.end(group, member_id)
+        return self.prepare(group, f"{late} did not ask for their assignments in time")
+
+    def has_synced(self, group: ClassicGroup, member: ClassicMember) -> None:
+        """A member has asked for its assignment."""
+        group.pending_sync.discard(member.id)
+        if not group.pending_sync:
+            self._context.timers.cancel(_sync_key(group))
+
+    def assign(self, group: ClassicGroup, assignments: dict[str, bytes]) -> None:
+        """What the leader assigned is committed: tells everybody who waits for it."""
+        for member in list(group.members.values()):
+            member.assignment = assignments.get(member.id, b"")
+            if answer_sync(member, synced(group, member)):
+                self._sessions.renew(group, member)
+        group.become(ClassicState.STABLE, now_ms=self._context.now_ms())
+
+    def refuse_syncs(self, group: ClassicGroup, error: ErrorCode) -> None:
+        for member in list(group.members.values()):
+            member.assignment = b""
+            if answer_sync(member, sync_refused(error)):
+                self._sessions.renew(group, member)
+
+    # ---- members that go
+
+    def remove(self, group: ClassicGroup, member: ClassicMember) -> None:
+        """Takes a member out; the group is to rebalance after that."""
+        self._sessions.end(group, member.id)
+        answer_join(member, join_refused(ErrorCode.UNKNOWN_MEMBER_ID))
+        answer_sync(member, sync_refused(ErrorCode.UNKNOWN_MEMBER_ID))
+        group.remove(member.id)
+
+    def after_removal(self, group: ClassicGroup, reason: str) -> Outcome:
+        if group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
+            return self.rebalance(group, reason)
+        return self.maybe_complete(group)
+
+    def member_expired(self, group_id: str, member_id: str) -> Outcome:
+        """No heartbeat came for as long as the session lasts."""
+        group = self._context.groups.get_classic(group_id)
+        if group is None:
+            return NOTHING
+        if member_id in group.pending_members:
+            group.remove(member_id)
+            return self.maybe_complete(group)
+        member = group.members.get(member_id)
+        if member is None or member.is_busy:
+            return NOTHING
+        self.remove(group, member)
+        return self.after_removal(group, f"member {member_id} sent no heartbeat")
+
+
+def _join_key(group_id: str) -> tuple[str, str]:
+    return ("classic join", group_id)
+
+
+def _sync_key(group: ClassicGroup) -> tuple[str, str]:
+    return ("classic sync", group.id)

@@ -1,0 +1,20 @@
+"""What becomes of those who wait when a group's coordinator moves to another node."""
+
+from __future__ import annotations
+
+from ottla.coordinator.groups.classic.group import ClassicGroup
+from ottla.coordinator.groups.classic.responses import (
+    answer_join,
+    answer_sync,
+    join_refused,
+    sync_refused,
+)
+from ottla.coordinator.groups.classic.states import ClassicState
+from ottla.model import ErrorCode
+
+
+def refuse_waiting(group: ClassicGroup, error: ErrorCode) -> None:
+    group.state = ClassicState.DEAD
+    for member in list(group.members.values()):
+        answer_join(member, join_refused(error, member.id))
+        answer_sync(member, sync_refused(error))

@@ -1,0 +1,1 @@
+"""Groups of the consumer protocol: the coordinator assigns, members follow one by one (KIP-848)."""

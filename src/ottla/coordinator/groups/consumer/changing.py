@@ -1,0 +1,112 @@
+"""A change of a group of the consumer protocol in the making: its records, and what it is after.
+
+Nothing is changed before the records are appended; this is the group as it will be by then.
+"""
+
+from __future__ import annotations
+
+from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
+from ottla.coordinator.groups.consumer.group import ConsumerGroup, ResolvedRegex
+from ottla.coordinator.groups.consumer.group_records import (
+    current_assignment_record,
+    group_record,
+    member_record,
+    member_tombstones,
+    regex_record,
+    regex_tombstone,
+    target_record,
+)
+from ottla.coordinator.groups.consumer.member import ConsumerMember
+from ottla.coordinator.groups.consumer.regular_expression import matching
+from ottla.coordinator.groups.consumer.subscriptions import Subscriptions
+from ottla.coordinator.groups.consumer.target_assignment import (
+    assign,
+    preferred_assignor,
+    target_records,
+)
+from ottla.coordinator.groups.context import GroupContext
+from ottla.coordinator.runtime.outcome import CoordinatorRecord
+
+
+class GroupChange:
+    """Made for one request."""
+
+    def __init__(self, context: GroupContext, group: ConsumerGroup) -> None:
+        self.records: list[CoordinatorRecord] = []
+        self.epoch = group.epoch
+        self.target_epoch = group.target_epoch
+        self._context = context
+        self._group = group
+        self._members = dict(group.members)
+        self._targets = dict(group.targets)
+        self._regexes = dict(group.regexes)
+
+    def target_of(self, member_id: str) -> Assignment:
+        return self._targets.get(member_id, NO_PARTITIONS)
+
+    def put(self, member: ConsumerMember) -> None:
+        """Notes who a member is; what it has comes later."""
+        self._members[member.id] = member
+        self.records.append(member_record(self._group.id, member))
+
+    def remove(self, member_id: str) -> None:
+        self._members.pop(member_id, None)
+        self._targets.pop(member_id, None)
+        self.records += member_tombstones(self._group.id, member_id)
+
+    def replace_static(self, old: ConsumerMember, new: ConsumerMember) -> None:
+        """An instance that comes back has what it had."""
+        group_id, target = self._group.id, self.target_of(old.id)
+        self.remove(old.id)
+        self.put(new)
+        self._targets[new.id] = target
+        self.records.append(target_record(group_id, new.id, target))
+        self.records.append(current_assignment_record(group_id, new))
+
+    def settle(self, *, has_changed: bool) -> None:
+        """Bumps the group's epoch if anything has changed: what members want, or the topics that
+        there are for it."""
+        group = self._group
+        has_changed |= self._resolve_regexes()
+        subscriptions = self._subscriptions()
+        if not has_changed and subscriptions.metadata_hash == group.metadata_hash:
+            return
+        self.epoch += 1
+        self.records.append(
+            group_record(group.id, epoch=self.epoch, metadata_hash=subscriptions.metadata_hash)
+        )
+
+    def assign(self) -> None:
+        """A target assignment for the group's epoch."""
+        assignor = preferred_assignor(self._members, self._context.settings.consumer_assignors)
+        targets = assign(self._members, self._targets, self._subscriptions(), assignor=assignor)
+        self.records += target_records(
+            self._group.id,
+            self.epoch,
+            before=self._targets,
+            after=targets,
+            now_ms=self._context.now_ms(),
+        )
+        self._targets, self.target_epoch = targets, self.epoch
+
+    def _subscriptions(self) -> Subscriptions:
+        return Subscriptions.of(self._members.values(), self._regexes, self._context.image)
+
+    def _resolve_regexes(self) -> bool:
+        """Whether one stands for other topics than it did."""
+        used = {member.regex for member in self._members.values() if member.regex is not None}
+        for regex in sorted(set(self._regexes) - used):
+            del self._regexes[regex]
+            self.records.append(regex_tombstone(self._group.id, regex))
+        has_changed = False
+        for regex in sorted(used):
+            topics = matching(regex, self._context.image.topics.by_name)
+            before = self._regexes.get(regex)
+            if before is not None and before.topics == topics:
+                continue
+            now_ms = self._context.now_ms()
+            resolved = ResolvedRegex(topics, version=now_ms, timestamp=now_ms)
+            self._regexes[regex] = resolved
+            self.records.append(regex_record(self._group.id, regex, resolved))
+            has_changed = True
+        return has_changed

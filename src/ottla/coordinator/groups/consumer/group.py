@@ -1,0 +1,184 @@
+"""A group of the consumer protocol.
+
+It has three epochs: the group's own goes up with every change of members, subscriptions or topics;
+the target assignment's says for which of these it was computed; a member's how far it has come.
+Changed by replaying records only.
+
+Invariant: a partition is owned by one member at most, from when it is given to it until that member
+says it has let go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ottla.coordinator.groups.assignors.assignor import (
+    NO_PARTITIONS,
+    Assignment,
+    TopicIdPartition,
+)
+from ottla.coordinator.groups.consumer.group_records import group_tombstones
+from ottla.coordinator.groups.consumer.member import ConsumerMember
+from ottla.coordinator.groups.group import Group, GroupType
+from ottla.coordinator.offsets.committed_offset import CommittedOffset
+from ottla.coordinator.runtime.outcome import CoordinatorRecord
+from ottla.model import ErrorCode, KafkaError
+
+_EPOCH_VERSION: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedRegex:
+    """The topics that a regular expression stands for, as of an offset of the metadata."""
+
+    topics: frozenset[str]
+    version: int
+    timestamp: int
+
+
+class ConsumerGroup(Group):
+    """Owned by the coordinator's `Groups`."""
+
+    __slots__ = (
+        "_owners",
+        "epoch",
+        "is_metadata_stale",
+        "members",
+        "metadata_hash",
+        "regexes",
+        "static_members",
+        "target_epoch",
+        "targets",
+    )
+
+    type = GroupType.CONSUMER
+
+    def __init__(self, group_id: str) -> None:
+        super().__init__(group_id)
+        self.epoch = 0
+        self.metadata_hash = 0
+        self.members: dict[str, ConsumerMember] = {}
+        self.static_members: dict[str, str] = {}
+        self.target_epoch = 0
+        self.targets: dict[str, Assignment] = {}
+        self.regexes: dict[str, ResolvedRegex] = {}
+        self._owners: dict[TopicIdPartition, str] = {}
+        # Whether topics may have changed since the group looked.
+        self.is_metadata_stale = True
+
+    @property
+    def state_name(self) -> str:
+        if not self.members:
+            return "Empty"
+        if self.epoch > self.target_epoch:
+            return "Assigning"
+        is_stable = all(
+            member.is_reconciled_to(self.target_epoch) for member in self.members.values()
+        )
+        return "Stable" if is_stable else "Reconciling"
+
+    @property
+    def protocol_type(self) -> str:
+        return "consumer"
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.members
+
+    # ---- members
+
+    def require_member(self, member_id: str) -> ConsumerMember:
+        member = self.members.get(member_id)
+        if member is None:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_MEMBER_ID,
+                f"Member {member_id} is not a member of group {self.id}.",
+            )
+        return member
+
+    def static_member(self, instance_id: str) -> ConsumerMember | None:
+        member_id = self.static_members.get(instance_id)
+        return None if member_id is None else self.members[member_id]
+
+    def put_member(self, member: ConsumerMember) -> None:
+        before = self.members.get(member.id)
+        if before is not None:
+            self._let_go(before)
+        self.members[member.id] = member
+        if member.instance_id is not None:
+            self.static_members[member.instance_id] = member.id
+        for partition in member.owned:
+            self._owners[partition] = member.id
+
+    def remove_member(self, member_id: str) -> None:
+        member = self.members.pop(member_id, None)
+        if member is None:
+            return
+        self._let_go(member)
+        if (
+            member.instance_id is not None
+            and self.static_members.get(member.instance_id) == member_id
+        ):
+            del self.static_members[member.instance_id]
+
+    def _let_go(self, member: ConsumerMember) -> None:
+        for partition in member.owned:
+            if self._owners.get(partition) == member.id:
+                del self._owners[partition]
+
+    def owner_of(self, partition: TopicIdPartition) -> str | None:
+        return self._owners.get(partition)
+
+    def target_of(self, member_id: str) -> Assignment:
+        return self.targets.get(member_id, NO_PARTITIONS)
+
+    # ---- offsets
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        return any(topic in member.topics for member in self.members.values()) or any(
+            topic in resolved.topics for resolved in self.regexes.values()
+        )
+
+    def require_may_commit(
+        self,
+        *,
+        member_id: str,
+        instance_id: str | None,  # noqa: ARG002 - for classic groups
+        epoch: int,
+        version: int,
+    ) -> None:
+        if epoch < 0 and self.is_empty:
+            return
+        member = self.require_member(member_id)
+        if member.classic is None and version < _EPOCH_VERSION:
+            raise KafkaError(
+                ErrorCode.UNSUPPORTED_VERSION,
+                f"OffsetCommit has the epochs of members from version {_EPOCH_VERSION} on",
+            )
+        _check_epoch(member, epoch)
+
+    def require_may_fetch(self, *, member_id: str | None, epoch: int) -> None:
+        if member_id is None and epoch < 0:
+            # An admin, or a client that does not say.
+            return
+        _check_epoch(self.require_member(member_id or ""), epoch)
+
+    def require_may_delete_offsets(self) -> None:
+        """Those of topics that nobody is subscribed to, at any time."""
+
+    def offset_idle_since(self, committed: CommittedOffset) -> int | None:
+        return committed.commit_timestamp
+
+    def tombstones(self) -> Sequence[CoordinatorRecord]:
+        return group_tombstones(self)
+
+
+def _check_epoch(member: ConsumerMember, epoch: int) -> None:
+    if epoch != member.epoch:
+        is_classic = member.classic is not None
+        raise KafkaError(
+            ErrorCode.ILLEGAL_GENERATION if is_classic else ErrorCode.STALE_MEMBER_EPOCH,
+            f"member {member.id} has epoch {member.epoch}, not {epoch}",
+        )

@@ -1,0 +1,306 @@
+"""ConsumerGroupHeartbeat: how a member joins, stays, is assigned partitions and leaves.
+
+A member says who it is and what it wants when it joins, with epoch 0, or when that changes; what it
+has when that changes; otherwise only that it is there. Errors: INVALID_REQUEST,
+GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID,
+FENCED_INSTANCE_ID, UNSUPPORTED_ASSIGNOR, INVALID_REGULAR_EXPRESSION, GROUP_MAX_SIZE_REACHED.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from ottla.coordinator.groups.assignors.assignor import (
+    NO_PARTITIONS,
+    Assignment,
+    TopicIdPartition,
+)
+from ottla.coordinator.groups.client import Client
+from ottla.coordinator.groups.consumer.changing import GroupChange
+from ottla.coordinator.groups.consumer.configs import group_configs
+from ottla.coordinator.groups.consumer.group import ConsumerGroup
+from ottla.coordinator.groups.consumer.group_records import by_topic, current_assignment_record
+from ottla.coordinator.groups.consumer.member import (
+    LEAVE_EPOCH,
+    STATIC_LEAVE_EPOCH,
+    ConsumerMember,
+)
+from ottla.coordinator.groups.consumer.reconciliation import reconcile
+from ottla.coordinator.groups.consumer.sessions import ConsumerSessions
+from ottla.coordinator.groups.consumer.validation import check_heartbeat
+from ottla.coordinator.groups.context import GroupContext
+from ottla.coordinator.runtime.outcome import CoordinatorRecord, OnCommitted, Outcome
+from ottla.model import ErrorCode, KafkaError, uuid_to_text
+from ottla.wire.messages import consumer_group_heartbeat as wire
+
+_log = logging.getLogger(__name__)
+
+
+class ConsumerHeartbeats:
+    """Made with the coordinator of a partition."""
+
+    def __init__(self, context: GroupContext) -> None:
+        self._context = context
+        self._sessions = ConsumerSessions(context, self._fence)
+
+    def resume(self, group: ConsumerGroup) -> None:
+        """The group was loaded: its members have a session's time to show themselves."""
+        timeout_ms = group_configs(self._context, group.id).session_timeout_ms
+        for member in group.members.values():
+            self._sessions.renew(group.id, member.id, timeout_ms=timeout_ms)
+            self._sessions.follow(group.id, member)
+
+    def heartbeat(self, client: Client, request: wire.ConsumerGroupHeartbeatRequest) -> Outcome:
+        assignors = self._context.settings.consumer_assignors
+        check_heartbeat(request, version=client.version, assignors=assignors)
+        if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
+            return self._leave(request)
+        return self._stay(client, request)
+
+    # ---- members that stay
+
+    def _stay(self, client: Client, request: wire.ConsumerGroupHeartbeatRequest) -> Outcome:
+        group, records = self._group_for(request)
+        change = GroupChange(self._context, group)
+        change.records += records
+        known = self._known_member(group, request)
+        if known is None:
+            self._require_room(group)
+        # Version 0 leaves it to the coordinator.
+        member_id = request.member_id or uuid_to_text(self._context.dice.uuid())
+        member = _before(known, member_id)
+        updated = _updated(member, client, request)
+        if known is not None and (known.id != member_id or known.epoch < 0):
+            change.replace_static(known, updated)
+        elif updated != known:
+            change.put(updated)
+        wants_other = (updated.topics, updated.regex) != (member.topics, member.regex)
+        was_stale = group.is_metadata_stale
+        if wants_other or was_stale or known is None:
+            change.settle(has_changed=wants_other)
+            group.is_metadata_stale = False
+        if change.epoch > change.target_epoch:
+            change.assign()
+        owned = _owned(request)
+        current = self._reconcile(group, change, updated, owned)
+        configs = group_configs(self._context, group.id)
+        self._sessions.renew(group.id, member_id, timeout_ms=configs.session_timeout_ms)
+        response = wire.ConsumerGroupHeartbeatResponse(
+            member_id=member_id,
+            member_epoch=current.epoch,
+            heartbeat_interval_ms=configs.heartbeat_interval_ms,
+        )
+        if _is_full(request) or known is None or current.assigned != known.assigned:
+            response.assignment = _assignment(current.assigned)
+        return Outcome(
+            change.records, response, on_committed=_stale_again(group) if was_stale else None
+        )
+
+    def _reconcile(
+        self,
+        group: ConsumerGroup,
+        change: GroupChange,
+        member: ConsumerMember,
+        owned: Assignment | None,
+    ) -> ConsumerMember:
+        if member.is_reconciled_to(change.target_epoch):
+            return member
+
+        def is_free(partition: TopicIdPartition) -> bool:
+            return group.owner_of(partition) in (None, member.id)
+
+        current = reconcile(
+            member,
+            target_epoch=change.target_epoch,
+            target=change.target_of(member.id),
+            owned=owned,
+            is_free=is_free,
+        )
+        if current != member:
+            change.records.append(current_assignment_record(group.id, current))
+            self._sessions.follow(group.id, current)
+        return current
+
+    # ---- who it is
+
+    def _group_for(
+        self, request: wire.ConsumerGroupHeartbeatRequest
+    ) -> tuple[ConsumerGroup, list[CoordinatorRecord]]:
+        """The group, which a member that joins makes; with what has to go before it can be."""
+        group = self._context.groups.get(request.group_id)
+        if isinstance(group, ConsumerGroup):
+            return group, []
+        if request.member_epoch == 0:
+            if group is None:
+                return ConsumerGroup(request.group_id), []
+            if group.is_empty:
+                return ConsumerGroup(request.group_id), list(group.tombstones())
+        raise KafkaError(
+            ErrorCode.GROUP_ID_NOT_FOUND,
+            f"Group {request.group_id} not found."
+            if group is None
+            else f"Group {request.group_id} is not a consumer group.",
+        )
+
+    def _known_member(
+        self, group: ConsumerGroup, request: wire.ConsumerGroupHeartbeatRequest
+    ) -> ConsumerMember | None:
+        """The member that this is, or takes the place of; None for a new one."""
+        if request.instance_id is not None:
+            return self._known_static(group, request, request.instance_id)
+        if request.member_epoch == 0:
+            return group.members.get(request.member_id)
+        member = group.require_member(request.member_id)
+        _check_epoch(member, request)
+        return member
+
+    def _known_static(
+        self, group: ConsumerGroup, request: wire.ConsumerGroupHeartbeatRequest, instance_id: str
+    ) -> ConsumerMember | None:
+        member = group.static_member(instance_id)
+        if request.member_epoch == 0:
+            if member is not None and member.epoch >= 0 and member.id != request.member_id:
+                raise KafkaError(
+                    ErrorCode.UNRELEASED_INSTANCE_ID,
+                    f"instance {instance_id} is member {member.id}, which has not left",
+                )
+            return member
+        return self._require_static(member, request, instance_id)
+
+    def _require_static(
+        self,
+        member: ConsumerMember | None,
+        request: wire.ConsumerGroupHeartbeatRequest,
+        instance_id: str,
+    ) -> ConsumerMember:
+        if member is None:
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
+        if member.id != request.member_id:
+            raise KafkaError(
+                ErrorCode.FENCED_INSTANCE_ID, f"instance {instance_id} is member {member.id} now"
+            )
+        if request.member_epoch >= 0:
+            _check_epoch(member, request)
+        return member
+
+    def _require_room(self, group: ConsumerGroup) -> None:
+        size_max = self._context.settings.consumer_max_size
+        if len(group.members) >= size_max:
+            raise KafkaError(
+                ErrorCode.GROUP_MAX_SIZE_REACHED,
+                f"group {group.id} has {size_max} members (group.consumer.max.size)",
+            )
+
+    # ---- members that go
+
+    def _leave(self, request: wire.ConsumerGroupHeartbeatRequest) -> Outcome:
+        group = self._context.groups.get(request.group_id)
+        if not isinstance(group, ConsumerGroup):
+            raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} not found.")
+        response = wire.ConsumerGroupHeartbeatResponse(
+            member_id=request.member_id, member_epoch=request.member_epoch
+        )
+        if request.instance_id is None:
+            member = group.require_member(request.member_id)
+        else:
+            member = self._require_static(
+                group.static_member(request.instance_id), request, request.instance_id
+            )
+        if request.member_epoch == STATIC_LEAVE_EPOCH:
+            # It will be back, and until its session is over it keeps what it has.
+            gone = replace(member, epoch=STATIC_LEAVE_EPOCH, pending_revocation=NO_PARTITIONS)
+            return Outcome([current_assignment_record(group.id, gone)], response)
+        return replace(self._fence(group, member, "left"), response=response)
+
+    def _fence(self, group: ConsumerGroup, member: ConsumerMember, reason: str) -> Outcome:
+        _log.info("group %s: member %s %s", group.id, member.id, reason)
+        self._sessions.end(group.id, member.id)
+        change = GroupChange(self._context, group)
+        change.remove(member.id)
+        change.settle(has_changed=True)
+        return Outcome(change.records)
+
+
+def _before(known: ConsumerMember | None, member_id: str) -> ConsumerMember:
+    """What the request is compared with. An instance that comes back begins at epoch 0."""
+    if known is None:
+        return ConsumerMember(member_id)
+    if known.id == member_id and known.epoch >= 0:
+        return known
+    return replace(known, id=member_id, epoch=0, previous_epoch=0)
+
+
+def _updated(
+    member: ConsumerMember, client: Client, request: wire.ConsumerGroupHeartbeatRequest
+) -> ConsumerMember:
+    """The member with what the request says; what it does not say stays."""
+    regex = request.subscribed_topic_regex
+    names = request.subscribed_topic_names
+    timeout_ms = request.rebalance_timeout_ms
+    return replace(
+        member,
+        instance_id=request.instance_id or member.instance_id,
+        rack_id=request.rack_id or member.rack_id,
+        client_id=client.id,
+        client_host=client.host,
+        rebalance_timeout_ms=member.rebalance_timeout_ms if timeout_ms < 0 else timeout_ms,
+        topics=member.topics if names is None else frozenset(names),
+        # An empty one takes it back.
+        regex=member.regex if regex is None else (regex or None),
+        assignor=request.server_assignor or member.assignor,
+        classic=None,
+    )
+
+
+def _check_epoch(member: ConsumerMember, request: wire.ConsumerGroupHeartbeatRequest) -> None:
+    epoch = request.member_epoch
+    if epoch == member.epoch:
+        return
+    owned = _owned(request)
+    # The answer that told it of its epoch may have got lost.
+    has_missed = epoch == member.previous_epoch and owned is not None and owned <= member.assigned
+    if epoch > member.epoch or not has_missed:
+        raise KafkaError(
+            ErrorCode.FENCED_MEMBER_EPOCH,
+            f"member {member.id} has epoch {member.epoch} and says {epoch}; it has to let go of "
+            f"all its partitions and join again",
+        )
+
+
+def _owned(request: wire.ConsumerGroupHeartbeatRequest) -> Assignment | None:
+    if request.topic_partitions is None:
+        return None
+    return frozenset(
+        TopicIdPartition(topic.topic_id, number)
+        for topic in request.topic_partitions
+        for number in topic.partitions
+    )
+
+
+def _is_full(request: wire.ConsumerGroupHeartbeatRequest) -> bool:
+    """Whether the member says everything, as it does when it is not sure what is known of it."""
+    return request.member_epoch == 0 or (
+        (request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None)
+        and request.rebalance_timeout_ms != -1
+        and request.topic_partitions is not None
+    )
+
+
+def _assignment(assigned: Assignment) -> wire.Assignment:
+    return wire.Assignment(
+        topic_partitions=[
+            wire.TopicPartitions(topic_id=topic_id, partitions=numbers)
+            for topic_id, numbers in by_topic(assigned).items()
+        ]
+    )
+
+
+def _stale_again(group: ConsumerGroup) -> OnCommitted:
+    """What was not written has to be looked at once more."""
+
+    def told(error: ErrorCode) -> Outcome:
+        group.is_metadata_stale |= bool(error)
+        return Outcome()
+
+    return told

@@ -1,0 +1,58 @@
+"""A member of a group of the consumer protocol.
+
+Stable ──a new target takes partitions away──▶ UnrevokedPartitions
+  ▲  │                                              │ it does not own them any more
+  │  └──partitions of the target are still owned──▶ UnreleasedPartitions
+  └──────────────everything of the target is there────────┘
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
+from ottla.wire.stored.consumer_groups import ClassicMemberMetadata
+
+# What a member that goes says instead of its epoch; the second for good only if it is dynamic.
+LEAVE_EPOCH = -1
+STATIC_LEAVE_EPOCH = -2
+
+
+class MemberState(IntEnum):
+    """As numbers in the log."""
+
+    STABLE = 0
+    UNREVOKED_PARTITIONS = 1
+    UNRELEASED_PARTITIONS = 2
+    UNKNOWN = 127
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerMember:
+    """A value: what changes a member makes another one of it."""
+
+    id: str
+    instance_id: str | None = None
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    rebalance_timeout_ms: int = -1
+    topics: frozenset[str] = frozenset()
+    regex: str | None = None
+    assignor: str | None = None
+    # Set while the member speaks the classic protocol.
+    classic: ClassicMemberMetadata | None = None
+    epoch: int = 0
+    previous_epoch: int = 0
+    state: MemberState = MemberState.STABLE
+    assigned: Assignment = NO_PARTITIONS
+    pending_revocation: Assignment = NO_PARTITIONS
+
+    @property
+    def owned(self) -> Assignment:
+        """What nobody else may be given."""
+        return self.assigned | self.pending_revocation
+
+    def is_reconciled_to(self, target_epoch: int) -> bool:
+        return self.state is MemberState.STABLE and self.epoch == target_epoch

@@ -1,0 +1,55 @@
+"""How long a group of the consumer protocol waits for a member: for its heartbeats, and to let go
+of what it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ottla.coordinator.groups.consumer.group import ConsumerGroup
+from ottla.coordinator.groups.consumer.member import ConsumerMember, MemberState
+from ottla.coordinator.groups.context import GroupContext
+from ottla.coordinator.runtime.outcome import NOTHING, Outcome
+
+# Fences a member of a group, with the reason.
+Fence = Callable[[ConsumerGroup, ConsumerMember, str], Outcome]
+
+
+class ConsumerSessions:
+    """Made with the coordinator of a partition."""
+
+    def __init__(self, context: GroupContext, fence: Fence) -> None:
+        self._context = context
+        self._fence = fence
+
+    def renew(self, group_id: str, member_id: str, *, timeout_ms: int) -> None:
+        self._context.timers.schedule(
+            ("session", group_id, member_id),
+            delay_ms=timeout_ms,
+            operation=lambda: self._over(group_id, member_id, None, "sent no heartbeat"),
+        )
+
+    def follow(self, group_id: str, member: ConsumerMember) -> None:
+        """A member that has to let go of partitions has its rebalance timeout for that."""
+        key = ("revocation", group_id, member.id)
+        if member.state is not MemberState.UNREVOKED_PARTITIONS:
+            self._context.timers.cancel(key)
+            return
+        member_id, epoch = member.id, member.epoch
+        self._context.timers.schedule(
+            key,
+            delay_ms=member.rebalance_timeout_ms,
+            operation=lambda: self._over(group_id, member_id, epoch, "did not let go in time"),
+        )
+
+    def end(self, group_id: str, member_id: str) -> None:
+        self._context.timers.cancel(("session", group_id, member_id))
+        self._context.timers.cancel(("revocation", group_id, member_id))
+
+    def _over(self, group_id: str, member_id: str, epoch: int | None, reason: str) -> Outcome:
+        group = self._context.groups.get(group_id)
+        if not isinstance(group, ConsumerGroup):
+            return NOTHING
+        member = group.members.get(member_id)
+        if member is None or epoch not in (None, member.epoch):
+            return NOTHING
+        return self._fence(group, member, reason)

@@ -1,0 +1,42 @@
+"""What the parts of one partition's group coordinator share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ottla.coordinator.groups.groups import Groups
+from ottla.coordinator.groups.settings import GroupSettings
+from ottla.coordinator.offsets.offsets import Offsets
+from ottla.coordinator.runtime.state_machine import Timers
+from ottla.metadata import MetadataImage
+from ottla.runtime.clock import Clock
+from ottla.runtime.dice import Dice
+
+
+@dataclass(frozen=True, slots=True)
+class GroupContext:
+    groups: Groups
+    offsets: Offsets
+    timers: Timers
+    clock: Clock
+    dice: Dice
+    # Both change while the coordinator lives.
+    settings_now: Callable[[], GroupSettings]
+    image_now: Callable[[], MetadataImage]
+
+    @property
+    def settings(self) -> GroupSettings:
+        return self.settings_now()
+
+    @property
+    def image(self) -> MetadataImage:
+        return self.image_now()
+
+    def now_ms(self) -> int:
+        return self.clock.now_ms()
+
+    def new_id(self) -> str:
+        """A UUID in the usual form, for members."""
+        text = self.dice.uuid().hex()
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

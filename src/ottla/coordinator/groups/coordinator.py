@@ -1,0 +1,188 @@
+"""The group coordinator of one partition of `__consumer_offsets`.
+
+Here a request finds the group that it is for, and the part of the coordinator that knows what to
+do for groups of that type: in `classic/`, in `consumer/` and in `ottla.coordinator.offsets`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ottla.coordinator.groups.classic.group import ClassicGroup
+from ottla.coordinator.groups.classic.joining import ClassicJoining
+from ottla.coordinator.groups.classic.presence import ClassicPresence
+from ottla.coordinator.groups.classic.rebalancing import ClassicRebalancing
+from ottla.coordinator.groups.classic.sessions import ClassicSessions
+from ottla.coordinator.groups.classic.states import ClassicState
+from ottla.coordinator.groups.classic.syncing import ClassicSyncing
+from ottla.coordinator.groups.classic.unloading import refuse_waiting
+from ottla.coordinator.groups.client import Client
+from ottla.coordinator.groups.consumer.describing import describe_consumer
+from ottla.coordinator.groups.consumer.group import ConsumerGroup
+from ottla.coordinator.groups.consumer.heartbeats import ConsumerHeartbeats
+from ottla.coordinator.groups.context import GroupContext
+from ottla.coordinator.groups.describing import describe_classic, list_groups
+from ottla.coordinator.groups.replaying import GroupReplay
+from ottla.coordinator.offsets.committing import commit_offsets, require_may_commit
+from ottla.coordinator.offsets.deleting import (
+    delete_group_offsets,
+    delete_offsets,
+    delete_topic_offsets,
+)
+from ottla.coordinator.offsets.expiry import expire_offsets
+from ottla.coordinator.offsets.fetching import OffsetFetch
+from ottla.coordinator.runtime.outcome import NOTHING, CoordinatorRecord, Outcome
+from ottla.coordinator.runtime.waiting_answer import Reply
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.messages.consumer_group_describe import DescribedGroup as DescribedConsumerGroup
+from ottla.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from ottla.wire.messages.delete_groups import DeletableGroupResult
+from ottla.wire.messages.describe_groups import DescribedGroup
+from ottla.wire.messages.heartbeat import HeartbeatRequest
+from ottla.wire.messages.join_group import JoinGroupRequest
+from ottla.wire.messages.leave_group import MemberIdentity
+from ottla.wire.messages.list_groups import ListedGroup
+from ottla.wire.messages.offset_commit import OffsetCommitRequest
+from ottla.wire.messages.offset_delete import OffsetDeleteRequest
+from ottla.wire.messages.offset_fetch import OffsetFetchRequestGroup
+from ottla.wire.messages.sync_group import SyncGroupRequest
+
+# Tombstones are written a few at a time, for a batch has a limit.
+_TOMBSTONES_MAX = 1_000
+
+
+class GroupCoordinator(GroupReplay):
+    """The state machine. Owned by its shard."""
+
+    def __init__(self, context: GroupContext) -> None:
+        super().__init__(context)
+        self._sessions = ClassicSessions(context)
+        self._rebalancing = ClassicRebalancing(context, self._sessions)
+        self._joining = ClassicJoining(context, self._sessions, self._rebalancing)
+        self._syncing = ClassicSyncing(self._rebalancing)
+        self._presence = ClassicPresence(self._sessions, self._rebalancing)
+        self._heartbeats = ConsumerHeartbeats(context)
+
+    # ---- life
+
+    def loaded(self) -> None:
+        for group in self.groups:
+            if isinstance(group, ClassicGroup):
+                self._resume_classic(group)
+            elif isinstance(group, ConsumerGroup):
+                self._heartbeats.resume(group)
+
+    def _resume_classic(self, group: ClassicGroup) -> None:
+        for member in group.members.values():
+            self._sessions.renew(group, member)
+        if len(group.members) > self._context.settings.max_size:
+            self._rebalancing.prepare(group, "it has more members than group.max.size")
+
+    def unloaded(self) -> None:
+        for group in self.groups:
+            if isinstance(group, ClassicGroup):
+                refuse_waiting(group, ErrorCode.NOT_COORDINATOR)
+
+    # ---- members
+
+    def join(self, client: Client, request: JoinGroupRequest, reply: Reply) -> Outcome:
+        return self._joining.join(client, request, reply)
+
+    def sync(self, request: SyncGroupRequest, reply: Reply) -> Outcome:
+        group = self._require_with_members(request.group_id)
+        return self._syncing.sync(group, request, reply)
+
+    def heartbeat(self, request: HeartbeatRequest) -> Outcome:
+        group = self._require_with_members(request.group_id)
+        return self._presence.heartbeat(group, request)
+
+    def leave(self, group_id: str, members: Sequence[MemberIdentity]) -> Outcome:
+        group = self._require_with_members(group_id)
+        return self._presence.leave(group, members)
+
+    def consumer_heartbeat(self, client: Client, request: ConsumerGroupHeartbeatRequest) -> Outcome:
+        return self._heartbeats.heartbeat(client, request)
+
+    def topics_changed(self) -> Outcome:
+        """Groups of the consumer protocol look at their topics again, each with the next
+        heartbeat of a member."""
+        for group in self.groups:
+            if isinstance(group, ConsumerGroup):
+                group.is_metadata_stale = True
+        return NOTHING
+
+    def _require_with_members(self, group_id: str) -> ClassicGroup:
+        group = self.groups.get_classic(group_id)
+        if group is None:
+            # Whoever asks takes itself for a member, and is to join again.
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Group {group_id} not found.")
+        return group
+
+    # ---- offsets
+
+    def commit(self, request: OffsetCommitRequest, *, version: int) -> Outcome:
+        group = require_may_commit(self.groups, request, version=version)
+        if isinstance(group, ClassicGroup):
+            self._keep_session(group, request.member_id)
+        return commit_offsets(request, self._context.settings, now_ms=self._context.now_ms())
+
+    def _keep_session(self, group: ClassicGroup, member_id: str) -> None:
+        """A commit is as good as a heartbeat."""
+        member = group.members.get(member_id)
+        if member is not None and group.state in (
+            ClassicState.STABLE,
+            ClassicState.PREPARING_REBALANCE,
+        ):
+            self._sessions.renew(group, member)
+
+    def fetch(self, asked: OffsetFetchRequestGroup, *, require_stable: bool) -> Outcome:
+        fetch = OffsetFetch(self.groups, self.offsets, asked, require_stable=require_stable)
+        return Outcome(response=fetch.answer())
+
+    def delete_offsets(self, request: OffsetDeleteRequest) -> Outcome:
+        return delete_offsets(self.groups, self.offsets, request)
+
+    def topics_deleted(self, topics: Sequence[str]) -> Outcome:
+        tombstones = delete_topic_offsets(self.offsets, topics)
+        return _a_few(tombstones, then=lambda: self.topics_deleted(topics))
+
+    def expire(self, group_id: str) -> Outcome:
+        """Removes what has expired of one group, and the group with the last of it."""
+        group = self.groups.get(group_id)
+        if group is None:
+            return NOTHING
+        now_ms = self._context.now_ms()
+        records, has_none = expire_offsets(
+            group, self.offsets, self._context.settings, now_ms=now_ms
+        )
+        if has_none and group.is_empty:
+            records += group.tombstones()
+        return _a_few(records, then=lambda: self.expire(group_id))
+
+    # ---- groups
+
+    def list_groups(self, *, states: Sequence[str], types: Sequence[str]) -> list[ListedGroup]:
+        return list_groups(self.groups, states=states, types=types)
+
+    def describe_classic(self, group_id: str, *, version: int) -> DescribedGroup:
+        return describe_classic(self.groups, group_id, version=version)
+
+    def describe_consumer(self, group_id: str) -> DescribedConsumerGroup:
+        return describe_consumer(self._context, group_id)
+
+    def delete_group(self, group_id: str) -> Outcome:
+        group = self.groups.require(group_id)
+        group.require_may_delete()
+        return Outcome(
+            [*delete_group_offsets(self.offsets, group_id), *group.tombstones()],
+            DeletableGroupResult(group_id=group_id),
+        )
+
+
+def _a_few(records: list[CoordinatorRecord], *, then: Callable[[], Outcome]) -> Outcome:
+    """The first of these, and the rest once they are committed."""
+    if len(records) <= _TOMBSTONES_MAX:
+        return Outcome(records)
+    return Outcome(
+        records[:_TOMBSTONES_MAX], on_committed=lambda error: NOTHING if error else then()
+    )

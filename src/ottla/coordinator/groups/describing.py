@@ -1,0 +1,78 @@
+"""DescribeGroups and ListGroups: what an admin sees of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from ottla.coordinator.groups.classic.group import ClassicGroup
+from ottla.coordinator.groups.classic.states import ClassicState
+from ottla.coordinator.groups.group import Group
+from ottla.coordinator.groups.groups import Groups
+from ottla.model import ErrorCode
+from ottla.wire.messages.describe_groups import DescribedGroup, DescribedGroupMember
+from ottla.wire.messages.list_groups import ListedGroup
+
+# From this version on a group that there is not is an error; before, it is merely dead.
+_NOT_FOUND_VERSION: Final = 6
+
+
+def describe_classic(groups: Groups, group_id: str, *, version: int) -> DescribedGroup:
+    """A group of another type is none here."""
+    group = groups.get(group_id)
+    if not isinstance(group, ClassicGroup):
+        described = DescribedGroup(group_id=group_id, group_state=ClassicState.DEAD.value)
+        if version >= _NOT_FOUND_VERSION:
+            described.error_code = ErrorCode.GROUP_ID_NOT_FOUND
+            described.error_message = (
+                f"Group {group_id} not found."
+                if group is None
+                else f"Group {group_id} is not a classic group."
+            )
+        return described
+    # What members say of themselves is settled only while they are all in one generation.
+    is_stable = group.state is ClassicState.STABLE
+    protocol = (group.protocol or "") if is_stable else ""
+    return DescribedGroup(
+        group_id=group_id,
+        group_state=group.state_name,
+        protocol_type=group.protocol_type,
+        protocol_data=protocol,
+        members=[
+            DescribedGroupMember(
+                member_id=member.id,
+                group_instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                member_metadata=member.metadata_for(protocol) if is_stable else b"",
+                member_assignment=member.assignment if is_stable else b"",
+            )
+            for member in group.members.values()
+        ],
+    )
+
+
+def list_groups(
+    groups: Groups, *, states: Collection[str], types: Collection[str]
+) -> list[ListedGroup]:
+    """Those in one of the states and of one of the types, in any case of letters; empty is all."""
+    wanted_states = {state.lower() for state in states}
+    wanted_types = {kind.lower() for kind in types}
+    return [
+        ListedGroup(
+            group_id=group.id,
+            protocol_type=group.protocol_type,
+            group_state=group.state_name,
+            group_type=group.type.value,
+        )
+        for group in groups
+        if _is_wanted(group.state_name, wanted_states) and _is_wanted(_kind(group), wanted_types)
+    ]
+
+
+def _is_wanted(value: str, wanted: Collection[str]) -> bool:
+    return not wanted or value.lower() in wanted
+
+
+def _kind(group: Group) -> str:
+    return group.type.value

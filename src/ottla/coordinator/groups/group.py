@@ -1,0 +1,75 @@
+"""What groups of all types have in common, as offsets and the coordinator's admin side see them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from enum import Enum
+
+from ottla.coordinator.offsets.committed_offset import CommittedOffset
+from ottla.coordinator.runtime.outcome import CoordinatorRecord
+from ottla.model import ErrorCode, KafkaError
+
+NO_MEMBER_ID = ""
+
+
+class GroupType(Enum):
+    """The values are what ListGroups shows."""
+
+    CLASSIC = "Classic"
+    CONSUMER = "Consumer"
+
+
+class Group(ABC):
+    """Owned by the coordinator's `Groups`."""
+
+    __slots__ = ("id",)
+
+    type: GroupType
+
+    def __init__(self, group_id: str) -> None:
+        self.id = group_id
+
+    @property
+    @abstractmethod
+    def state_name(self) -> str:
+        """As Kafka's tools show it."""
+
+    @property
+    @abstractmethod
+    def protocol_type(self) -> str:
+        """What its members are; empty for a group that only commits offsets."""
+
+    @property
+    @abstractmethod
+    def is_empty(self) -> bool: ...
+
+    @abstractmethod
+    def is_subscribed_to(self, topic: str) -> bool:
+        """Whether a member may consume the topic now, so that its offsets are in use."""
+
+    @abstractmethod
+    def require_may_commit(
+        self, *, member_id: str, instance_id: str | None, epoch: int, version: int
+    ) -> None:
+        """Raises unless a member of this epoch (or generation) may commit offsets."""
+
+    @abstractmethod
+    def require_may_fetch(self, *, member_id: str | None, epoch: int) -> None: ...
+
+    @abstractmethod
+    def require_may_delete_offsets(self) -> None: ...
+
+    @abstractmethod
+    def offset_idle_since(self, committed: CommittedOffset) -> int | None:
+        """From when on an offset's retention counts; None while it cannot expire."""
+
+    @abstractmethod
+    def tombstones(self) -> Sequence[CoordinatorRecord]:
+        """What removes the group itself from the log."""
+
+    def require_may_delete(self) -> None:
+        if not self.is_empty:
+            raise KafkaError(
+                ErrorCode.NON_EMPTY_GROUP, f"group {self.id} has members; stop them first"
+            )

@@ -1,0 +1,1 @@
+"""How far groups have come: committing, fetching, deleting and expiring offsets."""

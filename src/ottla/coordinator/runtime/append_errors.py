@@ -1,0 +1,27 @@
+"""What clients of a coordinator are told about appends that failed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.model import ErrorCode, KafkaError
+
+_TOLD: Final = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+}
+
+
+def told_code(code: ErrorCode) -> ErrorCode:
+    """Clients know the errors of coordinators, not those of the log underneath."""
+    return _TOLD.get(code, code)
+
+
+def told(error: KafkaError) -> KafkaError:
+    return KafkaError(told_code(error.code), error.message)

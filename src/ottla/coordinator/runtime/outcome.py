@@ -1,0 +1,42 @@
+"""What an operation on a coordinator's state decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from ottla.model import ErrorCode
+from ottla.wire.schema import Message, Struct
+
+
+class CoordinatorRecord(NamedTuple):
+    """A record of an internal topic. Without a value it removes what the key names."""
+
+    key: Message
+    value: Message | None
+    value_version: int = 0
+
+
+# What becomes of records: NONE once they are committed. What follows from it is carried out too.
+OnCommitted: TypeAlias = "Callable[[ErrorCode], Outcome]"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Records to append, and the response, or part of one, to give when they are committed.
+
+    `is_applied` says that the state shows the records already, so that they are not applied to it.
+    """
+
+    records: Sequence[CoordinatorRecord] = ()
+    response: Struct | None = None
+    is_applied: bool = False
+    on_committed: OnCommitted | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.records
+
+
+NOTHING: Final = Outcome()

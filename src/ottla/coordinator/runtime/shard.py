@@ -1,0 +1,209 @@
+"""A coordinator's state for one partition, and the requests that it answers.
+
+    loading ──finish_loading──▶ active ──close──▶ closed
+
+Invariants: the state is what the log says up to its end; what is answered was seen in a state whose
+every record is committed by then.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
+from functools import partial
+from typing import Generic, TypeAlias, TypeVar
+
+from ottla.coordinator.runtime.append_errors import told, told_code
+from ottla.coordinator.runtime.coordinator_log import CoordinatorLog
+from ottla.coordinator.runtime.outcome import NOTHING, CoordinatorRecord, OnCommitted, Outcome
+from ottla.coordinator.runtime.shard_timers import ShardTimers
+from ottla.coordinator.runtime.state_machine import StateMachine, TimedOperation, Timers
+from ottla.coordinator.runtime.waiting_answer import Reply, WaitingAnswer
+from ottla.model import NO_PRODUCER_ID, ErrorCode, KafkaError, Offset, TopicPartition
+from ottla.runtime.clock import Clock
+from ottla.wire.records import Codec, Record, build_batch
+from ottla.wire.schema import Struct
+
+_log = logging.getLogger(__name__)
+
+M = TypeVar("M", bound=StateMachine)
+Operation: TypeAlias = Callable[[M], Outcome]
+Refuse: TypeAlias = Callable[[KafkaError], Struct]
+
+
+class ShardState(Enum):
+    LOADING = auto()
+    ACTIVE = auto()
+    CLOSED = auto()
+
+
+class Shard(Generic[M]):
+    """Made when this node becomes the leader of the partition, closed when it no longer is.
+    Owned by the node's loop."""
+
+    def __init__(
+        self,
+        name: TopicPartition,
+        log: CoordinatorLog,
+        clock: Clock,
+        make_machine: Callable[[Timers], M],
+        *,
+        write_timeout_ms: int,
+        codec: Codec = Codec.NONE,
+    ) -> None:
+        self.name = name
+        self.state = ShardState.LOADING
+        self._log = log
+        self._clock = clock
+        self._timers = ShardTimers(clock, self._time_has_come)
+        self.machine = make_machine(self._timers)
+        self._write_timeout_ms = write_timeout_ms
+        self._codec = codec
+        self._end_offset = log.end_offset
+        self._waiting: dict[WaitingAnswer, None] = {}
+
+    # ---- life
+
+    @property
+    def is_loading(self) -> bool:
+        return self.state is ShardState.LOADING
+
+    def finish_loading(self) -> None:
+        """Everything that the log had when this node became its leader is replayed."""
+        assert self.state is ShardState.LOADING
+        self.state = ShardState.ACTIVE
+        self._end_offset = self._log.end_offset
+        self.machine.loaded()
+
+    def close(self) -> None:
+        """Refuses whoever waits: another node coordinates from now on, or nobody."""
+        was_active = self.state is ShardState.ACTIVE
+        self.state = ShardState.CLOSED
+        self._timers.close()
+        for waiting in list(self._waiting):
+            waiting.settle(ErrorCode.NOT_COORDINATOR)
+        if was_active:
+            self.machine.unloaded()
+
+    # ---- requests
+
+    def submit(self, operation: Operation[M], reply: Reply, refuse: Refuse) -> None:
+        """Carries out a request. Its answer, or what `refuse` makes of an error, goes to `reply`
+        once everything is committed that the answer may tell of. An operation that returns no
+        response answers by itself, whatever becomes of its records."""
+        outcome = NOTHING
+        try:
+            self._require_active()
+            outcome = operation(self.machine)
+            self._append(outcome)
+        except KafkaError as error:
+            self._failed(outcome, error)
+            if outcome is NOTHING or outcome.response is not None:
+                reply(refuse(told(error)))
+            return
+        self._when_committed(outcome, reply, refuse)
+
+    def _require_active(self) -> None:
+        if self.state is ShardState.LOADING:
+            raise KafkaError(
+                ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+                f"{self.name} is being read; ask again in a moment",
+            )
+        if self.state is ShardState.CLOSED:
+            raise KafkaError(
+                ErrorCode.NOT_COORDINATOR, f"this node does not lead {self.name} any more"
+            )
+
+    def perform(self, operation: Operation[M]) -> None:
+        """Carries out what nobody waits for: chores, and what follows from other events."""
+        if self.state is ShardState.ACTIVE:
+            self._carry_out(lambda: operation(self.machine))
+
+    def _time_has_come(self, operation: TimedOperation) -> None:
+        if self.state is ShardState.ACTIVE:
+            self._carry_out(operation)
+
+    def _carry_out(self, operation: TimedOperation) -> None:
+        outcome = NOTHING
+        try:
+            outcome = operation()
+            self._append(outcome)
+        except KafkaError as error:
+            # Whatever it was, it happens again: a session that is over stays over, and a chore
+            # comes round.
+            _log.warning("%s: %s", self.name, error)
+            self._failed(outcome, error)
+            return
+        if outcome.on_committed is not None:
+            self._when_committed(outcome, _nobody, _never)
+
+    def _failed(self, outcome: Outcome, error: KafkaError) -> None:
+        if outcome.on_committed is not None:
+            self._follow_up(outcome.on_committed, told_code(error.code))
+
+    # ---- appending
+
+    def _append(self, outcome: Outcome) -> None:
+        if not outcome.records:
+            return
+        first_offset = self._end_offset
+        self._end_offset = self._log.append(self._encode(outcome.records))
+        if not outcome.is_applied:
+            for offset, record in enumerate(outcome.records, first_offset):
+                self.machine.replay(
+                    record.key, record.value, offset=offset, producer_id=NO_PRODUCER_ID
+                )
+
+    def _encode(self, records: Sequence[CoordinatorRecord]) -> bytearray:
+        types, now_ms = self.machine.record_types, self._clock.now_ms()
+        return build_batch(
+            [
+                Record(
+                    Offset(index),
+                    now_ms,
+                    types.encode_key(record.key),
+                    None
+                    if record.value is None
+                    else types.encode_value(record.value, record.value_version),
+                )
+                for index, record in enumerate(records)
+            ],
+            codec=self._codec,
+        )
+
+    # ---- waiting for what was appended
+
+    def _when_committed(self, outcome: Outcome, reply: Reply, refuse: Refuse) -> None:
+        if self._log.is_committed(self._end_offset):
+            self._settle(outcome, reply, refuse, ErrorCode.NONE)
+            return
+        waiting = WaitingAnswer(partial(self._settle, outcome, reply, refuse))
+        self._waiting[waiting] = None
+        waiting.when_settled = lambda: self._waiting.pop(waiting, None)
+        waiting.timer = self._clock.call_later(
+            self._write_timeout_ms / 1_000,
+            lambda: waiting.settle(ErrorCode.COORDINATOR_NOT_AVAILABLE),
+        )
+        self._log.when_committed(self._end_offset, lambda code: waiting.settle(told_code(code)))
+
+    def _settle(self, outcome: Outcome, reply: Reply, refuse: Refuse, code: ErrorCode) -> None:
+        if outcome.on_committed is not None:
+            self._follow_up(outcome.on_committed, code)
+        if outcome.response is None:
+            return
+        if code:
+            reply(refuse(KafkaError(code, f"what was written to {self.name} is not committed")))
+        else:
+            reply(outcome.response)
+
+    def _follow_up(self, on_committed: OnCommitted, code: ErrorCode) -> None:
+        if self.state is ShardState.ACTIVE:
+            self._carry_out(lambda: on_committed(code))
+
+
+def _nobody(_response: Struct) -> None: ...
+
+
+def _never(error: KafkaError) -> Struct:
+    raise AssertionError("nobody waits for an answer") from error

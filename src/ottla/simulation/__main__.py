@@ -1,0 +1,98 @@
+"""`python -m ottla.simulation`: seeds until the time is over, or one seed told in full."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+
+from ottla.simulation.fault_plan import plan_of
+from ottla.simulation.seeded_run import Outcome, run_plan
+from ottla.simulation.shrinking import describe, shrink
+from ottla.simulation.sweep import SeedResult, cores, sweep
+from ottla.simulation.trace import trace
+
+
+def main() -> int:
+    options = _options()
+    if options.seed is not None:
+        return _replay(options.seed, whole=options.whole, is_shrunk=options.shrink)
+    return _sweep(options)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m ottla.simulation", description=__doc__)
+    parser.add_argument("--seed", type=int, help="play this seed alone, and tell what happened")
+    parser.add_argument("--whole", action="store_true", help="tell all of it, reads and writes too")
+    parser.add_argument("--shrink", action="store_true", help="find the fewest faults that fail")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of work for many seeds")
+    parser.add_argument("--first", type=int, help="the first of many seeds; by default a new one")
+    parser.add_argument("--seeds", type=int, help="no more than so many")
+    parser.add_argument("--jobs", type=int, default=cores(), help="processes at once")
+    return parser.parse_args()
+
+
+def _replay(seed: int, *, whole: bool, is_shrunk: bool) -> int:
+    plan = plan_of(seed)
+    outcome = run_plan(plan, notes=True)
+    claims = {violation.claim for violation in outcome.violations}
+    if claims and is_shrunk:
+        print(f"seed {seed} fails with {len(plan.faults)} faults; leaving out what can be ...")
+        plan = shrink(
+            plan, lambda smaller: claims & {each.claim for each in run_plan(smaller).violations} != set()
+        )
+        outcome = run_plan(plan, notes=True)
+    print(f"seed {seed}: {plan.seconds:.0f} s, {plan.partitions} partitions, "
+          f"{plan.producers} producers, {'synced' if plan.is_durable else 'not synced'}")
+    print(describe(plan.faults))
+    for line in trace(outcome.history, whole=whole):
+        print(line)
+    return _verdict(outcome)
+
+
+def _verdict(outcome: Outcome) -> int:
+    for violation in outcome.violations[:20]:
+        print(f"VIOLATED {violation}")
+    if len(outcome.violations) > 20:
+        print(f"... and {len(outcome.violations) - 20} more")
+    if outcome.is_clean:
+        print(f"every claim holds, over {outcome.virtual_seconds:.1f} s of virtual time")
+    return 0 if outcome.is_clean else 1
+
+
+def _sweep(options: argparse.Namespace) -> int:
+    first = options.first if options.first is not None else int(time.time()) % 10**9
+    print(f"seeds from {first} on, {options.jobs} at once, for {options.seconds:.0f} s")
+
+    def tell(result: SeedResult) -> None:
+        if result.violations:
+            print(f"seed {result.seed} FAILS: {result.violations[0]}", flush=True)
+
+    results = sweep(
+        first=first,
+        seconds=options.seconds,
+        seeds_max=options.seeds,
+        jobs=options.jobs,
+        on_result=tell,
+    )
+    virtual = sum(result.virtual_seconds for result in results)
+    cpu = sum(result.cpu_seconds for result in results)
+    failed = [result for result in results if result.violations]
+    print(
+        f"{len(results)} seeds, {virtual / 3_600:.2f} cluster-hours in {cpu:.0f} s of processor "
+        f"time: {virtual / cpu:.0f} times as fast as the clock on one core"
+        if cpu
+        else "no seed was played"
+    )
+    for claim, number in Counter(
+        text.partition(":")[0] for result in failed for text in set(result.violations[:1])
+    ).items():
+        print(f"  {claim}: {number} seeds")
+    for result in failed[:10]:
+        print(f"  make sim SEED={result.seed}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

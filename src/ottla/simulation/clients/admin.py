@@ -1,0 +1,104 @@
+"""An administrator who asks for changes until the cluster has made or refused them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ottla.client.errors import ChannelError
+from ottla.model import ErrorCode, TopicPartition
+from ottla.runtime.network import Address
+from ottla.simulation.clients.cluster_client import ClusterClient
+from ottla.simulation.host import Host
+from ottla.wire.messages import alter_partition_reassignments as reassignments
+from ottla.wire.messages import incremental_alter_configs as configs
+from ottla.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from ottla.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from ottla.wire.schema import Message
+
+_TIMEOUT_MS: Final = 5_000
+_TOPIC_RESOURCE: Final = 2
+
+
+class SimulatedAdmin:
+    """Belongs to the process of its host. Says how what it asked for ended, or None if nobody
+    knows."""
+
+    def __init__(self, host: Host, bootstrap: Sequence[Address], *, name: str) -> None:
+        self._client = ClusterClient(host, bootstrap, name=name)
+
+    async def create_topic(
+        self,
+        name: str,
+        *,
+        partitions: int = 1,
+        replication_factor: int = 3,
+        configs: Mapping[str, str] | None = None,
+    ) -> None:
+        """Returns when the topic is there."""
+        topic = CreatableTopic(
+            name=name,
+            num_partitions=partitions,
+            replication_factor=replication_factor,
+            configs=[
+                CreatableTopicConfig(name=key, value=value)
+                for key, value in (configs or {}).items()
+            ],
+        )
+        while True:
+            request = CreateTopicsRequest(topics=[topic], timeout_ms=_TIMEOUT_MS)
+            response = await self._try(request, 7)
+            error = None if response is None else response.topics[0].error_code
+            if error in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+                return
+            await self._client.back_off()
+
+    async def delete_topic(self, name: str) -> int | None:
+        request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=_TIMEOUT_MS)
+        response = await self._try(request, 6)
+        return None if response is None else int(response.responses[0].error_code)
+
+    async def alter_topic(self, name: str, changes: Mapping[str, str]) -> int | None:
+        resource = configs.AlterConfigsResource(
+            resource_type=_TOPIC_RESOURCE,
+            resource_name=name,
+            configs=[
+                configs.AlterableConfig(name=key, config_operation=0, value=value)
+                for key, value in changes.items()
+            ],
+        )
+        response = await self._try(configs.IncrementalAlterConfigsRequest(resources=[resource]), 1)
+        return None if response is None else int(response.responses[0].error_code)
+
+    async def reassign(self, partition: TopicPartition, replicas: Sequence[int]) -> int | None:
+        wanted = reassignments.ReassignablePartition(
+            partition_index=partition.partition, replicas=list(replicas)
+        )
+        topic = reassignments.ReassignableTopic(name=partition.topic, partitions=[wanted])
+        response = await self._try(
+            reassignments.AlterPartitionReassignmentsRequest(
+                timeout_ms=_TIMEOUT_MS, topics=[topic]
+            ),
+            0,
+        )
+        if response is None or response.error_code:
+            return None if response is None else int(response.error_code)
+        return int(response.responses[0].partitions[0].error_code)
+
+    async def elect_preferred(self, partition: TopicPartition) -> int | None:
+        wanted = TopicPartitions(topic=partition.topic, partitions=[partition.partition])
+        response = await self._try(
+            ElectLeadersRequest(topic_partitions=[wanted], timeout_ms=_TIMEOUT_MS), 2
+        )
+        return None if response is None else int(response.error_code)
+
+    async def _try(self, request: Message, version: int) -> Any | None:
+        try:
+            return await self._client.ask_any(request, version, timeout_ms=2 * _TIMEOUT_MS)
+        except ChannelError:
+            return None

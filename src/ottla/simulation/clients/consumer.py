@@ -1,0 +1,92 @@
+"""A consumer that was assigned a partition and reads it from its beginning, whoever leads it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, Final
+
+from ottla.client.errors import ChannelError
+from ottla.model import ErrorCode, TopicPartition
+from ottla.runtime.network import Address
+from ottla.simulation.clients.cluster_client import ClusterClient, Leader
+from ottla.simulation.history import Event, Read, ReaderLost, WatermarkSeen
+from ottla.simulation.host import Host
+from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from ottla.wire.records.batch import iterate_batches
+from ottla.wire.records.record import Record, iterate_records
+
+_FETCH_VERSION: Final = 12
+_FETCH_BYTES: Final = 1 << 16
+_WAIT_MS: Final = 500
+
+
+class SimulatedConsumer:
+    """Belongs to the process of its host; several can share one."""
+
+    def __init__(
+        self,
+        host: Host,
+        bootstrap: Sequence[Address],
+        record: Callable[[Event], None],
+        partition: TopicPartition,
+        *,
+        name: str,
+    ) -> None:
+        self.name = name
+        self.partition = partition
+        self.position = 0
+        self._client = ClusterClient(host, bootstrap, name=name)
+        self._record = record
+
+    async def poll(self) -> list[Record]:
+        """The records after the last ones; none if nothing came within a moment."""
+        leader = await self._client.wait_leader(self.partition)
+        asked = FetchPartition(
+            partition=self.partition.partition,
+            # So that whoever answers is the leader of this epoch and of no other.
+            current_leader_epoch=leader.leader_epoch,
+            fetch_offset=self.position,
+            partition_max_bytes=_FETCH_BYTES,
+        )
+        request = FetchRequest(
+            max_wait_ms=_WAIT_MS,
+            min_bytes=1,
+            session_epoch=-1,
+            topics=[FetchTopic(topic=self.partition.topic, partitions=[asked])],
+        )
+        try:
+            response = await self._client.ask_node(leader.node_id, request, _FETCH_VERSION)
+        except ChannelError:
+            await self._client.forget_leader(self.partition)
+            return []
+        return await self._take(leader, response)
+
+    async def records(self) -> AsyncIterator[Record]:
+        """Everything, as it comes, without an end."""
+        while True:
+            for record in await self.poll():
+                yield record
+
+    async def _take(self, leader: Leader, response: Any) -> list[Record]:
+        found = response.responses[0].partitions[0]
+        if found.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            self._record(ReaderLost(self.name, self.partition, self.position))
+        if found.error_code:
+            await self._client.forget_leader(self.partition)
+            return []
+        self._record(
+            WatermarkSeen(
+                self.name, self.partition, leader.node_id, leader.leader_epoch, found.high_watermark
+            )
+        )
+        records = []
+        buffer = memoryview(found.records or b"")
+        for position, header in iterate_batches(buffer):
+            if not header.is_control:
+                for record in iterate_records(buffer, position):
+                    if record.offset >= self.position:
+                        records.append(record)
+            self.position = max(self.position, header.next_offset)
+        for record in records:
+            self._record(Read(self.name, self.partition, record.offset, record.value or b""))
+        return records

@@ -1,0 +1,139 @@
+"""A cluster in a world: nodes that know each other, and what can be done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from ottla.controller.formatting import initial_voter, new_cluster_id
+from ottla.model import TopicPartition
+from ottla.raft.voters import Endpoint, VoterSet
+from ottla.runtime.network import Address
+from ottla.simulation.clients import SimulatedAdmin, SimulatedConsumer, SimulatedProducer
+from ottla.simulation.history import Fault
+from ottla.simulation.host import Host
+from ottla.simulation.node import SimulatedNode
+from ottla.simulation.observer import Observer
+
+if TYPE_CHECKING:
+    from ottla.simulation.world import World
+
+# Rarer than by default: most of what a quiet cluster does is to ask whether it is quiet.
+_DEFAULTS: Final = {"offsets.topic.num.partitions": "4"}
+
+
+class SimulatedCluster:
+    """Made and started by `World.cluster`. Lives as long as the world does."""
+
+    def __init__(self, world: World, *, nodes: int, properties: Mapping[str, str]) -> None:
+        self._world = world
+        factor = min(nodes, 3)
+        hosts = [f"node-{node_id}" for node_id in range(1, nodes + 1)]
+        every = {
+            "controller.quorum.bootstrap.servers": ",".join(f"{host}:9093" for host in hosts),
+            "default.replication.factor": str(factor),
+            "min.insync.replicas": "2" if factor == 3 else "1",
+            **_DEFAULTS,
+            **properties,
+        }
+        self.nodes = [
+            SimulatedNode(world.surroundings, node_id, properties=every)
+            for node_id in range(1, nodes + 1)
+        ]
+        dice = world.dice.fork("cluster")
+        cluster_id = new_cluster_id(dice)
+        voters = VoterSet.of(
+            initial_voter(
+                node.id, dice.uuid(), Endpoint("CONTROLLER", *node.controller_address)
+            )
+            for node in self.nodes
+        )
+        for node in self.nodes:
+            node.format(cluster_id, voters)
+        self.observers = [Observer(node) for node in self.nodes]
+
+    def start(self) -> None:
+        for node in self.nodes:
+            node.start()
+
+    def node(self, node_id: int) -> SimulatedNode:
+        return self.nodes[node_id - 1]
+
+    @property
+    def active_controller(self) -> SimulatedNode | None:
+        """Who says that it is the active controller, if somebody does."""
+        for node in self.nodes:
+            if node.is_serving and node.node is not None:
+                if node.node.broker.service.controller.is_active:
+                    return node
+        return None
+
+    # ---- clients, on a host of their own or beside the story
+
+    @property
+    def bootstrap(self) -> list[Address]:
+        return [node.address for node in self.nodes]
+
+    def admin(self, name: str = "admin", *, host: Host | None = None) -> SimulatedAdmin:
+        return SimulatedAdmin(host or self._world.here, self.bootstrap, name=name)
+
+    def producer(self, name: str = "producer", *, host: Host | None = None) -> SimulatedProducer:
+        return SimulatedProducer(
+            host or self._world.here, self.bootstrap, self._world.record, name=name
+        )
+
+    def consumer(
+        self, topic: str, partition: int, *, name: str = "consumer", host: Host | None = None
+    ) -> SimulatedConsumer:
+        """Reads one partition from its beginning."""
+        return SimulatedConsumer(
+            host or self._world.here,
+            self.bootstrap,
+            self._world.record,
+            TopicPartition(topic, partition),
+            name=name,
+        )
+
+    # ---- its life
+
+    async def wait_serving(self, *, seconds: float = 60.0) -> None:
+        """Until every node has started. Raises `TimeoutError` if that takes too long."""
+        await self._world.wait_until(
+            lambda: all(node.is_serving for node in self.nodes), seconds=seconds
+        )
+
+    async def rolling_restart(self, *, seconds: float = 60.0) -> None:
+        """Stops and starts one node after the other, as an upgrade does."""
+        for node in self.nodes:
+            node.stop()
+            await self._world.wait_until(lambda node=node: not node.is_running, seconds=seconds)
+            node.start()
+            await self._world.wait_until(lambda node=node: node.is_serving, seconds=seconds)
+
+    def partition(self, *sides: tuple[int, ...]) -> None:
+        """Lets nodes of different sides hear nothing of each other. Clients reach everybody."""
+        for side in sides:
+            for other in sides:
+                if side is not other:
+                    for source in side:
+                        for target in other:
+                            self.cut(source, target)
+        said = " | ".join(",".join(map(str, side)) for side in sides)
+        self._world.record(Fault("network", f"is parted: {said}"))
+
+    def cut(self, source: int, target: int) -> None:
+        """Lets nothing through from one node to another, in this direction only."""
+        self._world.fabric.cut(self.node(source).name, self.node(target).name)
+
+    def isolate(self, node_id: int) -> None:
+        """Lets nobody hear of a node any more, nor it of anybody, clients included."""
+        name = self.node(node_id).name
+        for host in self._world.host_names:
+            if host != name:
+                self._world.fabric.cut(name, host)
+                self._world.fabric.cut(host, name)
+        self._world.record(Fault(name, "is cut off"))
+
+    def heal_network(self) -> None:
+        self._world.fabric.heal_all()
+        self._world.record(Fault("network", "is whole again"))

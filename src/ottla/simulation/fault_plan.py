@@ -1,0 +1,98 @@
+"""What will go wrong and when, drawn from the seed before the world begins.
+
+A plan is a list of values, so that a shorter one can be tried (shrinking.py) and a person can write
+one by hand. What a fault's number means is its own business: each takes from it what it needs, so
+that leaving out one fault does not change the others.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from ottla.simulation.dice import SeededDice
+
+# How often each kind comes, beside the others.
+_WEIGHTS: Final = {
+    "kill": 6,
+    "kill_within": 4,
+    "stop": 3,
+    "pause": 4,
+    "part": 5,
+    "cut_one_way": 4,
+    "isolate": 3,
+    "slow_link": 3,
+    "reset_connections": 4,
+    "slow_disk": 2,
+    "jump_clock": 2,
+    "elect": 3,
+    "reassign": 3,
+    "alter_config": 2,
+    "topic_churn": 2,
+    "rolling_restart": 1,
+    "kill_all": 1,
+}
+# Only where every acknowledged record was synced by every replica that counted.
+_DURABLE_WEIGHTS: Final = {
+    "lose_power": 6,
+    "lose_power_within": 5,
+    "lose_power_all": 2,
+    "full_disk": 2,
+}
+
+
+class PlannedFault(NamedTuple):
+    """A fault by its name (see faults.py), at a time, for so long, with throws of its own.
+
+    What they leave open a person may say: which node is meant.
+    """
+
+    at: float
+    name: str
+    seconds: float
+    number: int
+    node_id: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.at:7.3f} {self.name} for {self.seconds:.3f} s, number {self.number}"
+
+
+class Plan(NamedTuple):
+    """Everything about a run that is not chance while it runs."""
+
+    seed: int
+    seconds: float
+    is_durable: bool
+    partitions: int
+    producers: int
+    faults: tuple[PlannedFault, ...]
+
+
+def plan_of(seed: int) -> Plan:
+    """The same for the same seed."""
+    dice = SeededDice(f"plan {seed}")
+    seconds = dice.between(low=15, high=45)
+    is_durable = dice.chance(0.5)
+    weights = {**_WEIGHTS, **(_DURABLE_WEIGHTS if is_durable else {})}
+    names = [name for name, weight in weights.items() for _ in range(weight)]
+    faults = []
+    at = 2.0
+    # Some worlds are calm and some are not.
+    pause_ms_max = dice.choice((1_500, 4_000, 10_000))
+    while (at := at + dice.between(low=50, high=pause_ms_max) / 1_000) < seconds:
+        length_ms = dice.choice((300, 2_000, 8_000, 15_000))
+        faults.append(
+            PlannedFault(
+                round(at, 3),
+                dice.choice(names),
+                dice.between(low=50, high=length_ms) / 1_000,
+                dice.below(1 << 32),
+            )
+        )
+    return Plan(
+        seed,
+        float(seconds),
+        is_durable,
+        partitions=dice.between(low=1, high=3),
+        producers=dice.between(low=1, high=3),
+        faults=tuple(faults),
+    )

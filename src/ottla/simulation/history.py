@@ -1,0 +1,177 @@
+"""What happened in a world, in order: what checkers read, and what a replay has to repeat.
+
+Events are values. One line of text each, so that two histories can be compared byte by byte and a
+person can read the end of one that went wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TypeVar
+
+from ottla.model import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to somebody."""
+
+    who: str
+
+    def __str__(self) -> str:
+        said = [f"{field.name}={getattr(self, field.name)}" for field in fields(self)[1:]]
+        return f"{self.who:<12} {type(self).__name__:<20} {' '.join(said)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault(Event):
+    """The world did something to a host or between hosts."""
+
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.who:<12} ⚡ {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Noted(Event):
+    """A node, a client or the world itself said something: for the person who reads."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.who:<12} · {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent(Event):
+    """A producer sent a record for the first time."""
+
+    partition: TopicPartition
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged(Event):
+    """A producer was told that a record is committed, at an offset (-1: it was not told which)."""
+
+    partition: TopicPartition
+    value: bytes
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerFailed(Event):
+    """A producer met an error that it cannot go on after."""
+
+    partition: TopicPartition
+    value: bytes
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Event):
+    """A consumer read a record."""
+
+    partition: TopicPartition
+    offset: int
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkSeen(Event):
+    """A consumer was told a high watermark, by the leader of an epoch."""
+
+    partition: TopicPartition
+    leader: int
+    leader_epoch: int
+    high_watermark: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderLost(Event):
+    """A consumer was told that its position does not exist."""
+
+    partition: TopicPartition
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumLeaderSeen(Event):
+    """A node took somebody for the leader of the metadata quorum in an epoch."""
+
+    leader: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLed(Event):
+    """A node led a partition in an epoch."""
+
+    partition: TopicPartition
+    node: int
+    leader_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSeen(Event):
+    """A node's committed metadata was this, up to an offset."""
+
+    offset: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Event):
+    """Something failed in a way that no fault explains."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaHas(Event):
+    """What a replica held at the end: each batch as (base offset, leader epoch, values)."""
+
+    partition: TopicPartition
+    records: tuple[tuple[int, int, bytes], ...]
+
+    def __str__(self) -> str:
+        return f"{self.who:<12} holds {len(self.records)} records of {self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Healed(Event):
+    """All faults are over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered(Event):
+    """Everybody could work again, so long after the faults were over."""
+
+    seconds: float
+
+
+E = TypeVar("E", bound=Event)
+
+
+class History:
+    """Owned by the world; only grows."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[float, Event]] = []
+
+    def add(self, at: float, event: Event) -> None:
+        self.events.append((at, event))
+
+    def of(self, kind: type[E]) -> Iterator[E]:
+        for _, event in self.events:
+            if isinstance(event, kind):
+                yield event
+
+    def lines(self) -> Iterator[str]:
+        for at, event in self.events:
+            yield f"{at:12.6f}  {event}"
+
+    def text(self) -> str:
+        return "\n".join(self.lines())

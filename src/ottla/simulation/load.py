@@ -1,0 +1,102 @@
+"""Producers and consumers that work while a cluster suffers, and say when they are through."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.model import TopicPartition
+from ottla.simulation.clients import SimulatedConsumer, SimulatedProducer
+from ottla.simulation.cluster import SimulatedCluster
+from ottla.simulation.fault_plan import Plan
+from ottla.simulation.host import Host
+from ottla.simulation.world import World
+
+_PAUSES_MS: Final = (300, 800, 2_000)
+_BURST_PROBABILITY: Final = 0.2
+_RECORDS_MAX: Final = 4
+
+
+class Load:
+    """On hosts of its own. After `end` producers begin nothing new; after `stop` nobody works."""
+
+    def __init__(self, world: World, cluster: SimulatedCluster, topic: str, plan: Plan) -> None:
+        self._world = world
+        self._partitions = [TopicPartition(topic, index) for index in range(plan.partitions)]
+        self._is_over = False
+        self._writing: dict[str, str] = {}
+        self._hosts: list[Host] = []
+        self._written: dict[TopicPartition, int] = dict.fromkeys(self._partitions, 0)
+        self._producers = [
+            (host := self._host(f"producer-{number}"), cluster.producer(host.name, host=host))
+            for number in range(1, plan.producers + 1)
+        ]
+        self._consumers = [
+            (
+                host := self._host(f"consumer-{index}"),
+                cluster.consumer(topic, index, name=host.name, host=host),
+            )
+            for index in range(plan.partitions)
+        ]
+
+    def start(self) -> None:
+        for host, producer in self._producers:
+            for partition in self._partitions:
+                host.run("produce", self._produce(host, producer, partition))
+        for host, consumer in self._consumers:
+            host.run("consume", _consume(consumer))
+
+    def end(self) -> None:
+        self._is_over = True
+
+    def stop(self) -> None:
+        for host in self._hosts:
+            host.kill()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything is acknowledged and read."""
+        return not self._writing and all(
+            consumer.position >= self._written[consumer.partition]
+            for _, consumer in self._consumers
+        )
+
+    def reasons(self) -> list[str]:
+        """Why not."""
+        found = list(self._writing.values())
+        for _, consumer in self._consumers:
+            if consumer.position < self._written[consumer.partition]:
+                found.append(
+                    f"{consumer.name} has read {consumer.position} of "
+                    f"{self._written[consumer.partition]} in {consumer.partition}"
+                )
+        return found
+
+    async def _produce(
+        self, host: Host, producer: SimulatedProducer, partition: TopicPartition
+    ) -> None:
+        dice = host.dice.fork(str(partition))
+        pause_ms_max, number = dice.choice(_PAUSES_MS), 0
+        me = f"{producer.name} {partition}"
+        while not self._is_over:
+            count = dice.between(low=1, high=_RECORDS_MAX)
+            values = [
+                f"{producer.name}/{partition.partition}/{number + at}".encode()
+                for at in range(count)
+            ]
+            number += count
+            self._writing[me] = f"{me} waits for {values[0]!r}"
+            offset = await producer.send(partition, *values)
+            self._written[partition] = max(self._written[partition], offset + count)
+            del self._writing[me]
+            if not dice.chance(_BURST_PROBABILITY):
+                await host.clock.sleep(dice.between(low=1, high=pause_ms_max) / 1_000)
+
+    def _host(self, name: str) -> Host:
+        host = self._world.host(name)
+        self._hosts.append(host)
+        return host
+
+
+async def _consume(consumer: SimulatedConsumer) -> None:
+    while True:
+        await consumer.poll()

@@ -1,0 +1,134 @@
+"""Looks at a node after each of its steps, and records what a checker may want to know.
+
+Only facts that other nodes can contradict: who leads, and what was committed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any, Final
+
+from ottla.broker.broker import Broker
+from ottla.metadata import MetadataImage
+from ottla.model import TopicPartition
+from ottla.simulation.history import (
+    Event,
+    ImageSeen,
+    PartitionLed,
+    QuorumLeaderSeen,
+    ReplicaHas,
+)
+from ottla.simulation.node import SimulatedNode
+from ottla.wire.records.batch import iterate_batches
+from ottla.wire.records.record import iterate_records
+
+_PARTITIONS_EVERY_SECONDS: Final = 0.02
+_READ_BYTES: Final = 1 << 24
+
+
+class Observer:
+    """Of one node, through all of its processes."""
+
+    def __init__(self, simulated: SimulatedNode) -> None:
+        self._simulated = simulated
+        self._leader: object = None
+        self._offset = -1
+        self._led: dict[TopicPartition, int] = {}
+        self._next_look = 0.0
+        simulated.observe = self.look
+
+    def look(self) -> None:
+        broker = self.broker
+        if broker is None:
+            self._leader, self._offset = None, -1
+            return
+        quorum = broker.service.controller.quorum
+        leader = quorum.leader_and_epoch
+        if leader != self._leader:
+            self._leader = leader
+            if leader.leader_id is not None:
+                self._record(QuorumLeaderSeen(self._name, leader.leader_id, leader.epoch))
+        offset, now = quorum.metadata.end_offset, self._simulated.clock.monotonic()
+        if offset != self._offset:
+            self._offset, self._next_look = offset, now
+            if not quorum.metadata.is_in_transaction:
+                self._record(ImageSeen(self._name, offset, image_digest(broker.image)))
+        if now >= self._next_look:
+            self._next_look = now + _PARTITIONS_EVERY_SECONDS
+            self._look_at_partitions(broker)
+
+    @property
+    def broker(self) -> Broker | None:
+        """None while no process has come so far."""
+        return getattr(self._simulated.node, "broker", None)
+
+    def record_replicas(self) -> None:
+        """Writes down what the node holds, down to the last byte that it knows as committed."""
+        broker = self.broker
+        if broker is None:
+            return
+        for partition in sorted(broker.partitions, key=lambda each: each.name):
+            log = partition.log
+            if log is not None:
+                self._record(ReplicaHas(self._name, partition.name, _records(log)))
+
+    def _look_at_partitions(self, broker: Broker) -> None:
+        for partition in broker.partitions:
+            if not partition.is_leader or partition.partition_epoch < 0:
+                continue
+            name, epoch = partition.name, partition.leader_epoch
+            if self._led.get(name) != epoch:
+                self._led[name] = epoch
+                self._record(PartitionLed(self._name, name, self._simulated.id, epoch))
+
+    @property
+    def _name(self) -> str:
+        return self._simulated.name
+
+    def _record(self, event: Event) -> None:
+        self._simulated.record(event)
+
+
+def _records(log: Any) -> tuple[tuple[int, int, bytes], ...]:
+    found, offset = [], log.log_start_offset
+    while offset < log.log_end_offset:
+        piece = log.read(
+            offset, bytes_max=_READ_BYTES, upper_offset=log.log_end_offset, min_one_batch=True
+        )
+        if piece is None:
+            break
+        buffer = memoryview(piece.read())
+        for position, header in iterate_batches(buffer):
+            if not header.is_control:
+                found += [
+                    (record.offset, header.leader_epoch, record.value or b"")
+                    for record in iterate_records(buffer, position)
+                ]
+            offset = header.next_offset
+    return tuple(found)
+
+
+def image_digest(image: MetadataImage) -> str:
+    """The same for images that say the same, in whatever order they learned it."""
+    return hashlib.blake2b(_canonical(image).encode(), digest_size=6).hexdigest()
+
+
+def _canonical(value: Any) -> str:
+    if isinstance(value, dict):
+        pairs = sorted((repr(key), _canonical(each)) for key, each in value.items())
+        return f"{{{pairs}}}"
+    if isinstance(value, set | frozenset):
+        return repr(sorted(map(_canonical, value)))
+    if is_dataclass(value) and not isinstance(value, type):
+        return _joined(
+            f"{field.name}={_canonical(getattr(value, field.name))}"
+            for field in fields(value)
+            if field.compare
+        )
+    return repr(value)
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return f"({', '.join(texts)})"

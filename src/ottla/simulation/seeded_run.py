@@ -1,0 +1,155 @@
+"""One seed played from its beginning to its end: load, faults, healing, and whether it all holds.
+
+    start ──▶ load and faults ──▶ faults over ──▶ everybody works again ──▶ replicas written down
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from ottla.model import TopicPartition
+from ottla.simulation.claims import Violation, violations
+from ottla.simulation.cluster import SimulatedCluster
+from ottla.simulation.fault_plan import Plan, PlannedFault
+from ottla.simulation.faults import FAULTS, Trouble, start_again
+from ottla.simulation.history import Healed, History, Noted, Recovered
+from ottla.simulation.load import Load
+from ottla.simulation.scheduler import StuckError
+from ottla.simulation.world import World
+
+TOPIC: Final = "ledger"
+# Longer than any timeout that a node or client may have to sit out.
+RECOVERY_SECONDS_MAX: Final = 60.0
+_START_SECONDS_MAX: Final = 60.0
+_SUPERVISION_SECONDS: Final = 1.0
+_ROOM_BYTES: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended."""
+
+    plan: Plan
+    history: History
+    violations: list[Violation]
+    virtual_seconds: float
+    calls: int
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.violations
+
+
+def run_plan(plan: Plan, *, notes: bool = False) -> Outcome:
+    """Plays a plan, and holds its history against every claim."""
+    world = World(plan.seed, notes=notes)
+    found: list[Violation] = []
+    try:
+        world.run(lambda world: _story(world, plan))
+    except (StuckError, TimeoutError) as error:
+        found.append(Violation("TheStoryEnds", f"{type(error).__name__}: {error}"))
+    found += violations(world.history)
+    return Outcome(plan, world.history, found, world.now, world.scheduler.calls)
+
+
+async def _story(world: World, plan: Plan) -> None:
+    cluster = world.cluster(nodes=3)
+    await cluster.wait_serving(seconds=_START_SECONDS_MAX)
+    admin = cluster.admin()
+    configs = {"flush.messages": "1"} if plan.is_durable else {}
+    await admin.create_topic(TOPIC, partitions=plan.partitions, configs=configs)
+    load = Load(world, cluster, TOPIC, plan)
+    load.start()
+    started = world.now
+    troubles = [
+        asyncio.get_running_loop().create_task(_suffer(world, cluster, plan, fault, started))
+        for fault in plan.faults
+    ]
+    await world.sleep(plan.seconds)
+    for trouble in troubles:
+        trouble.cancel()
+    heal(world, cluster)
+    load.end()
+    await _recover(world, cluster, load, plan)
+
+
+async def _suffer(
+    world: World, cluster: SimulatedCluster, plan: Plan, fault: PlannedFault, started: float
+) -> None:
+    await world.sleep(started + fault.at - world.now)
+    admin = cluster.admin(name=f"admin {fault.number}")
+    trouble = Trouble(world, cluster, admin, TOPIC, plan.partitions, fault)
+    await FAULTS[fault.name](trouble)
+
+
+def heal(world: World, cluster: SimulatedCluster) -> None:
+    """Takes back every fault, and starts whatever does not run."""
+    world.fabric.heal_all()
+    for node in cluster.nodes:
+        node.disk.faults.heal("/")
+        node.disk.faults.power_on()
+        node.resume()
+        if node.disk.room_left() < _ROOM_BYTES:
+            # A directory that failed stays offline until somebody looks after it.
+            node.disk.limit_space(None)
+            node.kill()
+        start_again(node)
+    world.record(Healed("world"))
+
+
+async def _recover(
+    world: World, cluster: SimulatedCluster, load: Load, plan: Plan
+) -> None:
+    began = world.now
+    supervision = asyncio.get_running_loop().create_task(_supervise(world, cluster))
+    partitions = [TopicPartition(TOPIC, index) for index in range(plan.partitions)]
+    try:
+        await world.wait_until(
+            lambda: load.is_done and _is_whole(cluster, partitions),
+            seconds=RECOVERY_SECONDS_MAX,
+        )
+    except TimeoutError:
+        for reason in (*load.reasons(), *_reasons(cluster, partitions)):
+            world.record(Noted("world", f"not recovered: {reason}"))
+    else:
+        world.record(Recovered("world", round(world.now - began, 3)))
+    supervision.cancel()
+    load.stop()
+    for observer in cluster.observers:
+        observer.record_replicas()
+
+
+async def _supervise(world: World, cluster: SimulatedCluster) -> None:
+    """Starts what has ended, as whoever runs a cluster does."""
+    while True:
+        for node in cluster.nodes:
+            start_again(node)
+        await world.sleep(_SUPERVISION_SECONDS)
+
+
+def _is_whole(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> bool:
+    return not _reasons(cluster, partitions)
+
+
+def _reasons(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> list[str]:
+    """Why the cluster is not whole: nodes that do not serve, replicas that lag."""
+    found = [f"{node.name} does not serve" for node in cluster.nodes if not node.is_serving]
+    ends: dict[TopicPartition, set[tuple[int, int]]] = {each: set() for each in partitions}
+    offsets = set()
+    for observer in cluster.observers:
+        broker = observer.broker
+        if broker is None:
+            continue
+        offsets.add(broker.metadata.end_offset)
+        for partition in broker.partitions:
+            if partition.name in ends and partition.log is not None:
+                log = partition.log
+                ends[partition.name].add((log.log_end_offset, log.high_watermark))
+            if partition.name in ends and partition.is_leader and len(partition.isr) < 3:
+                found.append(f"{partition.name} has the ISR {sorted(partition.isr)}")
+    found += [f"{name} ends at {sorted(seen)}" for name, seen in ends.items() if len(seen) != 1]
+    if len(offsets) > 1:
+        found.append(f"metadata is known up to {sorted(offsets)}")
+    return found

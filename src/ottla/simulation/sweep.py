@@ -1,0 +1,92 @@
+"""Many seeds over all cores, until the time is over or one fails."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import count
+from multiprocessing import get_context
+from typing import Final
+
+from ottla.simulation.fault_plan import plan_of
+from ottla.simulation.seeded_run import run_plan
+
+_SEEDS_PER_JOB: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SeedResult:
+    """A seed that was played: small enough to come back from another process."""
+
+    seed: int
+    violations: tuple[str, ...]
+    virtual_seconds: float
+    cpu_seconds: float
+
+
+def play(seed: int) -> SeedResult:
+    before = time.process_time()
+    outcome = run_plan(plan_of(seed))
+    return SeedResult(
+        seed,
+        tuple(map(str, outcome.violations)),
+        outcome.virtual_seconds,
+        time.process_time() - before,
+    )
+
+
+def sweep(
+    *,
+    first: int,
+    seconds: float,
+    seeds_max: int | None,
+    jobs: int,
+    on_result: Callable[[SeedResult], None],
+) -> list[SeedResult]:
+    """Plays seeds from `first` on. Returns all results; what was begun is finished."""
+    deadline, results = _now() + seconds, list[SeedResult]()
+    numbers = count(first) if seeds_max is None else iter(range(first, first + seeds_max))
+    # New processes, whose memory no run before has filled.
+    with ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=_prepare, max_tasks_per_child=50
+    ) as pool:
+        running: set[Future[list[SeedResult]]] = set()
+        while True:
+            while len(running) < jobs and _now() < deadline:
+                seeds = _next(numbers)
+                if not seeds:
+                    break
+                running.add(pool.submit(play_all, seeds))
+            if not running:
+                return results
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                for result in future.result():
+                    results.append(result)
+                    on_result(result)
+
+
+def play_all(seeds: Sequence[int]) -> list[SeedResult]:
+    return [play(seed) for seed in seeds]
+
+
+def cores() -> int:
+    return os.cpu_count() or 1
+
+
+def _prepare() -> None:
+    """What is loaded stays, and need not be looked at after each run."""
+    gc.collect()
+    gc.freeze()
+
+
+def _next(numbers: Iterator[int]) -> list[int]:
+    return [number for number, _ in zip(numbers, range(_SEEDS_PER_JOB), strict=False)]
+
+
+def _now() -> float:
+    return time.monotonic()  # noqa: TID251 - how long the host may work, no part of a world

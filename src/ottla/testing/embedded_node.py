@@ -1,0 +1,135 @@
+"""A node in a thread of this process, which can be ended as if its process had died."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, Final, TypeVar
+
+from ottla.broker.node import Node, World
+from ottla.configs import NodeConfig
+from ottla.runtime.background import Background
+from ottla.runtime.dice import SystemDice
+from ottla.runtime.disk import Disk
+from ottla.runtime.network import Address, ConnectionHandler
+from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_connection import SystemConnection
+from ottla.runtime.system_listener import SystemListener
+from ottla.runtime.system_network import SystemNetwork
+
+T = TypeVar("T")
+
+WAIT_SECONDS: Final = 30.0
+_ARRIVAL_SECONDS: Final = 0.002
+
+
+class EmbeddedNode:
+    """Runs from `begin` to `stop` or `kill`, in an event loop and a thread of its own. Once."""
+
+    def __init__(self, config: NodeConfig, disk: Disk, background: Background) -> None:
+        self._network = _MortalNetwork()
+        self._background = background
+        world = World(
+            disk=disk,
+            clock=SystemClock(),
+            dice=SystemDice(),
+            network=self._network,
+            background=background,
+        )
+        self.node = Node(config, world)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name=f"ottla-{config.node_id}", daemon=True
+        )
+
+    @property
+    def client_address(self) -> Address:
+        """Where clients connect to."""
+        return self.node.addresses[self.node.config.listeners.broker[0].name]
+
+    def begin(self) -> Future[None]:
+        """What is returned is done when the node serves, or has what kept it from that."""
+        self._thread.start()
+        return asyncio.run_coroutine_threadsafe(self.node.start(), self._loop)
+
+    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine on the node's loop and waits for it here."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(WAIT_SECONDS)
+
+    def stop(self) -> None:
+        """In order: it tells the others, and closes its logs."""
+        try:
+            self.begin_stop().result(WAIT_SECONDS)
+        finally:
+            self.end()
+
+    def begin_stop(self) -> Future[None]:
+        """What is returned is done when the node has stopped; `end` is still to come."""
+        return asyncio.run_coroutine_threadsafe(self.node.stop(), self._loop)
+
+    def kill(self) -> None:
+        """Without a word to anybody. What it wrote is there, as it is after SIGKILL."""
+        self.call(self._die())
+        self.end()
+        self.node.broker.logs.abandon()
+
+    def end(self) -> None:
+        """Ends the thread with whatever still runs in it. Also after a start that failed."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        # A task that ends may begin another one.
+        while tasks := asyncio.all_tasks(self._loop):
+            for task in tasks:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.wait(tasks))
+        # What was closed last is gone after the next turn.
+        self._loop.run_until_complete(SystemClock().sleep(0))
+        self._loop.close()
+
+    async def _die(self) -> None:
+        self._network.die()
+        for _ in range(2):
+            for connection in list(self.node.broker.connections):
+                connection.abort()
+            # Some may still be on their way from the listener.
+            await SystemClock().sleep(_ARRIVAL_SECONDS)
+        # Timers that still fire find nothing to work with, which is nobody's business any more.
+        self._loop.set_exception_handler(lambda _loop, _context: None)
+        await self.node._tasks.close()  # noqa: SLF001 - who dies is not asked
+        await self._background.close()
+
+
+class _MortalNetwork(SystemNetwork):
+    """The host's network, until it dies: then nothing is heard of whoever used it any more."""
+
+    __slots__ = ("_connections", "_is_dead", "_listeners")
+
+    def __init__(self) -> None:
+        self._listeners: list[SystemListener] = []
+        self._connections: set[SystemConnection] = set()
+        self._is_dead = False
+
+    def die(self) -> None:
+        self._is_dead = True
+        for listener in self._listeners:
+            listener.close()
+        for connection in self._connections:
+            connection.abort()
+
+    async def listen(
+        self, address: Address, make_handler: Callable[[], ConnectionHandler]
+    ) -> SystemListener:
+        listener = await super().listen(address, make_handler)
+        self._listeners.append(listener)
+        return listener
+
+    async def connect(self, address: Address, handler: ConnectionHandler) -> SystemConnection:
+        connection = await super().connect(address, handler)
+        if self._is_dead:
+            connection.abort()
+            raise OSError(errno.ENETDOWN, "this node was killed")
+        self._connections.add(connection)
+        return connection

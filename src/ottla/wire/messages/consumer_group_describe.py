@@ -1,0 +1,55 @@
+"""Shows groups of the consumer protocol with their members (KIP-848).
+
+Version 1 has the members' types, classic or consumer (KIP-1099).
+"""
+
+from __future__ import annotations
+
+from ottla.model import ZERO_UUID
+from ottla.wire.schema import Bool, Int8, Int16, Int32, Message, String, Struct, Uuid, field
+
+
+class ConsumerGroupDescribeRequest(Message, api_key=69, versions="0-1", flexible="0+"):
+    group_ids: list[String] = field(factory=list)
+    include_authorized_operations: Bool = False
+
+
+class TopicPartitions(Struct):
+    topic_id: Uuid = ZERO_UUID
+    topic_name: String = ""
+    partitions: list[Int32] = field(factory=list)
+
+
+class Assignment(Struct):
+    topic_partitions: list[TopicPartitions] = field(factory=list)
+
+
+class Member(Struct):
+    member_id: String = ""
+    instance_id: String | None = None
+    rack_id: String | None = None
+    member_epoch: Int32 = 0
+    client_id: String = ""
+    client_host: String = ""
+    subscribed_topic_names: list[String] = field(factory=list)
+    subscribed_topic_regex: String | None = None
+    assignment: Assignment = field(factory=Assignment)
+    target_assignment: Assignment = field(factory=Assignment)
+    member_type: Int8 = field(default=-1, versions="1+")
+
+
+class DescribedGroup(Struct):
+    error_code: Int16 = 0
+    error_message: String | None = None
+    group_id: String = ""
+    group_state: String = ""
+    group_epoch: Int32 = 0
+    assignment_epoch: Int32 = 0
+    assignor_name: String = ""
+    members: list[Member] = field(factory=list)
+    authorized_operations: Int32 = -(2**31)
+
+
+class ConsumerGroupDescribeResponse(Message, api_key=69, versions="0-1", flexible="0+"):
+    throttle_time_ms: Int32 = 0
+    groups: list[DescribedGroup] = field(factory=list)

@@ -1,0 +1,42 @@
+"""How a member of the consumer protocol joins, stays, is assigned partitions and leaves (KIP-848).
+
+Version 1 has regular expressions, which the broker resolves, and ids that members make themselves
+(KIP-1082).
+"""
+
+from __future__ import annotations
+
+from ottla.model import ZERO_UUID
+from ottla.wire.schema import Int16, Int32, Message, String, Struct, Uuid, field
+
+
+class TopicPartitions(Struct):
+    topic_id: Uuid = ZERO_UUID
+    partitions: list[Int32] = field(factory=list)
+
+
+class ConsumerGroupHeartbeatRequest(Message, api_key=68, versions="0-1", flexible="0+"):
+    group_id: String = ""
+    member_id: String = ""
+    member_epoch: Int32 = 0
+    instance_id: String | None = None
+    rack_id: String | None = None
+    rebalance_timeout_ms: Int32 = -1
+    subscribed_topic_names: list[String] | None = None
+    subscribed_topic_regex: String | None = field(default=None, versions="1+")
+    server_assignor: String | None = None
+    topic_partitions: list[TopicPartitions] | None = None
+
+
+class Assignment(Struct):
+    topic_partitions: list[TopicPartitions] = field(factory=list)
+
+
+class ConsumerGroupHeartbeatResponse(Message, api_key=68, versions="0-1", flexible="0+"):
+    throttle_time_ms: Int32 = 0
+    error_code: Int16 = 0
+    error_message: String | None = None
+    member_id: String | None = None
+    member_epoch: Int32 = 0
+    heartbeat_interval_ms: Int32 = 0
+    assignment: Assignment | None = None

@@ -1,0 +1,20 @@
+"""Says that a member of a classic group is alive, and asks whether it has to join again.
+
+Version 3 has static members (KIP-345).
+"""
+
+from __future__ import annotations
+
+from ottla.wire.schema import Int16, Int32, Message, String, field
+
+
+class HeartbeatRequest(Message, api_key=12, versions="0-4", flexible="4+"):
+    group_id: String = ""
+    generation_id: Int32 = 0
+    member_id: String = ""
+    group_instance_id: String | None = field(default=None, versions="3+")
+
+
+class HeartbeatResponse(Message, api_key=12, versions="0-4", flexible="4+"):
+    throttle_time_ms: Int32 = field(default=0, versions="1+")
+    error_code: Int16 = 0

@@ -1,0 +1,44 @@
+"""Enters a classic group, or takes part in its next generation.
+
+Version 1 has the rebalance timeout, 4 gives a member its id before it joins (KIP-394), 5 has static
+members (KIP-345), 7 the protocol's type in the answer (KIP-559), 8 a reason (KIP-800), 9 tells the
+leader whether to skip the assignment (KIP-814).
+"""
+
+from __future__ import annotations
+
+from ottla.wire.schema import Bool, Bytes, Int16, Int32, Message, String, Struct, field
+
+
+class JoinGroupRequestProtocol(Struct):
+    name: String = ""
+    metadata: Bytes = b""
+
+
+class JoinGroupRequest(Message, api_key=11, versions="0-9", flexible="6+"):
+    group_id: String = ""
+    session_timeout_ms: Int32 = 0
+    rebalance_timeout_ms: Int32 = field(default=-1, versions="1+")
+    member_id: String = ""
+    group_instance_id: String | None = field(default=None, versions="5+")
+    protocol_type: String = ""
+    protocols: list[JoinGroupRequestProtocol] = field(factory=list)
+    reason: String | None = field(default=None, versions="8+")
+
+
+class JoinGroupResponseMember(Struct):
+    member_id: String = ""
+    group_instance_id: String | None = field(default=None, versions="5+")
+    metadata: Bytes = b""
+
+
+class JoinGroupResponse(Message, api_key=11, versions="0-9", flexible="6+"):
+    throttle_time_ms: Int32 = field(default=0, versions="2+")
+    error_code: Int16 = 0
+    generation_id: Int32 = -1
+    protocol_type: String | None = field(default=None, versions="7+")
+    protocol_name: String | None = field(default="", nullable="7+")
+    leader: String = ""
+    skip_assignment: Bool = field(default=False, versions="9+")
+    member_id: String = ""
+    members: list[JoinGroupResponseMember] = field(factory=list)

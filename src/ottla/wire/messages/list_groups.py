@@ -1,0 +1,26 @@
+"""Names the groups that a broker coordinates.
+
+Version 4 filters by state (KIP-518), 5 by type (KIP-848).
+"""
+
+from __future__ import annotations
+
+from ottla.wire.schema import Int16, Int32, Message, String, Struct, field
+
+
+class ListGroupsRequest(Message, api_key=16, versions="0-5", flexible="3+"):
+    states_filter: list[String] = field(factory=list, versions="4+")
+    types_filter: list[String] = field(factory=list, versions="5+")
+
+
+class ListedGroup(Struct):
+    group_id: String = ""
+    protocol_type: String = ""
+    group_state: String = field(default="", versions="4+")
+    group_type: String = field(default="", versions="5+")
+
+
+class ListGroupsResponse(Message, api_key=16, versions="0-5", flexible="3+"):
+    throttle_time_ms: Int32 = field(default=0, versions="1+")
+    error_code: Int16 = 0
+    groups: list[ListedGroup] = field(factory=list)

@@ -1,0 +1,48 @@
+"""Stores how far a group has come in partitions.
+
+Version 7 has the static member's instance (KIP-345), 9 the member's epoch in groups of the consumer
+protocol (KIP-848), 10 names topics by their id.
+"""
+
+from __future__ import annotations
+
+from ottla.model import ZERO_UUID
+from ottla.wire.schema import Int16, Int32, Int64, Message, String, Struct, Uuid, field
+
+
+class OffsetCommitRequestPartition(Struct):
+    partition_index: Int32 = 0
+    committed_offset: Int64 = 0
+    committed_leader_epoch: Int32 = field(default=-1, versions="6+")
+    committed_metadata: String | None = ""
+
+
+class OffsetCommitRequestTopic(Struct):
+    name: String = field(default="", versions="2-9")
+    topic_id: Uuid = field(default=ZERO_UUID, versions="10+")
+    partitions: list[OffsetCommitRequestPartition] = field(factory=list)
+
+
+class OffsetCommitRequest(Message, api_key=8, versions="2-10", flexible="8+"):
+    group_id: String = ""
+    generation_id_or_member_epoch: Int32 = -1
+    member_id: String = ""
+    group_instance_id: String | None = field(default=None, versions="7+")
+    retention_time_ms: Int64 = field(default=-1, versions="2-4")
+    topics: list[OffsetCommitRequestTopic] = field(factory=list)
+
+
+class OffsetCommitResponsePartition(Struct):
+    partition_index: Int32 = 0
+    error_code: Int16 = 0
+
+
+class OffsetCommitResponseTopic(Struct):
+    name: String = field(default="", versions="2-9")
+    topic_id: Uuid = field(default=ZERO_UUID, versions="10+")
+    partitions: list[OffsetCommitResponsePartition] = field(factory=list)
+
+
+class OffsetCommitResponse(Message, api_key=8, versions="2-10", flexible="8+"):
+    throttle_time_ms: Int32 = field(default=0, versions="3+")
+    topics: list[OffsetCommitResponseTopic] = field(factory=list)

@@ -1,0 +1,70 @@
+"""Asks how far groups have come in partitions.
+
+Version 2 can ask for all partitions and has an error for the whole, 5 the leader epoch, 7 waits for
+transactions to end (KIP-447). 8 asks for several groups (KIP-709), 9 as a member of a group of the
+consumer protocol (KIP-848), 10 names topics by their id.
+"""
+
+from __future__ import annotations
+
+from ottla.model import ZERO_UUID
+from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, String, Struct, Uuid, field
+
+
+class OffsetFetchRequestTopic(Struct):
+    name: String = ""
+    partition_indexes: list[Int32] = field(factory=list)
+
+
+class OffsetFetchRequestTopics(Struct):
+    name: String = field(default="", versions="8-9")
+    topic_id: Uuid = field(default=ZERO_UUID, versions="10+")
+    partition_indexes: list[Int32] = field(factory=list)
+
+
+class OffsetFetchRequestGroup(Struct):
+    group_id: String = ""
+    member_id: String | None = field(default=None, versions="9+")
+    member_epoch: Int32 = field(default=-1, versions="9+")
+    topics: list[OffsetFetchRequestTopics] | None = field(factory=list)
+
+
+class OffsetFetchRequest(Message, api_key=9, versions="1-10", flexible="6+"):
+    group_id: String = field(default="", versions="1-7")
+    topics: list[OffsetFetchRequestTopic] | None = field(
+        factory=list, versions="1-7", nullable="2-7"
+    )
+    groups: list[OffsetFetchRequestGroup] = field(factory=list, versions="8+")
+    require_stable: Bool = field(default=False, versions="7+")
+
+
+class OffsetFetchResponsePartitions(Struct):
+    partition_index: Int32 = 0
+    committed_offset: Int64 = 0
+    committed_leader_epoch: Int32 = field(default=-1, versions="5+")
+    metadata: String | None = ""
+    error_code: Int16 = 0
+
+
+class OffsetFetchResponseTopic(Struct):
+    name: String = ""
+    partitions: list[OffsetFetchResponsePartitions] = field(factory=list)
+
+
+class OffsetFetchResponseTopics(Struct):
+    name: String = field(default="", versions="8-9")
+    topic_id: Uuid = field(default=ZERO_UUID, versions="10+")
+    partitions: list[OffsetFetchResponsePartitions] = field(factory=list)
+
+
+class OffsetFetchResponseGroup(Struct):
+    group_id: String = ""
+    topics: list[OffsetFetchResponseTopics] = field(factory=list)
+    error_code: Int16 = 0
+
+
+class OffsetFetchResponse(Message, api_key=9, versions="1-10", flexible="6+"):
+    throttle_time_ms: Int32 = field(default=0, versions="3+")
+    topics: list[OffsetFetchResponseTopic] = field(factory=list, versions="1-7")
+    error_code: Int16 = field(default=0, versions="2-7")
+    groups: list[OffsetFetchResponseGroup] = field(factory=list, versions="8+")

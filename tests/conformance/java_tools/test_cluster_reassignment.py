@@ -1,0 +1,128 @@
+"""kafka-reassign-partitions: replicas move to other nodes, as fast as they may."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cluster_processes import wait_until
+from tests.conformance.clients import Message
+from tests.conformance.confluent.client import ConfluentClient
+from tests.conformance.java_tools.cluster import ClusterTools, write_plan
+
+pytestmark = [pytest.mark.java, pytest.mark.xdist_group("cluster tools")]
+
+REASSIGN = "kafka-reassign-partitions"
+NOTHING_MOVES = "No partition reassignments found.\n"
+
+
+def fill(tools: ClusterTools, topic: str, *, megabytes: int) -> None:
+    messages = [Message(bytes(100_000), partition=0)] * (10 * megabytes)
+    ConfluentClient(tools.cluster.bootstrap).produce(topic, messages)
+
+
+def throttles(tools: ClusterTools, topic: str) -> list[str]:
+    """The names and values of what holds replicas back, of the topic and of all brokers."""
+    shown = [tools("kafka-configs", "--describe", "--topic", topic)]
+    shown += [tools("kafka-configs", "--describe", "--broker", str(each)) for each in (1, 2, 3)]
+    return [
+        line.split()[0]
+        for told in shown
+        for line in told.splitlines()
+        if ".replication.throttled." in line
+    ]
+
+
+def test_a_plan_is_proposed_carried_out_and_verified(tools: ClusterTools, tmp_path: Path) -> None:
+    tools.create("moving", [[1, 2], [2, 3]])
+    tools.produce("moving", ["a", "b", "c"])
+    topics = tmp_path / "topics.json"
+    topics.write_text(json.dumps({"version": 1, "topics": [{"topic": "moving"}]}))
+    options = ("--topics-to-move-json-file", str(topics), "--broker-list", "1,2,3")
+    current, proposed = [
+        json.loads(line)
+        for line in tools(REASSIGN, *options, "--generate", via=2).splitlines()
+        if line.startswith("{")
+    ]
+    assert [each["replicas"] for each in current["partitions"]] == [[1, 2], [2, 3]]
+    homes = [[str(tools.cluster.nodes[each].data) for each in pair] for pair in ([1, 2], [2, 3])]
+    assert [each["log_dirs"] for each in current["partitions"]] == homes
+    # One replica in each rack.
+    assert all(3 in each["replicas"] for each in proposed["partitions"])
+
+    plan = write_plan(tmp_path / "plan.json", {("moving", 0): [3, 1], ("moving", 1): [1, 2, 3]})
+    where = ("--reassignment-json-file", plan)
+    executed = tools(REASSIGN, *where, "--execute", "--throttle", "50000000", via=3)
+    assert "The inter-broker throttle limit was set to 50000000 B/s" in executed
+    assert "Successfully started partition reassignments for moving-0,moving-1" in executed
+    assert set(throttles(tools, "moving")) == {
+        "follower.replication.throttled.replicas=0:3,1:1",
+        "leader.replication.throttled.replicas=0:1,0:2,1:2,1:3",
+        "follower.replication.throttled.rate=50000000",
+        "leader.replication.throttled.rate=50000000",
+    }
+    wait_until(lambda: tools(REASSIGN, "--list", via=2) == NOTHING_MOVES, "everything has moved")
+    assert tools(REASSIGN, *where, "--verify", via=1).splitlines() == [
+        "Status of partition reassignment:",
+        "Reassignment of partition moving-0 is completed.",
+        "Reassignment of partition moving-1 is completed.",
+        "",
+        "Clearing broker-level throttles on brokers 1,2,3",
+        "Clearing topic-level throttles on topic moving",
+    ]
+    assert not throttles(tools, "moving")
+    described = tools.describe("--topic", "moving")
+    assert [each.replicas for each in described] == [(3, 1), (1, 2, 3)]
+    assert [each.isr for each in described] == [(1, 3), (1, 2, 3)]
+    assert not (tools.cluster.nodes[2].data / "moving-0").exists()
+    none = "None of the specified partition reassignments are active."
+    assert none in tools(REASSIGN, *where, "--cancel")
+
+
+def test_a_throttled_move_goes_on_when_it_may_and_can_be_taken_back(
+    tools: ClusterTools, tmp_path: Path
+) -> None:
+    tools.create("throttled", [[1, 2]])
+    fill(tools, "throttled", megabytes=3)
+    plan = write_plan(tmp_path / "plan.json", {("throttled", 0): [3, 2]})
+    where = ("--reassignment-json-file", plan)
+    moving = "throttled-0: replicas: 3,2,1. adding: 3. removing: 1."
+
+    tools(REASSIGN, *where, "--execute", "--throttle", "10", via=2)
+    log = tools.cluster.nodes[3].data / "throttled-0" / f"{0:020}.log"
+    wait_until(lambda: log.exists() and log.stat().st_size > 0, "the first bytes are there")
+    assert moving in tools(REASSIGN, "--list", via=3)
+    (held_back,) = tools.describe("--topic", "throttled")
+    assert (held_back.replicas, held_back.isr) == ((3, 2, 1), (1, 2))
+    in_progress = "Reassignment of partition throttled-0 is still in progress."
+    assert in_progress in tools(REASSIGN, *where, "--verify")
+    # What is in sync is not held back.
+    tools.produce("throttled", ["not slow"], via=3)
+
+    cancelled = tools(REASSIGN, *where, "--cancel", via=2)
+    assert "Successfully cancelled partition reassignment for: throttled-0" in cancelled
+    wait_until(lambda: not log.exists(), "the replica that was added is gone")
+    (back,) = tools.describe("--topic", "throttled", via=2)
+    # The order stays that of the plan.
+    assert (back.replicas, back.isr) == ((2, 1), (1, 2))
+    assert not throttles(tools, "throttled")
+    assert tools(REASSIGN, "--list") == NOTHING_MOVES
+
+    tools(REASSIGN, *where, "--execute", "--throttle", "10", via=2)
+    assert moving in tools(REASSIGN, "--list")
+    faster = ("--additional", "--execute", "--throttle", "100000000")
+    assert "was set to 100000000 B/s" in tools(REASSIGN, *where, *faster, via=3)
+    wait_until(lambda: tools(REASSIGN, "--list") == NOTHING_MOVES, "it has moved", seconds_max=20)
+    tools(REASSIGN, *where, "--verify")
+    (moved,) = tools.describe("--topic", "throttled", via=3)
+    assert (moved.replicas, moved.isr) == ((3, 2), (2, 3))
+
+
+def test_replicas_that_there_cannot_be_are_refused(tools: ClusterTools, tmp_path: Path) -> None:
+    tools.create("staying", [[1, 2]])
+    plan = write_plan(tmp_path / "plan.json", {("staying", 0): [1, 7]})
+    ran = tools.run(REASSIGN, "--reassignment-json-file", plan, "--execute")
+    assert ran.status == 1
+    assert "Unknown broker id 7" in ran.stdout

@@ -1,0 +1,30 @@
+"""The same seed gives the same history, byte for byte, whatever the interpreter is started with."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+_PROGRAM = """
+import hashlib, sys
+from ottla.simulation.fault_plan import plan_of
+from ottla.simulation.seeded_run import run_plan
+text = run_plan(plan_of(int(sys.argv[1])), notes=True).history.text()
+print(len(text), hashlib.sha256(text.encode()).hexdigest())
+"""
+
+
+def test_two_processes_with_other_hash_seeds_tell_the_same_history() -> None:
+    running = [
+        subprocess.Popen(  # noqa: S603 - our own interpreter and text
+            [sys.executable, "-c", _PROGRAM, "23"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        )
+        for hash_seed in ("1", "2")
+    ]
+    told = [process.communicate()[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0]
+    assert told[0] == told[1]
+    assert hashlib.sha256(b"").hexdigest() not in told[0], "nothing was told at all"
