@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 from unittest.mock import patch
 
 from ottla.broker import registration
 from ottla.client.peer import ReconnectBackoff
 from ottla.configs import EffectiveTopicConfig
-from ottla.controller import quorum as quorum_driver
-from ottla.controller.committed_metadata import CommittedMetadata
 from ottla.metadata.replay.replay import Replay
-from ottla.raft import following, serving, voting
+from ottla.raft import serving, voting
 from ottla.raft.progress import Progress
 from ottla.raft.states import Candidate, Prospective, Unattached
 from ottla.replication.fetcher import Fetcher
@@ -96,14 +95,6 @@ def _forget_producers(partition: Partition) -> None:
         partition.log.producers.state.clear()
 
 
-def _forget_epoch_start(partition: Partition) -> None:
-    partition._epoch_start_offset = 0
-
-
-def _joins_anywhere(original: Any) -> Any:
-    return lambda self, replica, _offset: original(self, replica, 0)
-
-
 def _never_stops_leading(_partition: Partition) -> None: ...
 
 
@@ -147,18 +138,16 @@ def _commits_alone(self: Any) -> bool:
     return True
 
 
-def _drops_isr_changes(original: Any) -> Any:
-    """One node in three forgets every tenth batch of metadata."""
+def _drops_records(original: Any) -> Any:
+    """Now and then a node forgets a record of the metadata."""
+    counted = count(1)
 
     def take(self: Replay, records: Any, delta: Any) -> None:
-        self_count = _COUNTS[id(self)] = _COUNTS.get(id(self), 0) + 1
-        if self_count % 10 or len(records) > 1:
+        taken = next(counted)
+        if taken % 30 or len(records) > 1:
             original(self, records, delta)
 
     return take
-
-
-_COUNTS: dict[int, int] = {}
 
 
 async def _beats_no_more(_self: Any) -> None:
@@ -169,64 +158,41 @@ MUTANTS = (
     Mutant(
         "acknowledges before replication",
         _replacing(Partition, "is_acknowledged", lambda _self, _offset: True),
-        1,
+        3,
     ),
-    Mutant("serves past the high watermark", _replacing(ReadablePartition, "read", _read_all), 1),
-    Mutant("skips truncation", _no_truncation, 1),
-    Mutant("votes twice in an epoch", _replacing(voting, "_can_vote", _votes_again), 1),
+    Mutant("serves past the high watermark", _replacing(ReadablePartition, "read", _read_all), 9),
+    Mutant("skips truncation", _no_truncation, 10),
+    Mutant("votes twice in an epoch", _replacing(voting, "_can_vote", _votes_again), 8),
     Mutant(
         "forgets producers on failover",
         _around(Partition, "become_leader", _become_leader(_forget_producers)),
-        1,
+        3,
     ),
-    Mutant("loses an fsync", _replacing(Segment, "sync", lambda _self: None), 1),
-    Mutant(
-        "follows a leader of any epoch",
-        _replacing(ReadablePartition, "check_leader_epoch", lambda _self, _epoch: None),
-        1,
-    ),
-    Mutant(
-        "forgets its vote",
-        _replacing(quorum_driver, "write_quorum_state", lambda *_a, **_n: None),
-        1,
-    ),
+    Mutant("loses an fsync", _replacing(Segment, "sync", lambda _self: None), 8),
     Mutant(
         "commits metadata without a majority",
         _replacing(Progress, "maybe_advance_high_watermark", _commits_alone),
-        1,
-    ),
-    Mutant(
-        "keeps metadata that was truncated",
-        _replacing(CommittedMetadata, "truncated", lambda _self, _offset: None),
-        1,
-    ),
-    Mutant("lets followers join behind", _around(Leadership, "can_join", _joins_anywhere), 1),
-    Mutant(
-        "lets followers join at the high watermark",
-        _around(Partition, "become_leader", _become_leader(_forget_epoch_start)),
-        1,
+        9,
     ),
     Mutant(
         "counts no follower",
         _replacing(Leadership, "replicated_up_to", lambda _self, leader_end: leader_end),
-        1,
+        3,
     ),
     Mutant(
         "knows no duplicates",
         _replacing(ProducerState, "check_client_batch", lambda _self, _batch: None),
-        1,
+        3,
     ),
     Mutant(
         "elects leaders out of sync",
         _replacing(EffectiveTopicConfig, "unclean_leader_election_enable", True),
-        1,
+        9,
     ),
-    Mutant("tells a wrong high watermark", _replacing(ReadablePartition, "read", _tell_end), 1),
-    Mutant("skips records", _replacing(ReadablePartition, "read", _skip_ahead), 1),
-    Mutant("forgets metadata", _around(Replay, "take", _drops_isr_changes), 1),
-    Mutant(
-        "never stops leading", _replacing(Partition, "_stop_leading", _never_stops_leading), 1
-    ),
+    Mutant("tells a wrong high watermark", _replacing(ReadablePartition, "read", _tell_end), 5),
+    Mutant("skips records", _replacing(ReadablePartition, "read", _skip_ahead), 3),
+    Mutant("forgets metadata", _around(Replay, "take", _drops_records), 3),
+    Mutant("never stops leading", _replacing(Partition, "_stop_leading", _never_stops_leading), 1),
     Mutant("fetches until the first error", _replacing(Fetcher, "run", _fetch_once), 1),
     Mutant(
         "never connects again",
@@ -241,11 +207,6 @@ MUTANTS = (
     Mutant(
         "takes every log for its own",
         _replacing(serving, "find_obstacle", lambda _log, _position: None),
-        1,
-    ),
-    Mutant(
-        "follows a deposed leader",
-        _replacing(following, "take_response", lambda *_a, **_n: None),
-        1,
+        9,
     ),
 )

@@ -76,13 +76,13 @@ class ManyPartitions:
         self._wait(self.cluster.addresses, is_in_step, "all in step")
         creation_s = time.perf_counter() - started
         yield _figure(f"create {self.count:,} x {NODES} partitions, all in step", creation_s, "s")
-        led = Counter(partition.leader_id for partition in partitions_of(address, self.names))
+        led = self._led_by_node()
         note(f"leaders of {self.count:,} partitions by node: {dict(sorted(led.items()))}")
         uneven_percent = (max(led.values()) * NODES / self.count - 1) * 100
         yield _figure("leaders of the fullest node above its share", uneven_percent, "%", EVEN)
 
     def production(self) -> Figure:
-        """A record to each partition, by acks=all."""
+        """A record to each partition, by acks=all: it waits for replicas still to be made."""
         refused: list[KafkaError] = []
 
         def on_delivery(error: KafkaError | None, message: Message) -> None:  # noqa: ARG001
@@ -115,7 +115,7 @@ class ManyPartitions:
 
     def restart(self) -> Figure:
         """Stopped in order, then timed from its start until it is in every ISR again."""
-        node = self._not_controller()
+        node = self._not_controllers()[0]
         node.ask_to_stop()
         node.wait_stopped()
         started = time.perf_counter()
@@ -124,8 +124,12 @@ class ManyPartitions:
         return _figure("a node restarted, in every ISR", time.perf_counter() - started, "s")
 
     def failover(self) -> Figure:
-        """Until the others both say of each partition that one of them leads it."""
-        victim = self._not_controller()
+        """Until the others both say of each partition that one of them leads it.
+
+        A node that was restarted leads nothing for a while: the one that is killed leads most.
+        """
+        led = self._led_by_node()
+        victim = max(self._not_controllers(), key=lambda node: led[node.id])
         struck = time.perf_counter()
         victim.kill()
         self._wait(
@@ -135,9 +139,13 @@ class ManyPartitions:
         )
         return _figure("a node killed, all led by the others", time.perf_counter() - struck, "s")
 
-    def _not_controller(self) -> NodeProcess:
+    def _led_by_node(self) -> Counter[int]:
+        partitions = partitions_of(self.cluster.nodes[0].address, self.names)
+        return Counter(partition.leader_id for partition in partitions)
+
+    def _not_controllers(self) -> list[NodeProcess]:
         controller = active_controller(self.cluster.nodes[0].address)
-        return next(node for node in self.cluster.nodes if node.id != controller)
+        return [node for node in self.cluster.nodes if node.id != controller]
 
     def _wait(self, addresses: Sequence[str], condition: Condition, what: str) -> None:
         wait_partitions(

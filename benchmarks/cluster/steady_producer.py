@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections.abc import Sequence
 from functools import partial
 from itertools import count, pairwise
 from types import TracebackType
@@ -69,16 +70,13 @@ class SteadyProducer:
         return max(now_s - some[0].sent_s if some else float("inf") for some in latest)
 
     def longest_gap_s(self, *, since_s: float) -> float:
-        """Between two acknowledgements of the same partition, the later one since then or yet to
-        come."""
+        """Between two acknowledgements of the same partition, until now."""
         now_s = time.perf_counter()
         return max(
-            later_s - former_s
-            for of_partition in self._acknowledged
-            for former_s, later_s in pairwise(
-                [*(each.acknowledged_s for each in of_partition), now_s]
+            longest_gap_s(
+                [each.acknowledged_s for each in of_partition], since_s=since_s, now_s=now_s
             )
-            if later_s > since_s
+            for of_partition in self._acknowledged
         )
 
     def _send_steadily(self) -> None:
@@ -112,3 +110,12 @@ class SteadyProducer:
         partition = message.partition()
         assert partition is not None
         self._acknowledged[partition].append(Acknowledgement(sent_s, time.perf_counter()))
+
+
+def longest_gap_s(acknowledged_s: Sequence[float], *, since_s: float, now_s: float) -> float:
+    """The longest that ended since then. That which lasts ends now."""
+    return max(
+        later_s - former_s
+        for former_s, later_s in pairwise([*acknowledged_s, now_s])
+        if later_s > since_s
+    )

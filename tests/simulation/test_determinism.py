@@ -16,7 +16,7 @@ print(len(text), hashlib.sha256(text.encode()).hexdigest())
 
 def test_two_processes_with_other_hash_seeds_tell_the_same_history() -> None:
     running = [
-        subprocess.Popen(  # noqa: S603 - our own interpreter and text
+        subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, "23"],
             stdout=subprocess.PIPE,
             text=True,

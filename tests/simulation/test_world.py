@@ -6,9 +6,9 @@ import pytest
 
 from ottla.model import TopicPartition
 from ottla.simulation import World
-from ottla.simulation.history import Acknowledged, PartitionLed
-from ottla.simulation.shrinking import shrink
 from ottla.simulation.fault_plan import Plan, PlannedFault
+from ottla.simulation.history import Acknowledged
+from ottla.simulation.shrinking import shrink
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -21,11 +21,11 @@ def test_records_survive_the_death_of_their_leader() -> None:
         producer = cluster.producer()
         for number in range(5):
             await producer.send(ORDERS, b"before %d" % number)
-        leader = max(led.node for led in world.history.of(PartitionLed))
-        cluster.node(leader).kill()
+        (await cluster.wait_leader("orders", 0)).kill()
         for number in range(5):
             await producer.send(ORDERS, b"after %d" % number)
-        consumer, values = cluster.consumer("orders", 0), []
+        consumer = cluster.consumer("orders", 0)
+        values: list[bytes | None] = []
         while len(values) < 10:
             values += [record.value for record in await consumer.poll()]
         return values
@@ -39,8 +39,8 @@ def test_a_cut_off_node_acknowledges_nothing() -> None:
         cluster = world.cluster(nodes=3)
         await cluster.wait_serving()
         await cluster.admin().create_topic("orders")
-        leader = next(led.node for led in world.history.of(PartitionLed))
-        cluster.partition((leader,), tuple({1, 2, 3} - {leader}))
+        leader = await cluster.wait_leader("orders", 0)
+        cluster.partition((leader.id,), tuple({1, 2, 3} - {leader.id}))
         host = world.host("elsewhere")
         host.run("send", cluster.producer("lonely", host=host).send(ORDERS, b"x"))
         await world.sleep(2)

@@ -296,8 +296,8 @@ class Node:
                 self._quorum.leader_lost()
 
     def _turn_to_stand(self, lost_id: int) -> int:
-        """Which of the voters that are left this one is. All notice at once that the leader is gone,
-        and if all stood for election at once nobody would win it."""
+        """Which of the voters that are left this one is. All notice the leader's end at once, and
+        if all stood for election at once nobody would win it."""
         ids = [voter.key.id for voter in self._quorum.voters.voters if voter.key.id != lost_id]
         return ids.index(self.config.node_id) if self.config.node_id in ids else 0
 

@@ -162,8 +162,8 @@ def _hold(layout: ClusterLayout) -> File:
         held.close()
         told = ", ".join(f"node {node_id} (pid {pid})" for node_id, pid in left)
         raise CommandError(
-            f"Of the last time that the cluster in {layout.directory} was up, {told} still runs.",
-            f"`ottla cluster down --data-dir {layout.directory}` stops it.",
+            f"Nodes in {layout.directory} still run that nobody looks after: {told}.",
+            f"`ottla cluster down --data-dir {layout.directory}` stops them.",
         )
     return held
 

@@ -13,7 +13,18 @@ from typing import Annotated
 import typer
 
 # In the order in which help lists them. Those with commands of their own are `Typer`s.
-_COMMANDS = ("start", "format", "produce", "consume", "offsets", "elect", "bench", "dump", "trace", "simulate")
+_COMMANDS = (
+    "start",
+    "format",
+    "produce",
+    "consume",
+    "offsets",
+    "elect",
+    "bench",
+    "dump",
+    "trace",
+    "simulate",
+)
 _GROUPS = ("cluster", "topics", "configs", "quorum", "reassign")
 
 

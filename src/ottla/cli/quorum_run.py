@@ -7,7 +7,7 @@ from typing import Final
 
 from ottla.broker.identity import controller_endpoint
 from ottla.cli.bootstrap_addresses import address_text
-from ottla.cli.cells import NOTHING
+from ottla.cli.cells import NOTHING, number
 from ottla.cli.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.quorum_description import Quorum, describe_quorum
@@ -50,7 +50,7 @@ async def show_quorum(admin: ClusterAdmin, terminal: Terminal, *, as_json: bool)
         table.add_row(
             str(replica.id),
             replica.role,
-            f"{replica.log_end_offset:,}",
+            number(replica.log_end_offset),
             f"{replica.lag:,}",
             NOTHING if replica.is_leader else _ago(replica.last_fetch_ms, now_ms),
             NOTHING if replica.is_leader else _ago(replica.last_caught_up_ms, now_ms),

@@ -35,11 +35,13 @@ def simulate(
         bool, typer.Option("--faults", help="List the faults there are, and leave.")
     ] = False,
 ) -> None:
+    from ottla.cli.client_command import client_command
     from ottla.cli.simulate_run import run_simulate
 
-    run_simulate(
-        faults or [], seed=seed, seconds=seconds, is_durable=power, lists_faults=list_faults
-    )
+    with client_command():
+        run_simulate(
+            faults or [], seed=seed, seconds=seconds, is_durable=power, lists_faults=list_faults
+        )
 
 
 simulate.__doc__ = _HELP

@@ -51,7 +51,7 @@ def parse_fault(text: str, number: int) -> PlannedFault:
         )
     except ValueError:
         raise _no_fault(text) from None
-    if any(rest) or not 0 <= fault.at or fault.node_id not in (None, *range(1, _NODES + 1)):
+    if any(rest) or fault.at < 0 or fault.node_id not in (None, *range(1, _NODES + 1)):
         raise _no_fault(text)
     if fault.name not in FAULTS:
         raise CommandError(

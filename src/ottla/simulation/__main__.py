@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections import Counter
 
+from ottla.runtime.dice import SystemDice
 from ottla.simulation.fault_plan import plan_of
 from ottla.simulation.seeded_run import Outcome, run_plan
 from ottla.simulation.shrinking import describe, shrink
@@ -40,11 +40,14 @@ def _replay(seed: int, *, whole: bool, is_shrunk: bool) -> int:
     if claims and is_shrunk:
         print(f"seed {seed} fails with {len(plan.faults)} faults; leaving out what can be ...")
         plan = shrink(
-            plan, lambda smaller: claims & {each.claim for each in run_plan(smaller).violations} != set()
+            plan,
+            lambda smaller: claims & {each.claim for each in run_plan(smaller).violations} != set(),
         )
         outcome = run_plan(plan, notes=True)
-    print(f"seed {seed}: {plan.seconds:.0f} s, {plan.partitions} partitions, "
-          f"{plan.producers} producers, {'synced' if plan.is_durable else 'not synced'}")
+    print(
+        f"seed {seed}: {plan.seconds:.0f} s, {plan.partitions} partitions, "
+        f"{plan.producers} producers, {'synced' if plan.is_durable else 'not synced'}"
+    )
     print(describe(plan.faults))
     for line in trace(outcome.history, whole=whole):
         print(line)
@@ -62,7 +65,7 @@ def _verdict(outcome: Outcome) -> int:
 
 
 def _sweep(options: argparse.Namespace) -> int:
-    first = options.first if options.first is not None else int(time.time()) % 10**9
+    first = options.first if options.first is not None else SystemDice().below(10**9)
     print(f"seeds from {first} on, {options.jobs} at once, for {options.seconds:.0f} s")
 
     def tell(result: SeedResult) -> None:

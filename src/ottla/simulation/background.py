@@ -22,7 +22,7 @@ _LATE_FACTOR: Final = 50
 
 
 class SimulatedBackground:
-    """Belongs to one process. What its disk makes a job wait for delays the result, not the loop."""
+    """Belongs to one process. What a job waits for its disk delays the result, not the loop."""
 
     def __init__(self, dice: SeededDice, disk: SimulatedDisk) -> None:
         self._dice = dice

@@ -50,13 +50,11 @@ class NoAcknowledgedWriteLost:
         for ack in history.of(Acknowledged):
             for who, records in replicas.get(ack.partition, {}).items():
                 offsets = records.offsets.get(ack.value, [])
+                told = f"{ack.value!r} was acknowledged at {ack.partition} {ack.offset}"
                 if not offsets:
-                    yield f"{ack.value!r} was acknowledged at {ack.partition} {ack.offset}, and {who} lacks it"
+                    yield f"{told}, and {who} lacks it"
                 elif ack.offset >= 0 and ack.offset not in offsets:
-                    yield (
-                        f"{ack.value!r} was acknowledged at {ack.partition} {ack.offset}, and is at "
-                        f"{offsets} on {who}"
-                    )
+                    yield f"{told}, and is at {offsets} on {who}"
 
 
 class EachRecordOnceAtOneOffset:

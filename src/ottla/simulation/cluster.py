@@ -43,9 +43,7 @@ class SimulatedCluster:
         dice = world.dice.fork("cluster")
         cluster_id = new_cluster_id(dice)
         voters = VoterSet.of(
-            initial_voter(
-                node.id, dice.uuid(), Endpoint("CONTROLLER", *node.controller_address)
-            )
+            initial_voter(node.id, dice.uuid(), Endpoint("CONTROLLER", *node.controller_address))
             for node in self.nodes
         )
         for node in self.nodes:
@@ -63,10 +61,31 @@ class SimulatedCluster:
     def active_controller(self) -> SimulatedNode | None:
         """Who says that it is the active controller, if somebody does."""
         for node in self.nodes:
-            if node.is_serving and node.node is not None:
-                if node.node.broker.service.controller.is_active:
-                    return node
+            broker = None if node.node is None else node.node.broker
+            if broker is not None and node.is_serving and broker.service.controller.is_active:
+                return node
         return None
+
+    def leader_of(self, topic: str, partition: int) -> SimulatedNode | None:
+        """Who says that it leads a partition, in the latest epoch if several do."""
+        name, found, latest = TopicPartition(topic, partition), None, -1
+        for node, observer in zip(self.nodes, self.observers, strict=True):
+            broker = observer.broker
+            for each in () if broker is None or not node.is_running else broker.partitions:
+                if each.name == name and each.is_leader and each.leader_epoch > latest:
+                    found, latest = node, each.leader_epoch
+        return found
+
+    async def wait_leader(
+        self, topic: str, partition: int, *, seconds: float = 60.0
+    ) -> SimulatedNode:
+        """Until somebody leads a partition. Raises `TimeoutError` if that takes too long."""
+        await self._world.wait_until(
+            lambda: self.leader_of(topic, partition) is not None, seconds=seconds
+        )
+        leader = self.leader_of(topic, partition)
+        assert leader is not None
+        return leader
 
     # ---- clients, on a host of their own or beside the story
 
@@ -105,10 +124,13 @@ class SimulatedCluster:
     async def rolling_restart(self, *, seconds: float = 60.0) -> None:
         """Stops and starts one node after the other, as an upgrade does."""
         for node in self.nodes:
-            node.stop()
-            await self._world.wait_until(lambda node=node: not node.is_running, seconds=seconds)
-            node.start()
-            await self._world.wait_until(lambda node=node: node.is_serving, seconds=seconds)
+            await self._restart(node, seconds)
+
+    async def _restart(self, node: SimulatedNode, seconds: float) -> None:
+        node.stop()
+        await self._world.wait_until(lambda: not node.is_running, seconds=seconds)
+        node.start()
+        await self._world.wait_until(lambda: node.is_serving, seconds=seconds)
 
     def partition(self, *sides: tuple[int, ...]) -> None:
         """Lets nodes of different sides hear nothing of each other. Clients reach everybody."""

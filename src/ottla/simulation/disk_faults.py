@@ -97,6 +97,10 @@ class DiskFaults:
                 if operation in fault.operations and _covers(fault.path, path):
                     raise OSError(fault.error, f"{os.strerror(fault.error)} (simulated)", path)
 
+    @property
+    def is_failing(self) -> bool:
+        return bool(self._failing)
+
     def is_slow(self, path: str) -> bool:
         return bool(self._slow) and self._wait(path) > 0
 

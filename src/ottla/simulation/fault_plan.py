@@ -37,6 +37,7 @@ _DURABLE_WEIGHTS: Final = {
     "lose_power_within": 5,
     "lose_power_all": 2,
     "full_disk": 2,
+    "failing_disk": 2,
 }
 
 

@@ -1,7 +1,7 @@
 """What each kind of fault does to a cluster, and how it ends.
 
-A fault is a coroutine of the world: it begins, waits as long as planned, and takes itself back. What
-it finds undone already (a node that something else has killed) it leaves alone.
+A fault is a coroutine of the world: it begins, waits as long as planned, and takes itself back.
+What it finds undone already (a node that something else has killed) it leaves alone.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from ottla.model import TopicPartition
 from ottla.simulation.clients import SimulatedAdmin
 from ottla.simulation.cluster import SimulatedCluster
 from ottla.simulation.dice import SeededDice
+from ottla.simulation.disk_faults import Operation
 from ottla.simulation.fault_plan import PlannedFault
 from ottla.simulation.history import Fault, Noted
-from ottla.simulation.node import DATA_DIRECTORY, SimulatedNode
+from ottla.simulation.node import SimulatedNode
 from ottla.simulation.world import World
 
 _CHANGES_MAX: Final = 40
@@ -182,6 +183,18 @@ async def full_disk(trouble: Trouble) -> None:
     start_again(trouble.node)
 
 
+async def failing_disk(trouble: Trouble) -> None:
+    """Nothing can be written or synced any more, and what was to be synced is lost."""
+    operations = trouble.dice.choice(((Operation.SYNC,), (Operation.WRITE, Operation.SYNC), ()))
+    said = "nothing" if not operations else "no " + " and no ".join(o.name for o in operations)
+    trouble.say(trouble.node.name, f"has a disk that takes {said.lower()} any more")
+    trouble.node.disk.faults.fail("/", *operations)
+    await trouble.wait()
+    trouble.node.kill()
+    trouble.node.disk.faults.heal("/")
+    start_again(trouble.node)
+
+
 async def jump_clock(trouble: Trouble) -> None:
     jump_ms = trouble.dice.between(low=-600_000, high=600_000)
     trouble.say(trouble.node.name, f"has its clock set by {jump_ms} ms")
@@ -262,6 +275,7 @@ FAULTS: Final[dict[str, FaultKind]] = {
         reset_connections,
         slow_disk,
         full_disk,
+        failing_disk,
         jump_clock,
         elect,
         reassign,

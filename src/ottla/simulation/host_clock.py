@@ -31,8 +31,8 @@ class HostClock:
         return asyncio.get_running_loop().call_later(seconds, callback)
 
     async def sleep(self, seconds: float) -> None:
-        woken = asyncio.get_running_loop().create_future()
-        timer = self.call_later(seconds, lambda: woken.done() or woken.set_result(None))
+        woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        timer = self.call_later(seconds, lambda: _wake(woken))
         try:
             await woken
         finally:
@@ -41,3 +41,8 @@ class HostClock:
     def jump(self, milliseconds: int) -> None:
         """Sets the wall clock forward or back, as an operator or a time server would."""
         self.skew_ms += milliseconds
+
+
+def _wake(sleeper: asyncio.Future[None]) -> None:
+    if not sleeper.done():
+        sleeper.set_result(None)

@@ -69,7 +69,8 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         """Lets go of its tasks. Only when the world is over: they clean up now."""
         self.end()
         for task in self._tasks:
-            task._log_destroy_pending = False  # type: ignore[attr-defined]
+            # Nobody is to hear of it: that it is pending is what was meant.
+            task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
         self._tasks.clear()
 
     # ---- what asyncio asks of a loop
@@ -100,7 +101,11 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         return self.call_at(self._scheduler.now + max(delay, 0.0), callback, *args, context=context)
 
     def call_at(  # type: ignore[override]
-        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self,
+        when: float,
+        callback: Callable[..., object],
+        *args: Any,
+        context: Context | None = None,
     ) -> ScheduledCall:
         call = ScheduledCall(self, when, callback, args, context)
         if not self.has_ended:

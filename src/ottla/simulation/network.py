@@ -128,7 +128,7 @@ class Neighbourhood:
         handler: ConnectionHandler,
         made: asyncio.Future[SimulatedConnection],
     ) -> None:
-        """Asks for a connection; `made` is answered on the client's loop, when there is an answer."""
+        """Asks for a connection; `made` is answered on the client's loop, if there is an answer."""
         fabric, target = self.fabric, address.host
 
         def arrive() -> None:
@@ -146,9 +146,7 @@ class Neighbourhood:
                 connected_pair(fabric, ours, theirs)
                 listener.offer(theirs)
                 answer = lambda: client.loop.call_soon(_accept, made, ours, handler)  # noqa: E731
-            fabric.scheduler.call_later(
-                seconds, fabric.when_reached, target, client.host, answer
-            )
+            fabric.scheduler.call_later(seconds, fabric.when_reached, target, client.host, answer)
 
         fabric.scheduler.call_later(
             fabric.seconds(client.host, target), fabric.when_reached, client.host, target, arrive

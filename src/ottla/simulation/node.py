@@ -72,9 +72,7 @@ class SimulatedNode(Host):
         """Begins to start; see `is_serving`."""
         loop = self.start_process()
         self._is_serving = False
-        seams = Seams(
-            self.disk, self.clock, self.process_dice, self.network, self.background
-        )
+        seams = Seams(self.disk, self.clock, self.process_dice, self.network, self.background)
         node = self.node = Node(NodeConfig.of(self._properties), seams)
         loop.look = self._look_at_node
         self.record(Noted(self.name, "starts"))

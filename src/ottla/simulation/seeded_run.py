@@ -1,6 +1,6 @@
 """One seed played from its beginning to its end: load, faults, healing, and whether it all holds.
 
-    start ──▶ load and faults ──▶ faults over ──▶ everybody works again ──▶ replicas written down
+start ──▶ load and faults ──▶ faults over ──▶ everybody works again ──▶ replicas written down
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ottla.simulation.world import World
 
 TOPIC: Final = "ledger"
 # Longer than any timeout that a node or client may have to sit out.
-RECOVERY_SECONDS_MAX: Final = 60.0
+RECOVERY_SECONDS_MAX: Final = 30.0
 _START_SECONDS_MAX: Final = 60.0
 _SUPERVISION_SECONDS: Final = 1.0
 _ROOM_BYTES: Final = 1 << 30
@@ -88,20 +88,18 @@ def heal(world: World, cluster: SimulatedCluster) -> None:
     """Takes back every fault, and starts whatever does not run."""
     world.fabric.heal_all()
     for node in cluster.nodes:
-        node.disk.faults.heal("/")
-        node.disk.faults.power_on()
-        node.resume()
-        if node.disk.room_left() < _ROOM_BYTES:
+        if node.disk.faults.is_failing or node.disk.room_left() < _ROOM_BYTES:
             # A directory that failed stays offline until somebody looks after it.
             node.disk.limit_space(None)
             node.kill()
+        node.disk.faults.heal("/")
+        node.disk.faults.power_on()
+        node.resume()
         start_again(node)
     world.record(Healed("world"))
 
 
-async def _recover(
-    world: World, cluster: SimulatedCluster, load: Load, plan: Plan
-) -> None:
+async def _recover(world: World, cluster: SimulatedCluster, load: Load, plan: Plan) -> None:
     began = world.now
     supervision = asyncio.get_running_loop().create_task(_supervise(world, cluster))
     partitions = [TopicPartition(TOPIC, index) for index in range(plan.partitions)]

@@ -13,6 +13,7 @@ The story runs in virtual time beside everything that it tells of.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import sys
@@ -46,7 +47,7 @@ class World:
         self.scheduler = Scheduler()
         self.fabric = Fabric(self.scheduler, self.dice.fork("network"))
         self.clock = HostClock(self.scheduler)
-        self._notes = notes
+        self.has_notes = notes
         self._hosts: dict[str, Host] = {}
         self.surroundings = Surroundings(
             self.scheduler, Neighbourhood(self.fabric), self.dice, self.record, self._on_error
@@ -69,7 +70,7 @@ class World:
         logger = logging.getLogger("ottla")
         level, propagates = logger.level, logger.propagate
         logger.addHandler(listener)
-        logger.setLevel(logging.INFO if self._notes else logging.WARNING)
+        logger.setLevel(logging.INFO if self.has_notes else logging.WARNING)
         logger.propagate = False
         try:
             task = self.here.run("story", story(self))
@@ -142,8 +143,6 @@ class _Listener(logging.Handler):
         self._world = world
 
     def emit(self, record: logging.LogRecord) -> None:
-        import asyncio
-
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -154,6 +153,6 @@ class _Listener(logging.Handler):
         error = record.exc_info[1] if record.exc_info else None
         if error is not None and is_unexpected(error):
             self._world.record(Failed(who, f"{record.getMessage()}: {error!r}"))
-        elif self._world._notes:
+        elif self._world.has_notes:
             said = record.getMessage() + (f": {error!r}" if error is not None else "")
             self._world.record(Noted(who, said))

@@ -81,12 +81,12 @@ def test_writes_are_refused_below_the_replicas_that_are_wanted(tools: ClusterToo
 def test_brokers_are_configured_through_each_other(tools: ClusterTools) -> None:
     rates = "leader.replication.throttled.rate=1000000,follower.replication.throttled.rate=2000000"
     tools(CONFIGS, "--alter", "--broker", "2", "--add-config", rates, via=1)
-    told = tools(CONFIGS, "--describe", "--broker", "2", via=3)
-    assert configs(told) == dict(each.split("=") for each in rates.split(","))
+    wanted = dict(each.split("=") for each in rates.split(","))
+    wait_configs(tools, ("--broker", "2"), wanted, via=3)
     assert not configs(tools(CONFIGS, "--describe", "--broker", "3", via=2))
     names = "leader.replication.throttled.rate,follower.replication.throttled.rate"
     tools(CONFIGS, "--alter", "--broker", "2", "--delete-config", names, via=3)
-    assert not configs(tools(CONFIGS, "--describe", "--broker", "2", via=1))
+    wait_configs(tools, ("--broker", "2"), {}, via=1)
 
 
 def test_a_broker_judges_its_own_configs(tools: ClusterTools) -> None:
@@ -94,8 +94,7 @@ def test_a_broker_judges_its_own_configs(tools: ClusterTools) -> None:
     for threads in ("20", "40"):
         added = ("--add-config", f"background.threads={threads}")
         tools(CONFIGS, "--alter", "--broker", "2", *added)
-        told = tools(CONFIGS, "--describe", "--broker", "2")
-        assert configs(told) == {"background.threads": threads}
+        wait_configs(tools, ("--broker", "2"), {"background.threads": threads}, via=3)
     for via in EVERYONE:
         added = ("--add-config", "background.threads=10")
         ran = tools.run(CONFIGS, "--alter", "--broker", "2", *added, via=via)
@@ -103,6 +102,7 @@ def test_a_broker_judges_its_own_configs(tools: ClusterTools) -> None:
         assert "background.threads" in ran.stderr
     tools(CONFIGS, "--alter", "--broker", "2", "--add-config", "background.threads=20")
     tools(CONFIGS, "--alter", "--broker", "2", "--delete-config", "background.threads")
+    wait_configs(tools, ("--broker", "2"), {}, via=1)
 
 
 def test_defaults_of_all_brokers_count_on_each(tools: ClusterTools) -> None:
@@ -110,9 +110,15 @@ def test_defaults_of_all_brokers_count_on_each(tools: ClusterTools) -> None:
     defaults = configs(tools(CONFIGS, "--describe", *everyone))
     tools(CONFIGS, "--alter", *everyone, "--add-config", "log.retention.ms=7777777", via=2)
     wait_configs(tools, everyone, {**defaults, "log.retention.ms": "7777777"}, via=3)
-    for broker in EVERYONE:
-        everything = configs(tools(CONFIGS, "--describe", "--broker", str(broker), "--all", via=1))
-        assert everything["log.retention.ms"] == "7777777"
+
+    def all_have_it() -> bool:
+        shown = [
+            configs(tools(CONFIGS, "--describe", "--broker", str(broker), "--all"))
+            for broker in EVERYONE
+        ]
+        return all(each["log.retention.ms"] == "7777777" for each in shown)
+
+    wait_until(all_have_it, "all brokers have the default")
     tools(CONFIGS, "--alter", *everyone, "--delete-config", "log.retention.ms", via=3)
 
 
@@ -126,6 +132,7 @@ def test_controllers_show_and_alter_configs(tools: ClusterTools) -> None:
         assert configs(told) == {"background.threads": str(8 + via)}
     gone = ("--delete-config", "background.threads")
     tools.at_controller(CONFIGS, "--alter", *broker, *gone, via=3)
+    wait_configs(tools, broker, {}, via=1)
 
 
 def test_loggers_of_one_node_change_their_levels(tools: ClusterTools) -> None:

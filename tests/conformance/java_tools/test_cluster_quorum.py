@@ -57,7 +57,6 @@ def test_replicas_of_the_metadata_are_shown_with_their_lag(tools: ClusterTools) 
             *("NodeId", "DirectoryId", "LogEndOffset", "Lag"),
             *("LastFetchTimestamp", "LastCaughtUpTimestamp", "Status"),
         ]
-        assert sorted((row[0], row[-1]) for row in rows)[1:] != []
         assert sorted(row[0] for row in rows) == ["1", "2", "3"]
         assert sorted(row[-1] for row in rows) == ["Follower", "Follower", "Leader"]
     told = tools.at_controller(QUORUM, "describe", "--replication", "--human-readable", via=2)
@@ -191,4 +190,4 @@ def test_a_dead_broker_is_fenced_and_can_be_unregistered(tools: ClusterTools) ->
         again = tools.run("kafka-cluster", "unregister", "--id", "3", via=2)
         assert again.status == 1
         assert "BrokerIdNotRegisteredException" in again.stderr
-    assert endpoints() == [*alive, ["3", "unfenced"]]
+    wait_until(lambda: endpoints() == [*alive, ["3", "unfenced"]], "it is offered again")

@@ -162,7 +162,7 @@ def test_nodes_are_refused_where_kafka_refuses_them(verdict: Verdict) -> None:
 
 def test_attributes_have_the_types_of_their_configs() -> None:
     python_types: dict[str, object] = {"BOOLEAN": bool, "STRING": str, "INT": int, "LONG": int}
-    python_types |= {"DOUBLE": float, "LIST": tuple[str, ...]}
+    python_types |= {"SHORT": int, "DOUBLE": float, "LIST": tuple[str, ...]}
     settings = [value for value in vars(NodeSettings).values() if isinstance(value, Setting)]
     assert len(settings) > 50
     for setting in settings:

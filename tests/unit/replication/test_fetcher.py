@@ -63,12 +63,28 @@ def test_partitions_are_fetched_from_their_leader() -> None:
         here.fetchers.follow(partition)
         await here.settle()
         assert here.leaders[3].asked == {0: 0}
-        here.leaders[1].answer(data(0, records=fetched(1)))
         here.leaders[3].answer(data(0, records=fetched(1, epoch=1)))
         await here.settle()
         assert end(partition) == 1
         assert partition.require_log().epochs.latest_epoch == 1
         assert len(here.leaders[1].requests) == 1, "there is nothing to ask for"
+
+    run_follower(scenario)
+
+
+def test_a_request_to_a_leader_that_was_lost_does_not_hold_up_its_return() -> None:
+    async def scenario(here: Follower) -> None:
+        partition = here.follow(0)
+        await here.settle()
+        lost = here.leaders[1]
+        partition.become_follower(registered(leader=3, leader_epoch=1, partition_epoch=1))
+        here.fetchers.follow(partition)
+        assert lost.is_closed, "nothing is left to ask it for"
+        partition.become_follower(registered(leader=1, leader_epoch=2, partition_epoch=2))
+        here.fetchers.follow(partition)
+        await here.settle()
+        assert here.leaders[1] is not lost
+        assert here.leaders[1].asked == {0: 0}
 
     run_follower(scenario)
 

@@ -97,7 +97,9 @@ class ClusterClient:
         if known is None or said.leader_epoch >= known.leader_epoch:
             self._leaders[partition] = Leader(said.leader_id, said.leader_epoch)
 
-    async def _ask(self, address: Address, request: Message, version: int, *, timeout_ms: int) -> Any:
+    async def _ask(
+        self, address: Address, request: Message, version: int, *, timeout_ms: int
+    ) -> Any:
         peer = self._peers.get(address)
         if peer is None:
             peer = self._peers[address] = Peer(

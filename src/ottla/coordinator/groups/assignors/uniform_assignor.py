@@ -9,7 +9,6 @@ brings the counts closer together, so that ends.
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
 from collections.abc import Mapping
 
@@ -90,28 +89,21 @@ class _Balance:
         return min(self._wanting[topic_id], key=lambda member_id: len(self._owned[member_id]))
 
     def _level(self) -> None:
-        heap = [(-len(mine), member_id) for member_id, mine in self._owned.items()]
-        heapq.heapify(heap)
-        while heap:
-            count, member_id = heapq.heappop(heap)
-            mine = self._owned[member_id]
-            if -count != len(mine):
-                # It has got or given something since.
-                heapq.heappush(heap, (-len(mine), member_id))
-                continue
-            given_to = self._give_one(member_id)
-            if given_to is not None:
-                heapq.heappush(heap, (-len(mine), member_id))
-                heapq.heappush(heap, (-len(self._owned[given_to]), given_to))
+        has_moved = True
+        while has_moved:
+            has_moved = False
+            for member_id in sorted(self._owned, key=lambda each: -len(self._owned[each])):
+                while self._gives_one(member_id):
+                    has_moved = True
 
-    def _give_one(self, member_id: str) -> str | None:
-        """Moves a partition to a member that has two fewer at least, and says to whom."""
+    def _gives_one(self, member_id: str) -> bool:
+        """Moves a partition to a member that has two fewer at least, if there is one."""
         mine = self._owned[member_id]
         for topic_id in sorted({partition.topic_id for partition in mine}):
-            least = self._least_of(topic_id)
-            if len(self._owned[least]) + 1 < len(mine):
+            least = self._owned[self._least_of(topic_id)]
+            if len(least) + 1 < len(mine):
                 moved = max(each for each in mine if each.topic_id == topic_id)
                 mine.remove(moved)
-                self._owned[least].add(moved)
-                return least
-        return None
+                least.add(moved)
+                return True
+        return False

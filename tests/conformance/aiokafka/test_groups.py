@@ -1,0 +1,86 @@
+"""aiokafka's consumers in groups, alone and together with those of other clients."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import Any
+
+import pytest
+from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
+
+from tests.conformance.clients import TIMEOUT_S, Client, Message
+from tests.conformance.confluent.client import ConfluentClient
+from tests.conformance.kafka_python.client import KafkaPythonClient
+from tests.conformance.topics import Topics
+from tests.nodes import RunningNode
+
+PARTITIONS = 6
+RECORDS = 30
+
+
+@pytest.fixture
+def topic(writer: Client, topics: Topics) -> str:
+    topic = topics.create(partitions=PARTITIONS)
+    messages = [Message(b"%d" % n, partition=n % PARTITIONS) for n in range(RECORDS)]
+    writer.produce(topic, messages)
+    return topic
+
+
+def member(node: RunningNode, topic: str) -> Any:
+    return AIOKafkaConsumer(
+        topic,
+        bootstrap_servers=node.bootstrap,
+        group_id=f"group-of-{topic}",
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        heartbeat_interval_ms=300,
+    )
+
+
+async def consume(consumer: Any, count: int) -> int:
+    received, deadline = 0, monotonic() + TIMEOUT_S
+    while received < count and monotonic() < deadline:
+        for records in (await consumer.getmany(timeout_ms=200)).values():
+            received += len(records)
+    return received
+
+
+def test_a_group_goes_on_where_it_committed(node: RunningNode, topic: str) -> None:
+    async def run() -> None:
+        async with member(node, topic) as consumer:
+            assert await consume(consumer, RECORDS) == RECORDS
+            await consumer.commit()
+        async with member(node, topic) as consumer:
+            committed = await consumer.committed(TopicPartition(topic, 0))
+            assert committed == RECORDS // PARTITIONS
+            assert await consumer.position(TopicPartition(topic, 0)) == committed
+
+    asyncio.run(run())
+
+
+def test_three_kinds_of_clients_are_in_one_group(node: RunningNode, topic: str) -> None:
+    group = {"group_id": f"group-of-{topic}", "auto_offset_reset": "earliest"}
+    librdkafka = ConfluentClient(node.bootstrap).consumer(
+        **group, heartbeat_interval_ms=300, partition_assignment_strategy="range,roundrobin"
+    )
+    librdkafka.subscribe([topic])
+
+    async def run() -> set[tuple[str, int]]:
+        kafka_python = KafkaPythonClient(node.bootstrap)
+        configs = {**group, "heartbeat_interval_ms": 300, "enable_auto_commit": False}
+        with kafka_python.consumer(**configs) as other:
+            other.subscribe([topic])
+            async with member(node, topic) as mine:
+                deadline, sizes = monotonic() + TIMEOUT_S, [0]
+                while monotonic() < deadline and sizes != [2, 2, 2]:
+                    await mine.getmany(timeout_ms=20)
+                    await asyncio.to_thread(other.poll, 20)
+                    librdkafka.poll(0.02)
+                    owned = [mine.assignment(), other.assignment(), librdkafka.assignment()]
+                    sizes = [len(each) for each in owned]
+                return {(each.topic, each.partition) for some in owned for each in some}
+
+    owned = asyncio.run(run())
+    librdkafka.close()
+    assert owned == {(topic, number) for number in range(PARTITIONS)}

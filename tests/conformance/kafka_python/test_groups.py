@@ -1,0 +1,88 @@
+"""kafka-python's consumers in groups."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from tests.conformance.clients import TIMEOUT_S, Client, Message
+from tests.conformance.kafka_python.client import KafkaPythonClient, TopicPartition
+from tests.conformance.topics import Topics
+from tests.nodes import RunningNode
+
+PARTITIONS = 4
+RECORDS = 20
+
+
+@pytest.fixture
+def client(node: RunningNode) -> KafkaPythonClient:
+    return KafkaPythonClient(node.bootstrap)
+
+
+@pytest.fixture
+def topic(writer: Client, topics: Topics) -> str:
+    topic = topics.create(partitions=PARTITIONS)
+    messages = [Message(b"%d" % n, partition=n % PARTITIONS) for n in range(RECORDS)]
+    writer.produce(topic, messages)
+    return topic
+
+
+def member(topic: str) -> dict[str, Any]:
+    return {
+        "group_id": f"group-of-{topic}",
+        "auto_offset_reset": "earliest",
+        "enable_auto_commit": False,
+        "heartbeat_interval_ms": 300,
+    }
+
+
+def consume(consumer: Any, count: int) -> list[Any]:
+    deadline, received = monotonic() + TIMEOUT_S, []
+    while len(received) < count and monotonic() < deadline:
+        for records in consumer.poll(200).values():
+            received += records
+    return received
+
+
+def test_a_group_goes_on_where_it_committed(client: KafkaPythonClient, topic: str) -> None:
+    with client.consumer(**member(topic)) as consumer:
+        consumer.subscribe([topic])
+        assert len(consume(consumer, RECORDS)) == RECORDS
+        consumer.commit()
+    with client.consumer(**member(topic)) as consumer:
+        assert consumer.committed(TopicPartition(topic, 0)) == RECORDS // PARTITIONS
+        consumer.subscribe([topic])
+        deadline = monotonic() + TIMEOUT_S
+        while len(consumer.assignment()) < PARTITIONS and monotonic() < deadline:
+            consumer.poll(100)
+        assert [consumer.position(each) for each in sorted(consumer.assignment())] == [
+            RECORDS // PARTITIONS
+        ] * PARTITIONS
+
+
+def test_two_members_share_the_partitions(client: KafkaPythonClient, topic: str) -> None:
+    with client.consumer(**member(topic)) as first, client.consumer(**member(topic)) as second:
+        for consumer in (first, second):
+            consumer.subscribe([topic])
+        deadline = monotonic() + TIMEOUT_S
+        while monotonic() < deadline and not (
+            len(first.assignment()) == len(second.assignment()) == PARTITIONS // 2
+        ):
+            first.poll(50)
+            second.poll(50)
+        assert len(first.assignment() | second.assignment()) == PARTITIONS
+
+
+def test_the_admin_sees_the_group(client: KafkaPythonClient, topic: str) -> None:
+    group = f"group-of-{topic}"
+    with client.consumer(**member(topic)) as consumer, client.admin() as admin:
+        consumer.subscribe([topic])
+        consume(consumer, RECORDS)
+        consumer.commit()
+        described = admin.describe_groups([group])[group]
+        assert described["group_state"] == "Stable"
+        (seen,) = described["members"]
+        assert seen["member_assignment"]["assigned_partitions"][0]["topic"] == topic
+        assert group in {each["group_id"] for each in admin.list_groups()}
