@@ -16,7 +16,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@scripts/setup $(VENV)
 	@touch $@
 
-demo: $(STAMP) ## write a log, crash it, recover it
+demo: $(STAMP) ## three nodes under load, one killed, nothing lost
 	@$(BIN)/python -m ottla.cli.demo
 
 test: $(STAMP) judge connector check ## everything that has to hold before a change lands

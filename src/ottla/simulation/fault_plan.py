@@ -66,6 +66,7 @@ class Plan(NamedTuple):
     partitions: int
     producers: int
     faults: tuple[PlannedFault, ...]
+    nodes: int = 3
 
 
 def plan_of(seed: int) -> Plan:
@@ -96,4 +97,5 @@ def plan_of(seed: int) -> Plan:
         partitions=dice.between(low=1, high=3),
         producers=dice.between(low=1, high=3),
         faults=tuple(faults),
+        nodes=dice.choice((3, 3, 3, 4, 5)),
     )

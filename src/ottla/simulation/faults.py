@@ -116,10 +116,11 @@ async def pause(trouble: Trouble) -> None:
 
 
 async def part(trouble: Trouble) -> None:
-    """One node away from the others; clients still reach it."""
-    alone = trouble.node.id
-    rest = tuple(node.id for node in trouble.cluster.nodes if node.id != alone)
-    trouble.cluster.partition((alone,), rest)
+    """Some nodes away from the others; clients still reach all of them."""
+    ids = [node.id for node in trouble.cluster.nodes if node is not trouble.node]
+    trouble.dice.shuffle(ids)
+    away = trouble.dice.between(low=0, high=(len(ids) - 1) // 2)
+    trouble.cluster.partition((trouble.node.id, *ids[:away]), tuple(ids[away:]))
     await trouble.wait()
     trouble.cluster.heal_network()
 
@@ -209,6 +210,7 @@ async def elect(trouble: Trouble) -> None:
 async def reassign(trouble: Trouble) -> None:
     replicas = [node.id for node in trouble.cluster.nodes]
     trouble.dice.shuffle(replicas)
+    del replicas[3:]
     error = await trouble.admin.reassign(trouble.partition, replicas)
     trouble.world.record(
         Noted("admin", f"replicas of {trouble.partition} to {replicas}: error {error}")

@@ -9,6 +9,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final
 
+from ottla.metadata import MetadataImage
 from ottla.model import TopicPartition
 from ottla.simulation.claims import Violation, violations
 from ottla.simulation.cluster import SimulatedCluster
@@ -23,6 +24,7 @@ TOPIC: Final = "ledger"
 # Longer than any timeout that a node or client may have to sit out.
 RECOVERY_SECONDS_MAX: Final = 30.0
 _START_SECONDS_MAX: Final = 60.0
+_REPLICAS: Final = 3
 _SUPERVISION_SECONDS: Final = 1.0
 _ROOM_BYTES: Final = 1 << 30
 
@@ -55,7 +57,7 @@ def run_plan(plan: Plan, *, notes: bool = False) -> Outcome:
 
 
 async def _story(world: World, plan: Plan) -> None:
-    cluster = world.cluster(nodes=3)
+    cluster = world.cluster(nodes=plan.nodes)
     await cluster.wait_serving(seconds=_START_SECONDS_MAX)
     admin = cluster.admin()
     configs = {"flush.messages": "1"} if plan.is_durable else {}
@@ -124,7 +126,8 @@ async def _supervise(world: World, cluster: SimulatedCluster) -> None:
     while True:
         for node in cluster.nodes:
             start_again(node)
-        await world.sleep(_SUPERVISION_SECONDS)
+        await world.sleep(_REPLICAS: Final = 3
+_SUPERVISION_SECONDS)
 
 
 def _is_whole(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> bool:
@@ -145,9 +148,20 @@ def _reasons(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> lis
             if partition.name in ends and partition.log is not None:
                 log = partition.log
                 ends[partition.name].add((log.log_end_offset, log.high_watermark))
-            if partition.name in ends and partition.is_leader and len(partition.isr) < 3:
+            if partition.name in ends and partition.is_leader and len(partition.isr) < _REPLICAS:
                 found.append(f"{partition.name} has the ISR {sorted(partition.isr)}")
+        found += _moving(broker.image)
     found += [f"{name} ends at {sorted(seen)}" for name, seen in ends.items() if len(seen) != 1]
     if len(offsets) > 1:
         found.append(f"metadata is known up to {sorted(offsets)}")
     return found
+
+
+def _moving(image: MetadataImage) -> list[str]:
+    return [
+        f"{topic.name}-{index} moves from {partition.removing_replicas} to "
+        f"{partition.adding_replicas}"
+        for topic in image.topics
+        for index, partition in topic.partitions.items()
+        if partition.adding_replicas or partition.removing_replicas
+    ]

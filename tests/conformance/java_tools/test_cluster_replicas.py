@@ -1,5 +1,5 @@
-"""All replicas hold the same bytes: by Kafka's own verification while the nodes run, and file by file
-when they have stopped."""
+"""All replicas hold the same bytes: by Kafka's own verification while the nodes run, and file by
+file when they have stopped."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ VERIFICATION_SECONDS_MAX = 60.0
 def test_replicas_are_equal_byte_by_byte(tools: ClusterTools) -> None:
     tools.create("verified", [[1, 2, 3], [2, 3, 1], [3, 1, 2]])
     options = ("--topic", "verified", "--max-messages", str(RECORDS), "--acks", "-1")
+    # Without keys they could all go to one partition.
+    keys = ("--repeating-keys", "100")
     ran = tools.java.run_alone(
         tools.class_of("kafka-verifiable-producer"),
-        *("--bootstrap-server", tools.bootstrap(2), *options),
+        *("--bootstrap-server", tools.bootstrap(2), *options, *keys),
     )
     summary = json.loads(ran.stdout.splitlines()[-1])
     assert (summary["sent"], summary["acked"]) == (RECORDS, RECORDS), ran.stderr

@@ -296,3 +296,31 @@ def test_node_whose_metadata_failed_stops_without_leave() -> None:
             await joining.registration.take_leave()
 
     play(scene)
+
+
+def test_node_that_takes_its_leave_is_not_let_in_again_by_its_own_heartbeats() -> None:
+    async def scene(joining: Joining) -> None:
+        await joining.join()
+        beating = joining.keep_alive()
+        await settle()
+        await joining.registration.take_leave()
+        # That it is fenced is news of this node, which otherwise ask for a heartbeat at once.
+        await settle()
+        assert joining.is_fenced
+        assert beating.done()
+
+    play(scene)
+
+
+def test_node_does_not_wait_for_long_where_nobody_is_left_to_take_leave_of() -> None:
+    async def scene(joining: Joining) -> None:
+        await joining.join()
+        joining.service.deactivate()
+        left = asyncio.ensure_future(joining.registration.take_leave())
+        clock = joining.world.clock
+        while not left.done():
+            clock.advance(0.01)
+            await settle()
+        assert clock.monotonic() == pytest.approx(2.0, abs=0.1)
+
+    play(scene)

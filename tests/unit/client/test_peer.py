@@ -95,6 +95,21 @@ def test_a_node_that_comes_back_elsewhere_is_found() -> None:
     run(scenario())
 
 
+def test_the_end_that_close_brings_is_no_loss() -> None:
+    async def scenario() -> None:
+        node = beating()
+        here = Here(await node.listen())
+        await here.beat()
+        here.peer.close()
+        await until(lambda: not node.connections)
+        await until(lambda: not here.peer.is_connected)
+        assert not here.lost
+        await here.close()
+        node.stop()
+
+    run(scenario())
+
+
 def test_attempts_that_fail_are_spread_further_and_further() -> None:
     async def scenario() -> None:
         here = Here(None)

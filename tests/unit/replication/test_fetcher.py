@@ -269,6 +269,25 @@ def test_a_failing_disk_stops_its_partition_and_is_told_of() -> None:
     run_follower(scenario)
 
 
+def test_a_partition_that_keeps_its_log_after_an_error_is_fetched_again() -> None:
+    async def scenario(here: Follower) -> None:
+        disk = SimulatedDisk()
+        partition = here.follow(0, disk=disk)
+        await here.settle()
+        disk.limit_space(0)
+        leader = here.leaders[1]
+        leader.answer(data(0, records=fetched(1)))
+        await here.settle()
+        assert here.failed == [partition]
+        disk.limit_space(None)
+        await here.settle(seconds=0.1)
+        leader.answer(data(0, records=fetched(1)))
+        await here.settle()
+        assert end(partition) == 1
+
+    run_follower(scenario)
+
+
 def test_what_must_be_durable_is_so_before_the_leader_hears_of_it() -> None:
     async def scenario(here: Follower) -> None:
         partition = here.follow(0, flush_messages=1)

@@ -67,6 +67,15 @@ def test_a_full_disk_refuses_appends_and_serves_reads() -> None:
     assert log.append_as_leader(batch_of(b"y"), leader_epoch=0, now_ms=1_000).first_offset == 1
 
 
+def test_a_full_disk_goes_offline_where_others_have_the_records() -> None:
+    store = store_with(SimulatedDisk(), partitions=2)
+
+    told = store.storage_error("/a", OSError(errno.ENOSPC, "No space left"), is_replicated=True)
+
+    assert told.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert list(store.failed) == ["/a"]
+
+
 def test_a_failing_disk_is_told_to_the_client_and_goes_offline() -> None:
     store = store_with(SimulatedDisk(), partitions=2)
 
