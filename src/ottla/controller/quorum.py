@@ -38,6 +38,7 @@ from ottla.raft import (
     VoterSet,
 )
 from ottla.runtime.clock import Timer
+from ottla.runtime.nudge import Nudge
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.fetch_snapshot import FetchSnapshotResponse
 from ottla.wire.records.batch import iterate_batches
@@ -47,7 +48,6 @@ _log = logging.getLogger(__name__)
 
 # How long a leader that stops waits for the others to hear of it.
 _FAREWELL_SECONDS: Final = 0.3
-_FAREWELL_STEP_SECONDS: Final = 0.002
 
 # Called when somebody else leads, when this replica became active or failed. Must not wait.
 LeaderListener: TypeAlias = Callable[[], None]
@@ -198,12 +198,10 @@ class MetadataQuorum:
             self.log.abandon()
 
     async def _say_farewell(self) -> None:
-        """Until somebody else leads, or not for long."""
-        clock = self._seams.clock
-        deadline = clock.monotonic() + _FAREWELL_SECONDS
-        resigned = self._raft.leader_and_epoch.epoch
-        while clock.monotonic() < deadline and self._raft.leader_and_epoch.epoch == resigned:
-            await clock.sleep(_FAREWELL_STEP_SECONDS)
+        """Until somebody asks for votes in the next epoch, or not for long."""
+        heard = Nudge(self._seams.clock)
+        self.listen_leader(heard.give)
+        await heard.wait(_FAREWELL_SECONDS)
 
     def fail(self, error: BaseException) -> None:
         """Ends the replica; everybody who waits is told."""

@@ -115,9 +115,10 @@ class SingleLeaderPerEpoch:
                     f"in epoch {seen.epoch} of the quorum {who} follows {leader} and {seen.who} "
                     f"follows {seen.leader}"
                 )
-        partitions: dict[tuple[TopicPartition, int], int] = {}
+        partitions: dict[tuple[TopicPartition, str, int], int] = {}
         for led in history.of(PartitionLed):
-            node = partitions.setdefault((led.partition, led.leader_epoch), led.node)
+            key = (led.partition, led.topic_id, led.leader_epoch)
+            node = partitions.setdefault(key, led.node)
             if node != led.node:
                 yield f"{led.partition} is led by {node} and {led.node} in epoch {led.leader_epoch}"
 

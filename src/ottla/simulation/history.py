@@ -66,7 +66,7 @@ class ProducerFailed(Event):
     """A producer met an error that it cannot go on after."""
 
     partition: TopicPartition
-    value: bytes
+    sequence: int
     error: str
 
 
@@ -107,9 +107,10 @@ class QuorumLeaderSeen(Event):
 
 @dataclass(frozen=True, slots=True)
 class PartitionLed(Event):
-    """A node led a partition in an epoch."""
+    """A node led a partition in an epoch. A topic that is made anew has another id."""
 
     partition: TopicPartition
+    topic_id: str
     node: int
     leader_epoch: int
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from ottla.model import TopicPartition
@@ -12,8 +13,10 @@ from ottla.simulation.host import Host
 from ottla.simulation.world import World
 
 _PAUSES_MS: Final = (300, 800, 2_000)
-_BURST_PROBABILITY: Final = 0.2
+_BURST_PROBABILITY: Final = 0.3
 _RECORDS_MAX: Final = 4
+# So many batches at once; a leader remembers five of a producer.
+_UNDER_WAY: Final = (1, 3, 5)
 
 
 class Load:
@@ -23,7 +26,7 @@ class Load:
         self._world = world
         self._partitions = [TopicPartition(topic, index) for index in range(plan.partitions)]
         self._is_over = False
-        self._writing: dict[str, str] = {}
+        self._writing: dict[bytes, str] = {}
         self._hosts: list[Host] = []
         self._written: dict[TopicPartition, int] = dict.fromkeys(self._partitions, 0)
         self._producers = [
@@ -76,7 +79,7 @@ class Load:
     ) -> None:
         dice = host.dice.fork(str(partition))
         pause_ms_max, number = dice.choice(_PAUSES_MS), 0
-        me = f"{producer.name} {partition}"
+        room = asyncio.Semaphore(dice.choice(_UNDER_WAY))
         while not self._is_over:
             count = dice.between(low=1, high=_RECORDS_MAX)
             values = [
@@ -84,12 +87,23 @@ class Load:
                 for at in range(count)
             ]
             number += count
-            self._writing[me] = f"{me} waits for {values[0]!r}"
-            offset = await producer.send(partition, *values)
-            self._written[partition] = max(self._written[partition], offset + count)
-            del self._writing[me]
+            await room.acquire()
+            host.run("send", self._send(producer, partition, values, room))
             if not dice.chance(_BURST_PROBABILITY):
                 await host.clock.sleep(dice.between(low=1, high=pause_ms_max) / 1_000)
+
+    async def _send(
+        self,
+        producer: SimulatedProducer,
+        partition: TopicPartition,
+        values: list[bytes],
+        room: asyncio.Semaphore,
+    ) -> None:
+        self._writing[values[0]] = f"{producer.name} waits for {values[0]!r}"
+        offset = await producer.send(partition, *values)
+        self._written[partition] = max(self._written[partition], offset + len(values))
+        del self._writing[values[0]]
+        room.release()
 
     def _host(self, name: str) -> Host:
         host = self._world.host(name)

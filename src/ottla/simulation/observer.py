@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ottla.broker.broker import Broker
 from ottla.metadata import MetadataImage
-from ottla.model import TopicPartition
+from ottla.model import Uuid, uuid_to_text
 from ottla.simulation.history import (
     Event,
     ImageSeen,
@@ -35,7 +35,7 @@ class Observer:
         self._simulated = simulated
         self._leader: object = None
         self._offset = -1
-        self._led: dict[TopicPartition, int] = {}
+        self._led: dict[tuple[Uuid, int], int] = {}
         self._next_look = 0.0
         simulated.observe = self.look
 
@@ -79,9 +79,11 @@ class Observer:
             if not partition.is_leader or partition.partition_epoch < 0:
                 continue
             name, epoch = partition.name, partition.leader_epoch
-            if self._led.get(name) != epoch:
-                self._led[name] = epoch
-                self._record(PartitionLed(self._name, name, self._simulated.id, epoch))
+            key = (partition.topic_id, name.partition)
+            if self._led.get(key) != epoch:
+                self._led[key] = epoch
+                topic_id = uuid_to_text(partition.topic_id)
+                self._record(PartitionLed(self._name, name, topic_id, self._simulated.id, epoch))
 
     @property
     def _name(self) -> str:

@@ -126,8 +126,7 @@ async def _supervise(world: World, cluster: SimulatedCluster) -> None:
     while True:
         for node in cluster.nodes:
             start_again(node)
-        await world.sleep(_REPLICAS: Final = 3
-_SUPERVISION_SECONDS)
+        await world.sleep(_SUPERVISION_SECONDS)
 
 
 def _is_whole(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> bool:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from time import monotonic
+from time import perf_counter
 from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
 
+from tests.conformance import groups
 from tests.conformance.clients import TIMEOUT_S, Client, Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.kafka_python.client import KafkaPythonClient
 from tests.conformance.topics import Topics
 from tests.nodes import RunningNode
+
+admin, node = groups.admin, groups.node
 
 PARTITIONS = 6
 RECORDS = 30
@@ -39,8 +42,8 @@ def member(node: RunningNode, topic: str) -> Any:
 
 
 async def consume(consumer: Any, count: int) -> int:
-    received, deadline = 0, monotonic() + TIMEOUT_S
-    while received < count and monotonic() < deadline:
+    received, deadline = 0, perf_counter() + TIMEOUT_S
+    while received < count and perf_counter() < deadline:
         for records in (await consumer.getmany(timeout_ms=200)).values():
             received += len(records)
     return received
@@ -72,8 +75,8 @@ def test_three_kinds_of_clients_are_in_one_group(node: RunningNode, topic: str) 
         with kafka_python.consumer(**configs) as other:
             other.subscribe([topic])
             async with member(node, topic) as mine:
-                deadline, sizes = monotonic() + TIMEOUT_S, [0]
-                while monotonic() < deadline and sizes != [2, 2, 2]:
+                deadline, sizes = perf_counter() + TIMEOUT_S, [0]
+                while perf_counter() < deadline and sizes != [2, 2, 2]:
                     await mine.getmany(timeout_ms=20)
                     await asyncio.to_thread(other.poll, 20)
                     librdkafka.poll(0.02)

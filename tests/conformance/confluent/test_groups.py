@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -11,10 +11,13 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka import ConsumerGroupTopicPartitions as GroupOffsets
 from confluent_kafka.admin import AdminClient
 
+from tests.conformance import groups
 from tests.conformance.clients import TIMEOUT_S, Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.topics import Topics
 from tests.nodes import RunningNode
+
+admin, node = groups.admin, groups.node
 
 PARTITIONS = 4
 RECORDS = 20
@@ -54,9 +57,9 @@ def member(client: ConfluentClient, topic: str, protocol: str, **configs: Any) -
 
 def poll_until(consumers: list[Consumer], condition: Callable[[], bool]) -> list[bytes]:
     """What they received until then."""
-    deadline, values = monotonic() + TIMEOUT_S, []
+    deadline, values = perf_counter() + TIMEOUT_S, []
     while not condition():
-        assert monotonic() < deadline, [consumer.assignment() for consumer in consumers]
+        assert perf_counter() < deadline, [consumer.assignment() for consumer in consumers]
         for consumer in consumers:
             values += [message.value() for message in consumer.consume(100, 0.05)]
     return [value for value in values if isinstance(value, bytes)]

@@ -7,12 +7,15 @@ import re
 import pytest
 from confluent_kafka import Consumer
 
+from tests.conformance import groups
 from tests.conformance.clients import TIMEOUT_S, Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.java_tools.client import Java
 from tests.conformance.java_tools.test_topics import Tool
 from tests.conformance.topics import Topics
 from tests.nodes import RunningNode
+
+admin, node = groups.admin, groups.node
 
 pytestmark = pytest.mark.java
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from time import monotonic
+from time import perf_counter
 from typing import Any
 
 import pytest
 
+from tests.conformance import groups
 from tests.conformance.clients import TIMEOUT_S, Client, Message
 from tests.conformance.kafka_python.client import KafkaPythonClient, TopicPartition
 from tests.conformance.topics import Topics
 from tests.nodes import RunningNode
+
+admin, node = groups.admin, groups.node
 
 PARTITIONS = 4
 RECORDS = 20
@@ -39,8 +42,8 @@ def member(topic: str) -> dict[str, Any]:
 
 
 def consume(consumer: Any, count: int) -> list[Any]:
-    deadline, received = monotonic() + TIMEOUT_S, []
-    while len(received) < count and monotonic() < deadline:
+    deadline, received = perf_counter() + TIMEOUT_S, []
+    while len(received) < count and perf_counter() < deadline:
         for records in consumer.poll(200).values():
             received += records
     return received
@@ -54,8 +57,8 @@ def test_a_group_goes_on_where_it_committed(client: KafkaPythonClient, topic: st
     with client.consumer(**member(topic)) as consumer:
         assert consumer.committed(TopicPartition(topic, 0)) == RECORDS // PARTITIONS
         consumer.subscribe([topic])
-        deadline = monotonic() + TIMEOUT_S
-        while len(consumer.assignment()) < PARTITIONS and monotonic() < deadline:
+        deadline = perf_counter() + TIMEOUT_S
+        while len(consumer.assignment()) < PARTITIONS and perf_counter() < deadline:
             consumer.poll(100)
         assert [consumer.position(each) for each in sorted(consumer.assignment())] == [
             RECORDS // PARTITIONS
@@ -66,8 +69,8 @@ def test_two_members_share_the_partitions(client: KafkaPythonClient, topic: str)
     with client.consumer(**member(topic)) as first, client.consumer(**member(topic)) as second:
         for consumer in (first, second):
             consumer.subscribe([topic])
-        deadline = monotonic() + TIMEOUT_S
-        while monotonic() < deadline and not (
+        deadline = perf_counter() + TIMEOUT_S
+        while perf_counter() < deadline and not (
             len(first.assignment()) == len(second.assignment()) == PARTITIONS // 2
         ):
             first.poll(50)

@@ -1,12 +1,15 @@
 """An idempotent producer with acks=all that never gives up.
 
-One batch at a time for each partition, sent again with the same sequence until it is acknowledged,
-to whoever leads by then. So when the faults are over, everything that it sent is acknowledged, or
-the cluster has a bug.
+Each batch is sent again with the same sequence until it is acknowledged, to whoever leads by then.
+So when the faults are over everything that it sent is acknowledged, or the cluster has a bug. Up to
+five batches for a partition may be under way at once, but the first of all goes alone: a leader who
+knows nothing of a producer takes whatever comes for its beginning. As with Kafka's own client, what
+has to be sent again goes alone and in order, and nothing new goes meanwhile.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -30,6 +33,7 @@ _INIT_VERSION: Final = 4
 _ACKS_ALL: Final = -1
 _TIMEOUT_MS: Final = 3_000
 _SEQUENCES: Final = 2**31
+_UNDER_WAY_MAX: Final = 5
 
 
 class SimulatedProducer:
@@ -49,6 +53,7 @@ class SimulatedProducer:
         self._record = record
         self._producer_id: int | None = None
         self._sequences: dict[TopicPartition, int] = {}
+        self._pipelines: dict[TopicPartition, _Pipeline] = {}
 
     async def send(self, partition: TopicPartition, *values: bytes) -> int:
         """Writes records as one batch; returns the first one's offset once they are acknowledged.
@@ -67,19 +72,18 @@ class SimulatedProducer:
         )
         for value in values:
             self._record(Sent(self.name, partition, value))
-        while True:
-            offset = await self._try(partition, bytes(batch), values)
-            if offset is not None:
-                break
+        pipeline = self._pipelines.setdefault(partition, _Pipeline())
+        await pipeline.enter(sequence)
+        while (offset := await self._try(partition, bytes(batch), sequence)) is None:
+            await pipeline.wait_turn(sequence)
+        pipeline.leave(sequence)
         for at, value in enumerate(values):
             self._record(
                 Acknowledged(self.name, partition, value, offset + at if offset >= 0 else -1)
             )
         return offset
 
-    async def _try(
-        self, partition: TopicPartition, batch: bytes, values: Sequence[bytes]
-    ) -> int | None:
+    async def _try(self, partition: TopicPartition, batch: bytes, sequence: int) -> int | None:
         leader = await self._client.wait_leader(partition)
         data = PartitionProduceData(index=partition.partition, records=batch)
         request = ProduceRequest(
@@ -99,8 +103,12 @@ class SimulatedProducer:
             return offset
         if error is ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
             return -1
-        if not error.retriable or error is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
-            self._record(ProducerFailed(self.name, partition, values[0], error.name))
+        has_overtaken = (
+            error is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+            and self._pipelines[partition].first != sequence
+        )
+        if not error.retriable and not has_overtaken:
+            self._record(ProducerFailed(self.name, partition, sequence, error.name))
             raise RuntimeError(f"{self.name} cannot go on: {error.name} {result.error_message}")
         await self._client.forget_leader(partition)
         return None
@@ -117,3 +125,43 @@ class SimulatedProducer:
             else:
                 await self._client.back_off()
         return self._producer_id
+
+
+class _Pipeline:
+    """What is under way for a partition, in its order."""
+
+    def __init__(self) -> None:
+        self._sequences: list[int] = []
+        self._room = 1
+        self._again: set[int] = set()
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @property
+    def first(self) -> int:
+        return self._sequences[0]
+
+    async def enter(self, sequence: int) -> None:
+        """Waits until nothing has to be sent again, and there is room."""
+        self._sequences.append(sequence)
+        while self._again or sequence not in self._sequences[: self._room]:
+            await self._wait()
+
+    async def wait_turn(self, sequence: int) -> None:
+        """Waits until this one, which has to be sent again, is the first of all."""
+        self._again.add(sequence)
+        while self.first != sequence:
+            await self._wait()
+
+    def leave(self, sequence: int) -> None:
+        self._sequences.remove(sequence)
+        self._room = _UNDER_WAY_MAX
+        self._again.discard(sequence)
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            if not each.done():
+                each.set_result(None)
+
+    async def _wait(self) -> None:
+        changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(changed)
+        await changed
