@@ -160,15 +160,15 @@ MUTANTS = (
         _replacing(Partition, "is_acknowledged", lambda _self, _offset: True),
         3,
     ),
-    Mutant("serves past the high watermark", _replacing(ReadablePartition, "read", _read_all), 9),
-    Mutant("skips truncation", _no_truncation, 10),
-    Mutant("votes twice in an epoch", _replacing(voting, "_can_vote", _votes_again), 8),
+    Mutant("serves past the high watermark", _replacing(ReadablePartition, "read", _read_all), 3),
+    Mutant("skips truncation", _no_truncation, 5),
+    Mutant("votes twice in an epoch", _replacing(voting, "_can_vote", _votes_again), 9),
     Mutant(
         "forgets producers on failover",
         _around(Partition, "become_leader", _become_leader(_forget_producers)),
-        3,
+        4,
     ),
-    Mutant("loses an fsync", _replacing(Segment, "sync", lambda _self: None), 8),
+    Mutant("loses an fsync", _replacing(Segment, "sync", lambda _self: None), 9),
     Mutant(
         "commits metadata without a majority",
         _replacing(Progress, "maybe_advance_high_watermark", _commits_alone),
@@ -189,15 +189,15 @@ MUTANTS = (
         _replacing(EffectiveTopicConfig, "unclean_leader_election_enable", True),
         9,
     ),
-    Mutant("tells a wrong high watermark", _replacing(ReadablePartition, "read", _tell_end), 5),
-    Mutant("skips records", _replacing(ReadablePartition, "read", _skip_ahead), 3),
-    Mutant("forgets metadata", _around(Replay, "take", _drops_records), 3),
+    Mutant("tells a wrong high watermark", _replacing(ReadablePartition, "read", _tell_end), 1),
+    Mutant("skips records", _replacing(ReadablePartition, "read", _skip_ahead), 4),
+    Mutant("forgets metadata", _around(Replay, "take", _drops_records), 1),
     Mutant("never stops leading", _replacing(Partition, "_stop_leading", _never_stops_leading), 1),
     Mutant("fetches until the first error", _replacing(Fetcher, "run", _fetch_once), 1),
     Mutant(
         "never connects again",
         _replacing(ReconnectBackoff, "after", lambda _self, failures, _dice: failures * 1e6),
-        1,
+        3,
     ),
     Mutant(
         "sends no heartbeats",
@@ -207,6 +207,6 @@ MUTANTS = (
     Mutant(
         "takes every log for its own",
         _replacing(serving, "find_obstacle", lambda _log, _position: None),
-        9,
+        4,
     ),
 )

@@ -40,12 +40,16 @@ class NumberedProducer:
         topic: str,
         partitions: int,
         configs: Mapping[str, Any] | None = None,
+        *,
+        value_bytes: int = 0,
     ) -> None:
+        """Values are numbers in digits, with zeros in front to have so many bytes."""
         self.topic = topic
         self.partitions = partitions
         # By partition, what was acknowledged: the number at each offset.
         self.acknowledged: list[dict[int, int]] = [{} for _ in range(partitions)]
         self.written = 0
+        self._value_bytes = value_bytes
         self._producer = Producer({"bootstrap.servers": bootstrap, **_CONFIGS, **(configs or {})})
         self._errors: list[KafkaError] = []
         self._stopping = threading.Event()
@@ -80,7 +84,7 @@ class NumberedProducer:
             for partition in range(self.partitions):
                 self._producer.produce(
                     self.topic,
-                    value=b"%d" % number,
+                    value=b"%0*d" % (self._value_bytes, number),
                     partition=partition,
                     on_delivery=self._delivered,
                 )

@@ -113,6 +113,12 @@ class CoordinatorShards(Generic[M]):
             else:
                 self._broker.tasks.start(f"load {partition.name}", self._load(shard, partition))
 
+    def close(self) -> None:
+        """The node stops. Whoever waits is told to look for another coordinator."""
+        for shard in self.all:
+            shard.close()
+        self._shards.clear()
+
     def forget(self, partition: Partition) -> None:
         shard = self._shards.pop(partition.name.partition, None)
         if shard is not None:

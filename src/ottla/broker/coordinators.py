@@ -78,6 +78,9 @@ class Coordinators:
     def start(self) -> None:
         self._broker.tasks.start("offset expiry", self._expire())
 
+    def close(self) -> None:
+        self.groups.close()
+
     async def _expire(self) -> None:
         clock = self._broker.clock
         while True:

@@ -252,6 +252,7 @@ class Node:
             with suppress(KafkaError):
                 await registration.take_leave()
             epoch = registration.broker_epoch
+        self.broker.coordinators.close()
         await self._close_connections()
         await self._quorum.close()
         for _, listener in self._listeners:

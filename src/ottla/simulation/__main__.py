@@ -8,6 +8,7 @@ from collections import Counter
 
 from ottla.runtime.dice import SystemDice
 from ottla.simulation.fault_plan import plan_of
+from ottla.simulation.reached_lines import PACKAGES, ReachedLines
 from ottla.simulation.seeded_run import Outcome, run_plan
 from ottla.simulation.shrinking import describe, shrink
 from ottla.simulation.sweep import SeedResult, cores, sweep
@@ -18,6 +19,8 @@ def main() -> int:
     options = _options()
     if options.seed is not None:
         return _replay(options.seed, whole=options.whole, is_shrunk=options.shrink)
+    if options.coverage:
+        return _cover(options.first or 1, options.seeds or 10)
     return _sweep(options)
 
 
@@ -29,6 +32,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60.0, help="of work for many seeds")
     parser.add_argument("--first", type=int, help="the first of many seeds; by default a new one")
     parser.add_argument("--seeds", type=int, help="no more than so many")
+    parser.add_argument(
+        "--coverage", action="store_true", help="tell which lines so many seeds never reach"
+    )
     parser.add_argument("--jobs", type=int, default=cores(), help="processes at once")
     return parser.parse_args()
 
@@ -52,6 +58,18 @@ def _replay(seed: int, *, whole: bool, is_shrunk: bool) -> int:
     for line in trace(outcome.history, whole=whole):
         print(line)
     return _verdict(outcome)
+
+
+def _cover(first: int, seeds: int) -> int:
+    lines = ReachedLines()
+    for seed in range(first, first + seeds):
+        with lines.watching():
+            run_plan(plan_of(seed))
+    for name, missing in lines.unreached().items():
+        print(f"{name[name.index('ottla/') :]}: {', '.join(map(str, missing))}")
+    for package in PACKAGES:
+        print(f"{package}: {lines.share(package):.1%} of the lines of functions")
+    return 0
 
 
 def _verdict(outcome: Outcome) -> int:

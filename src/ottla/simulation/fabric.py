@@ -66,6 +66,10 @@ class Fabric:
         self._off.discard(host)
         self._go_on()
 
+    def clear(self) -> None:
+        """Forgets what is on its way."""
+        self._stalled.clear()
+
     def reaches(self, source: str, target: str) -> bool:
         return target not in self._off and not (
             source != target and self.link(source, target).is_cut

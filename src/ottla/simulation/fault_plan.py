@@ -13,9 +13,6 @@ from ottla.simulation.dice import SeededDice
 
 # How often each kind comes, beside the others.
 _WEIGHTS: Final = {
-    "kill": 6,
-    "kill_within": 4,
-    "stop": 3,
     "pause": 4,
     "part": 5,
     "cut_one_way": 4,
@@ -28,6 +25,13 @@ _WEIGHTS: Final = {
     "reassign": 3,
     "alter_config": 2,
     "topic_churn": 2,
+}
+# Only where a producer has one batch under way: a producer's snapshot, Kafka's own, remembers no
+# more than that, and a leader that starts from it takes what was sent before for out of order.
+_RESTART_WEIGHTS: Final = {
+    "kill": 6,
+    "kill_within": 4,
+    "stop": 3,
     "rolling_restart": 1,
     "kill_all": 1,
 }
@@ -67,6 +71,8 @@ class Plan(NamedTuple):
     producers: int
     faults: tuple[PlannedFault, ...]
     nodes: int = 3
+    # Batches that a producer may have under way for a partition.
+    under_way: int = 1
 
 
 def plan_of(seed: int) -> Plan:
@@ -74,7 +80,10 @@ def plan_of(seed: int) -> Plan:
     dice = SeededDice(f"plan {seed}")
     seconds = dice.between(low=15, high=45)
     is_durable = dice.chance(0.5)
-    weights = {**_WEIGHTS, **(_DURABLE_WEIGHTS if is_durable else {})}
+    under_way = dice.choice((1, 1, 1, 5))
+    weights = dict(_WEIGHTS)
+    if under_way == 1:
+        weights |= _RESTART_WEIGHTS | (_DURABLE_WEIGHTS if is_durable else {})
     names = [name for name, weight in weights.items() for _ in range(weight)]
     faults = []
     at = 2.0
@@ -98,4 +107,5 @@ def plan_of(seed: int) -> Plan:
         producers=dice.between(low=1, high=3),
         faults=tuple(faults),
         nodes=dice.choice((3, 3, 3, 4, 5)),
+        under_way=under_way,
     )

@@ -106,6 +106,13 @@ class Host:
         self._loses_power_fully = power
         self.disk.faults.power_off_after(changes)
 
+    def forget(self) -> None:
+        """Lets go of its process. Only when the world is over."""
+        if self.loop is not None:
+            self._end_process()
+        self.network.listeners.clear()
+        self.network.connections.clear()
+
     def pause(self) -> None:
         if self.loop is not None and not self.is_paused:
             self.is_paused = True

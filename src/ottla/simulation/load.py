@@ -15,8 +15,6 @@ from ottla.simulation.world import World
 _PAUSES_MS: Final = (300, 800, 2_000)
 _BURST_PROBABILITY: Final = 0.3
 _RECORDS_MAX: Final = 4
-# So many batches at once; a leader remembers five of a producer.
-_UNDER_WAY: Final = (1, 3, 5)
 
 
 class Load:
@@ -25,6 +23,7 @@ class Load:
     def __init__(self, world: World, cluster: SimulatedCluster, topic: str, plan: Plan) -> None:
         self._world = world
         self._partitions = [TopicPartition(topic, index) for index in range(plan.partitions)]
+        self._under_way = plan.under_way
         self._is_over = False
         self._writing: dict[bytes, str] = {}
         self._hosts: list[Host] = []
@@ -79,7 +78,7 @@ class Load:
     ) -> None:
         dice = host.dice.fork(str(partition))
         pause_ms_max, number = dice.choice(_PAUSES_MS), 0
-        room = asyncio.Semaphore(dice.choice(_UNDER_WAY))
+        room = asyncio.Semaphore(self._under_way)
         while not self._is_over:
             count = dice.between(low=1, high=_RECORDS_MAX)
             values = [

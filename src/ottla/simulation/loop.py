@@ -11,8 +11,10 @@ would clean up after all.
 from __future__ import annotations
 
 import asyncio
+from asyncio import _set_running_loop
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
+from contextlib import suppress
 from contextvars import Context
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -22,6 +24,7 @@ T = TypeVar("T")
 ErrorContext: TypeAlias = dict[str, Any]
 
 _TASKS_KEPT_MIN: Final = 256
+_CLOSES_MAX: Final = 10
 
 
 class SimulatedLoop(asyncio.AbstractEventLoop):
@@ -66,12 +69,15 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
             self._deferred.append(call)
 
     def forget(self) -> None:
-        """Lets go of its tasks. Only when the world is over: they clean up now."""
+        """Lets go of its tasks. Only when the world is over: they clean up now, and whatever they
+        begin meanwhile is ended with them."""
         self.end()
-        for task in self._tasks:
-            # Nobody is to hear of it: that it is pending is what was meant.
-            task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
-        self._tasks.clear()
+        _set_running_loop(self)
+        try:
+            while self._tasks:
+                _close(self._tasks.pop())
+        finally:
+            _set_running_loop(None)
 
     # ---- what asyncio asks of a loop
 
@@ -141,3 +147,17 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
     def call_exception_handler(self, context: ErrorContext) -> None:
         if not self.has_ended:
             self._on_error(self.name, context)
+
+
+def _close(task: asyncio.Task[Any]) -> None:
+    if task.done():
+        return
+    # Nobody is to hear of it: that it is pending is what was meant.
+    task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
+    coroutine = task.get_coro()
+    assert coroutine is not None
+    for _ in range(_CLOSES_MAX):
+        # One that waits while it cleans up is left waiting, and closed again.
+        with suppress(BaseException):
+            coroutine.close()
+            return

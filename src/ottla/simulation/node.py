@@ -96,6 +96,10 @@ class SimulatedNode(Host):
         super().lose_power()
         self.node = None
 
+    def forget(self) -> None:
+        super().forget()
+        self.node = None
+
     def pause(self) -> None:
         if self.is_running and not self.is_paused:
             self.record(Fault(self.name, "is paused"))

@@ -90,10 +90,12 @@ def heal(world: World, cluster: SimulatedCluster) -> None:
     """Takes back every fault, and starts whatever does not run."""
     world.fabric.heal_all()
     for node in cluster.nodes:
-        if node.disk.faults.is_failing or node.disk.room_left() < _ROOM_BYTES:
-            # A directory that failed stays offline until somebody looks after it.
+        # A directory that failed stays offline until somebody looks after it.
+        if node.disk.room_left() < _ROOM_BYTES:
             node.disk.limit_space(None)
             node.kill()
+        if node.disk.faults.is_failing:
+            node.lose_power()
         node.disk.faults.heal("/")
         node.disk.faults.power_on()
         node.resume()

@@ -48,6 +48,7 @@ class World:
         self.fabric = Fabric(self.scheduler, self.dice.fork("network"))
         self.clock = HostClock(self.scheduler)
         self.has_notes = notes
+        self._is_over = False
         self._hosts: dict[str, Host] = {}
         self.surroundings = Surroundings(
             self.scheduler, Neighbourhood(self.fabric), self.dice, self.record, self._on_error
@@ -112,7 +113,8 @@ class World:
             await self.clock.sleep(_STEP_SECONDS)
 
     def record(self, event: Event) -> None:
-        self.history.add(self.scheduler.now, event)
+        if not self._is_over:
+            self.history.add(self.scheduler.now, event)
 
     # ----
 
@@ -123,13 +125,17 @@ class World:
 
     def _close(self) -> None:
         """What was killed is let go of only now; what it then says is nobody's business."""
+        self._is_over = True
         hook, sys.unraisablehook = sys.unraisablehook, lambda _unraisable: None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)
                 for loop in self.surroundings.loops:
                     loop.forget()
+                for host in self._hosts.values():
+                    host.forget()
                 self.scheduler.clear()
+                self.fabric.clear()
                 gc.collect()
         finally:
             sys.unraisablehook = hook

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,13 @@ from tests.cluster_processes import wait_until
 from tests.conformance.clients import Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.java_tools.cluster import ClusterTools, write_plan
+from tests.soak import at_scale
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("cluster tools")]
 
 REASSIGN = "kafka-reassign-partitions"
+MEGABYTES = at_scale(quick=4, soak=100)
+MEGABYTES_PER_SECOND = at_scale(quick=2, soak=5)
 # Bytes per second: the first fetch brings a thousand times as much.
 SLOW = "1000"
 NOTHING_MOVES = "No partition reassignments found.\n"
@@ -132,6 +136,22 @@ def test_a_throttled_move_goes_on_when_it_may_and_can_be_taken_back(
     wait_until(lambda: tools(REASSIGN, "--list") == NOTHING_MOVES, "it has moved", seconds_max=20)
     wait_replicas(tools, "throttled", [(3, 2)])
     assert "throttled-0 is completed" in tools(REASSIGN, *where, "--verify")
+
+
+def test_a_move_is_as_fast_as_its_throttle(tools: ClusterTools, tmp_path: Path) -> None:
+    size, rate = MEGABYTES * 1_000_000, MEGABYTES_PER_SECOND * 1_000_000
+    tools.create("measured", [[1, 2]])
+    fill(tools, "measured", megabytes=MEGABYTES)
+    plan = write_plan(tmp_path / "plan.json", {("measured", 0): [2, 3]})
+    where = ("--reassignment-json-file", plan)
+    tools(REASSIGN, *where, "--execute", "--throttle", str(rate))
+    started = time.perf_counter()
+    wait_until(lambda: tools(REASSIGN, "--list") == NOTHING_MOVES, "it has moved")
+    seconds = time.perf_counter() - started
+    # The first fetch and the last may each bring a megabyte at once; what was moved before counts.
+    assert (size - 2_000_000) / rate < seconds < size / rate + 10
+    wait_replicas(tools, "measured", [(2, 3)])
+    tools(REASSIGN, *where, "--verify")
 
 
 def test_replicas_that_there_cannot_be_are_refused(tools: ClusterTools, tmp_path: Path) -> None:

@@ -42,7 +42,8 @@ def member(topic: str) -> dict[str, Any]:
 
 
 def consume(consumer: Any, count: int) -> list[Any]:
-    deadline, received = perf_counter() + TIMEOUT_S, []
+    deadline = perf_counter() + TIMEOUT_S
+    received: list[Any] = []
     while len(received) < count and perf_counter() < deadline:
         for records in consumer.poll(200).values():
             received += records

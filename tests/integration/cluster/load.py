@@ -22,8 +22,10 @@ _CONFIGS = {"socket.timeout.ms": 3_000, "request.timeout.ms": 2_000}
 class TimedProducer(NumberedProducer):
     """Numbers what it writes, and knows when each partition's acknowledgements came."""
 
-    def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
-        super().__init__(bootstrap, topic, partitions, _CONFIGS)
+    def __init__(
+        self, bootstrap: str, topic: str, partitions: int, *, value_bytes: int = 0
+    ) -> None:
+        super().__init__(bootstrap, topic, partitions, _CONFIGS, value_bytes=value_bytes)
         self._times: list[list[float]] = [[] for _ in range(partitions)]
 
     @property

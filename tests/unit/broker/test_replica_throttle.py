@@ -45,7 +45,7 @@ def register_follower(node: OneNode) -> None:
             for name, (low, high) in SUPPORTED_FEATURES.items()
         ],
         rack=None,
-        log_dirs=[Uuid(b"the follower's di")],
+        log_dirs=[Uuid(b"the follower's d")],
     )
     assert node.run(node.controller.submit(register_broker, request)).error_code == 0
 
@@ -93,7 +93,7 @@ class FollowerSession:
         self._session = (0, 0)
         self.offset = 0
 
-    def fetch(self, *, wait_ms: int = 0, says_position: bool = True) -> int:
+    def fetch(self, *, says_position: bool = True) -> int:
         """How many bytes came."""
         asked = FetchPartition(
             partition=0,
@@ -105,7 +105,7 @@ class FollowerSession:
         session_id, epoch = self._session
         request = FetchRequest(
             replica_state=ReplicaState(replica_id=FOLLOWER, replica_epoch=-1),
-            max_wait_ms=wait_ms,
+            max_wait_ms=0,
             min_bytes=1,
             session_id=session_id,
             session_epoch=epoch,
@@ -130,7 +130,7 @@ def test_a_throttled_replica_waits_until_the_rate_allows_more(node: OneNode) -> 
     assert first > 0, "nothing has gone by yet"
     assert follower.fetch() == 0
     # It is looked at again though the follower has nothing new to say.
-    node.run(node.clock.sleep(first / 1_000 + 1))
+    node.clock.advance(first / 1_000 + 1)
     assert follower.fetch(says_position=False) > 0
 
 

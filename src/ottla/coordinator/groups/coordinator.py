@@ -7,6 +7,7 @@ do for groups of that type: in `classic/`, in `consumer/` and in `ottla.coordina
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ottla.coordinator.groups.classic.group import ClassicGroup
 from ottla.coordinator.groups.classic.joining import ClassicJoining
@@ -22,6 +23,7 @@ from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.groups.consumer.heartbeats import ConsumerHeartbeats
 from ottla.coordinator.groups.context import GroupContext
 from ottla.coordinator.groups.describing import describe_classic, list_groups
+from ottla.coordinator.groups.group import NO_MEMBER_ID
 from ottla.coordinator.groups.replaying import GroupReplay
 from ottla.coordinator.offsets.committing import commit_offsets, require_may_commit
 from ottla.coordinator.offsets.deleting import (
@@ -61,7 +63,8 @@ class GroupCoordinator(GroupReplay):
         self._joining = ClassicJoining(context, self._sessions, self._rebalancing)
         self._syncing = ClassicSyncing(self._rebalancing)
         self._presence = ClassicPresence(self._sessions, self._rebalancing)
-        self._heartbeats = ConsumerHeartbeats(context)
+        self._heartbeats = ConsumerHeartbeats(context, self._resume_downgraded)
+        self._classic_members = self._heartbeats.classic_members
 
     # ---- life
 
@@ -78,6 +81,11 @@ class GroupCoordinator(GroupReplay):
         if len(group.members) > self._context.settings.max_size:
             self._rebalancing.prepare(group, "it has more members than group.max.size")
 
+    def _resume_downgraded(self, group: ClassicGroup) -> None:
+        for member in group.members.values():
+            self._sessions.renew(group, member)
+        self._rebalancing.prepare(group, "it has members of the classic protocol only")
+
     def unloaded(self) -> None:
         for group in self.groups:
             if isinstance(group, ClassicGroup):
@@ -86,18 +94,43 @@ class GroupCoordinator(GroupReplay):
     # ---- members
 
     def join(self, client: Client, request: JoinGroupRequest, reply: Reply) -> Outcome:
-        return self._joining.join(client, request, reply)
+        group = self.groups.get(request.group_id)
+        if not isinstance(group, ConsumerGroup):
+            return self._joining.join(client, request, reply)
+        if not group.is_empty:
+            return self._classic_members.join(client, group, request)
+        return self._join_emptied(client, group, request, reply)
+
+    def _join_emptied(
+        self, client: Client, group: ConsumerGroup, request: JoinGroupRequest, reply: Reply
+    ) -> Outcome:
+        """The first member decides once more what the group is."""
+        if request.member_id != NO_MEMBER_ID:
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"group {group.id} has no members")
+        self.groups.remove(group.id)
+        try:
+            outcome = self._joining.join(client, request, reply)
+        except KafkaError:
+            self.groups.put(group)
+            raise
+        return replace(outcome, records=[*group.tombstones(), *outcome.records], is_applied=True)
 
     def sync(self, request: SyncGroupRequest, reply: Reply) -> Outcome:
         group = self._require_with_members(request.group_id)
+        if isinstance(group, ConsumerGroup):
+            return self._classic_members.sync(group, request)
         return self._syncing.sync(group, request, reply)
 
     def heartbeat(self, request: HeartbeatRequest) -> Outcome:
         group = self._require_with_members(request.group_id)
+        if isinstance(group, ConsumerGroup):
+            return self._classic_members.heartbeat(group, request)
         return self._presence.heartbeat(group, request)
 
     def leave(self, group_id: str, members: Sequence[MemberIdentity]) -> Outcome:
         group = self._require_with_members(group_id)
+        if isinstance(group, ConsumerGroup):
+            return self._classic_members.leave(group, members)
         return self._presence.leave(group, members)
 
     def consumer_heartbeat(self, client: Client, request: ConsumerGroupHeartbeatRequest) -> Outcome:
@@ -111,12 +144,12 @@ class GroupCoordinator(GroupReplay):
                 group.is_metadata_stale = True
         return NOTHING
 
-    def _require_with_members(self, group_id: str) -> ClassicGroup:
-        group = self.groups.get_classic(group_id)
-        if group is None:
-            # Whoever asks takes itself for a member, and is to join again.
-            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Group {group_id} not found.")
-        return group
+    def _require_with_members(self, group_id: str) -> ClassicGroup | ConsumerGroup:
+        group = self.groups.get(group_id)
+        if isinstance(group, ClassicGroup | ConsumerGroup):
+            return group
+        # Whoever asks takes itself for a member, and is to join again.
+        raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Group {group_id} not found.")
 
     # ---- offsets
 

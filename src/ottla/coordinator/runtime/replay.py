@@ -1,4 +1,8 @@
-"""A partition's log, applied to a coordinator's state batch by batch.
+"""A partition's log, applied to a coordinator's state.
+
+Of the records of one key only the last counts, which is why such a topic can be compacted. So what
+is read at once is compacted first: a million commits of the same offsets cost little more than the
+offsets. Records of transactions, and what ends them, are applied in between, one by one.
 
 Records that cannot be read are left out with a warning, as are those of types that are not known
 here: they were written by a newer release, or by somebody who may not. The rest is still right.
@@ -8,6 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from typing import Final
 
 from ottla.coordinator.runtime.state_machine import StateMachine
 from ottla.model import NO_PRODUCER_ID, Buffer, TopicPartition
@@ -17,11 +22,17 @@ from ottla.wire.records import (
     ControlRecordType,
     iterate_batches,
     iterate_records,
+    read_body,
     read_control_type,
+    walk_records,
 )
-from ottla.wire.schema import Message
+from ottla.wire.varint import read_varint
 
 _log = logging.getLogger(__name__)
+
+
+# Applying lets others go on after so many records.
+_RECORDS_AT_ONCE: Final = 64
 
 
 class Replay:
@@ -31,34 +42,60 @@ class Replay:
         self.position = start_offset
         self._name = name
         self._machine = machine
-        # Most records of the log have a key that was there before.
-        self._keys: dict[bytes, Message | None] = {}
+        # By key, the last value and its offset, in the order of these offsets.
+        self._latest: dict[bytes, tuple[bytes | None, int]] = {}
 
     def apply(self, batches: Buffer) -> Iterator[None]:
-        """Applies whole batches that follow each other, and yields after each."""
+        """Applies whole batches that follow each other, and yields now and then."""
         for at, header in iterate_batches(batches):
-            if header.last_offset >= self.position:
-                self._apply_batch(batches, at, header)
-                self.position = header.last_offset + 1
+            if header.last_offset < self.position:
+                continue
+            if header.is_transactional or header.is_control:
+                yield from self._flush()
+                self._apply_transaction(batches, at, header)
+            else:
+                self._gather(batches, at, header)
+            self.position = header.last_offset + 1
             yield
+        yield from self._flush()
 
-    def _apply_batch(self, batches: Buffer, at: int, header: BatchHeader) -> None:
-        producer_id = header.producer_id if header.is_transactional else NO_PRODUCER_ID
+    def _gather(self, batches: Buffer, at: int, header: BatchHeader) -> None:
+        latest, position = self._latest, self.position
+        body = read_body(batches, at, header)
+        for _, end, _, offset_delta, key, is_null, value_at in walk_records(
+            body, header.record_count
+        ):
+            offset = header.base_offset + offset_delta
+            if offset < position or key is None:
+                continue
+            value = None
+            if not is_null:
+                size, value_at = read_varint(body, value_at)
+                value = body[value_at : min(value_at + size, end)]
+            latest.pop(key, None)
+            latest[key] = (value, offset)
+
+    def _flush(self) -> Iterator[None]:
+        latest, self._latest = self._latest, {}
+        for count, (key, (value, offset)) in enumerate(latest.items(), 1):
+            self._apply_record(key, value, offset, NO_PRODUCER_ID)
+            if count % _RECORDS_AT_ONCE == 0:
+                yield
+
+    def _apply_transaction(self, batches: Buffer, at: int, header: BatchHeader) -> None:
         for record in iterate_records(batches, at):
             if record.offset < self.position or record.key is None:
                 continue
             if header.is_control:
                 self._apply_marker(record.key, header.producer_id)
             else:
-                self._apply_record(record.key, record.value, record.offset, producer_id)
+                self._apply_record(record.key, record.value, record.offset, header.producer_id)
 
     def _apply_record(
         self, raw_key: bytes, raw_value: bytes | None, offset: int, producer_id: int
     ) -> None:
         try:
-            key = self._keys.get(raw_key)
-            if key is None:
-                key = self._keys[raw_key] = self._machine.record_types.decode_key(raw_key)
+            key = self._machine.record_types.decode_key(raw_key)
             value = None
             if raw_value is not None:
                 value, _ = self._machine.record_types.decode_value(key, raw_value)

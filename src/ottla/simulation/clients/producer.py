@@ -94,6 +94,7 @@ class SimulatedProducer:
         try:
             response: Any = await self._client.ask_node(leader.node_id, request, _PRODUCE_VERSION)
         except ChannelError:
+            self._pipelines[partition].send_again(sequence)
             await self._client.forget_leader(partition)
             return None
         result = response.responses[0].partition_responses[0]
@@ -110,6 +111,7 @@ class SimulatedProducer:
         if not error.retriable and not has_overtaken:
             self._record(ProducerFailed(self.name, partition, sequence, error.name))
             raise RuntimeError(f"{self.name} cannot go on: {error.name} {result.error_message}")
+        self._pipelines[partition].send_again(sequence)
         await self._client.forget_leader(partition)
         return None
 
@@ -146,9 +148,12 @@ class _Pipeline:
         while self._again or sequence not in self._sequences[: self._room]:
             await self._wait()
 
+    def send_again(self, sequence: int) -> None:
+        """This one was not acknowledged. From now on nothing new is sent."""
+        self._again.add(sequence)
+
     async def wait_turn(self, sequence: int) -> None:
         """Waits until this one, which has to be sent again, is the first of all."""
-        self._again.add(sequence)
         while self.first != sequence:
             await self._wait()
 

@@ -6,87 +6,17 @@ from typing import Any
 
 import pytest
 
-from ottla.coordinator.groups.client import Client
-from ottla.metadata import MetadataImage, PartitionRegistration, Topic
-from ottla.model import ErrorCode, Uuid
-from ottla.wire.messages import consumer_group_heartbeat as wire
+from ottla.metadata import MetadataImage
+from ottla.model import ErrorCode
 from ottla.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from tests.group_shard import GROUP, Answer, GroupShard
+from tests.consumer_members import REBALANCE_MS, Member, add_topic, all_of
+from tests.group_shard import GROUP, GroupShard
 
-REBALANCE_MS = 60_000
 SESSION_S = 45
-
-
-def topic_id(name: str) -> Uuid:
-    return Uuid(name.encode().ljust(16, b"."))
-
-
-def add_topic(image: MetadataImage, name: str, partitions: int) -> None:
-    known = image.topics.by_name.get(name)
-    if known is not None:
-        image.topics.remove(known)
-    registration: Any = PartitionRegistration
-    image.topics.add(Topic(topic_id(name), name, dict.fromkeys(range(partitions), registration)))
-
-
-class Member:
-    """A client that does what it is told, when the test lets it."""
-
-    def __init__(self, shard: GroupShard, member_id: str, **joining: Any) -> None:
-        self.shard = shard
-        self.id = member_id
-        self.epoch = 0
-        self.owned: set[tuple[str, int]] = set()
-        self.instance_id = joining.pop("instance_id", None)
-        self.joining = {"subscribed_topic_names": ["t"], **joining}
-
-    def ask(self, **fields: Any) -> Answer:
-        request = wire.ConsumerGroupHeartbeatRequest(
-            **{
-                "group_id": GROUP,
-                "member_id": self.id,
-                "member_epoch": self.epoch,
-                "instance_id": self.instance_id,
-                **fields,
-            }
-        )
-        client = Client("client", "/127.0.0.1", 1)
-        return self.shard.submit(lambda groups: groups.consumer_heartbeat(client, request))
-
-    def join(self) -> Member:
-        self.epoch, self.owned = 0, set()
-        self._follow(
-            self.ask(rebalance_timeout_ms=REBALANCE_MS, topic_partitions=[], **self.joining)
-        )
-        return self
-
-    def beat(self, *, tells_owned: bool = True, **fields: Any) -> Member:
-        """A heartbeat, after which it has let go of, and taken, what it was told to."""
-        if tells_owned:
-            fields["topic_partitions"] = [
-                wire.TopicPartitions(topic_id=topic_id(name), partitions=[number])
-                for name, number in sorted(self.owned)
-            ]
-        self._follow(self.ask(**fields))
-        return self
-
-    def _follow(self, answer: Answer) -> None:
-        assert answer.error == ErrorCode.NONE, answer.value
-        response: wire.ConsumerGroupHeartbeatResponse = answer.value
-        self.epoch = response.member_epoch
-        if response.assignment is not None:
-            self.owned = {
-                (bytes(each.topic_id).rstrip(b".").decode(), number)
-                for each in response.assignment.topic_partitions
-                for number in each.partitions
-            }
-
-    def leave(self, epoch: int = -1) -> Answer:
-        return self.ask(member_epoch=epoch)
 
 
 @pytest.fixture
@@ -104,10 +34,6 @@ def settle(*members: Member) -> None:
 
 def everything(*members: Member) -> list[tuple[str, int]]:
     return sorted(each for member in members for each in member.owned)
-
-
-def all_of(name: str, count: int) -> list[tuple[str, int]]:
-    return [(name, number) for number in range(count)]
 
 
 def test_the_first_member_is_given_everything_at_once(shard: GroupShard) -> None:

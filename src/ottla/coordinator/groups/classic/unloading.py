@@ -1,4 +1,4 @@
-"""What becomes of those who wait when a group's coordinator moves to another node."""
+"""What becomes of those who wait when a group is not here, or not classic, any more."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from ottla.coordinator.groups.classic.responses import (
     join_refused,
     sync_refused,
 )
-from ottla.coordinator.groups.classic.states import ClassicState
 from ottla.model import ErrorCode
 
 
 def refuse_waiting(group: ClassicGroup, error: ErrorCode) -> None:
-    group.state = ClassicState.DEAD
     for member in list(group.members.values()):
         answer_join(member, join_refused(error, member.id))
         answer_sync(member, sync_refused(error))

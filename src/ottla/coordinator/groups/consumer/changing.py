@@ -5,6 +5,8 @@ Nothing is changed before the records are appended; this is the group as it will
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
 from ottla.coordinator.groups.consumer.group import ConsumerGroup, ResolvedRegex
 from ottla.coordinator.groups.consumer.group_records import (
@@ -27,6 +29,8 @@ from ottla.coordinator.groups.consumer.target_assignment import (
 from ottla.coordinator.groups.context import GroupContext
 from ottla.coordinator.runtime.outcome import CoordinatorRecord
 
+T = TypeVar("T")
+
 
 class GroupChange:
     """Made for one request."""
@@ -37,21 +41,22 @@ class GroupChange:
         self.target_epoch = group.target_epoch
         self._context = context
         self._group = group
-        self._members = dict(group.members)
-        self._targets = dict(group.targets)
-        self._regexes = dict(group.regexes)
+        # Replaced, never changed, so that a heartbeat without news copies nothing.
+        self._members = group.members
+        self._targets = group.targets
+        self._regexes = group.regexes
 
     def target_of(self, member_id: str) -> Assignment:
         return self._targets.get(member_id, NO_PARTITIONS)
 
     def put(self, member: ConsumerMember) -> None:
         """Notes who a member is; what it has comes later."""
-        self._members[member.id] = member
+        self._members = {**self._members, member.id: member}
         self.records.append(member_record(self._group.id, member))
 
     def remove(self, member_id: str) -> None:
-        self._members.pop(member_id, None)
-        self._targets.pop(member_id, None)
+        self._members = _without(self._members, member_id)
+        self._targets = _without(self._targets, member_id)
         self.records += member_tombstones(self._group.id, member_id)
 
     def replace_static(self, old: ConsumerMember, new: ConsumerMember) -> None:
@@ -59,7 +64,7 @@ class GroupChange:
         group_id, target = self._group.id, self.target_of(old.id)
         self.remove(old.id)
         self.put(new)
-        self._targets[new.id] = target
+        self._targets = {**self._targets, new.id: target}
         self.records.append(target_record(group_id, new.id, target))
         self.records.append(current_assignment_record(group_id, new))
 
@@ -96,7 +101,7 @@ class GroupChange:
         """Whether one stands for other topics than it did."""
         used = {member.regex for member in self._members.values() if member.regex is not None}
         for regex in sorted(set(self._regexes) - used):
-            del self._regexes[regex]
+            self._regexes = _without(self._regexes, regex)
             self.records.append(regex_tombstone(self._group.id, regex))
         has_changed = False
         for regex in sorted(used):
@@ -106,7 +111,11 @@ class GroupChange:
                 continue
             now_ms = self._context.now_ms()
             resolved = ResolvedRegex(topics, version=now_ms, timestamp=now_ms)
-            self._regexes[regex] = resolved
+            self._regexes = {**self._regexes, regex: resolved}
             self.records.append(regex_record(self._group.id, regex, resolved))
             has_changed = True
         return has_changed
+
+
+def _without(known: dict[str, T], key: str) -> dict[str, T]:
+    return {each: value for each, value in known.items() if each != key}

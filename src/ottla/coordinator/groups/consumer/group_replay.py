@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS
-from ottla.coordinator.groups.classic.group import ClassicGroup
 from ottla.coordinator.groups.consumer.group import ConsumerGroup, ResolvedRegex
 from ottla.coordinator.groups.consumer.group_records import assignment_of
 from ottla.coordinator.groups.consumer.member import LEAVE_EPOCH, ConsumerMember, MemberState
@@ -46,8 +45,7 @@ class ConsumerReplay:
         group = self._groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             return group
-        # Offsets that come before the rest of the group have made a simple one.
-        assert group is None or (isinstance(group, ClassicGroup) and group.is_empty)
+        # If there is a classic one, offsets that come before the rest of the group have made it.
         made = ConsumerGroup(group_id)
         self._groups.put(made)
         return made

@@ -9,6 +9,7 @@ FENCED_INSTANCE_ID, UNSUPPORTED_ASSIGNOR, INVALID_REGULAR_EXPRESSION, GROUP_MAX_
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 
 from ottla.coordinator.groups.assignors.assignor import (
@@ -16,9 +17,21 @@ from ottla.coordinator.groups.assignors.assignor import (
     Assignment,
     TopicIdPartition,
 )
+from ottla.coordinator.groups.classic.group import ClassicGroup
+from ottla.coordinator.groups.classic.group_records import group_record as classic_group_record
+from ottla.coordinator.groups.classic.unloading import refuse_waiting
 from ottla.coordinator.groups.client import Client
+from ottla.coordinator.groups.consumer.advancing import advance, stale_again
 from ottla.coordinator.groups.consumer.changing import GroupChange
+from ottla.coordinator.groups.consumer.classic_members import ClassicMembers
 from ottla.coordinator.groups.consumer.configs import group_configs
+from ottla.coordinator.groups.consumer.conversion import (
+    can_downgrade,
+    can_upgrade,
+    downgraded,
+    upgrade_records,
+    upgraded,
+)
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.groups.consumer.group_records import by_topic, current_assignment_record
 from ottla.coordinator.groups.consumer.member import (
@@ -26,12 +39,12 @@ from ottla.coordinator.groups.consumer.member import (
     STATIC_LEAVE_EPOCH,
     ConsumerMember,
 )
-from ottla.coordinator.groups.consumer.reconciliation import reconcile
 from ottla.coordinator.groups.consumer.sessions import ConsumerSessions
 from ottla.coordinator.groups.consumer.validation import check_heartbeat
 from ottla.coordinator.groups.context import GroupContext
-from ottla.coordinator.runtime.outcome import CoordinatorRecord, OnCommitted, Outcome
+from ottla.coordinator.runtime.outcome import CoordinatorRecord, Outcome
 from ottla.model import ErrorCode, KafkaError, uuid_to_text
+from ottla.wire.errors import ProtocolError
 from ottla.wire.messages import consumer_group_heartbeat as wire
 
 _log = logging.getLogger(__name__)
@@ -40,15 +53,25 @@ _log = logging.getLogger(__name__)
 class ConsumerHeartbeats:
     """Made with the coordinator of a partition."""
 
-    def __init__(self, context: GroupContext) -> None:
+    def __init__(
+        self, context: GroupContext, resume_classic: Callable[[ClassicGroup], None]
+    ) -> None:
+        """`resume_classic` has a group that is classic again rebalance."""
         self._context = context
+        self._resume_classic = resume_classic
         self._sessions = ConsumerSessions(context, self._fence)
+        self.classic_members = ClassicMembers(context, self._sessions, self._fence)
 
     def resume(self, group: ConsumerGroup) -> None:
         """The group was loaded: its members have a session's time to show themselves."""
         timeout_ms = group_configs(self._context, group.id).session_timeout_ms
         for member in group.members.values():
-            self._sessions.renew(group.id, member.id, timeout_ms=timeout_ms)
+            classic = member.classic
+            self._sessions.renew(
+                group.id,
+                member.id,
+                timeout_ms=timeout_ms if classic is None else classic.session_timeout_ms,
+            )
             self._sessions.follow(group.id, member)
 
     def heartbeat(self, client: Client, request: wire.ConsumerGroupHeartbeatRequest) -> Outcome:
@@ -69,21 +92,17 @@ class ConsumerHeartbeats:
             self._require_room(group)
         # Version 0 leaves it to the coordinator.
         member_id = request.member_id or uuid_to_text(self._context.dice.uuid())
-        member = _before(known, member_id)
-        updated = _updated(member, client, request)
-        if known is not None and (known.id != member_id or known.epoch < 0):
-            change.replace_static(known, updated)
-        elif updated != known:
-            change.put(updated)
-        wants_other = (updated.topics, updated.regex) != (member.topics, member.regex)
+        before = _before(known, member_id)
         was_stale = group.is_metadata_stale
-        if wants_other or was_stale or known is None:
-            change.settle(has_changed=wants_other)
-            group.is_metadata_stale = False
-        if change.epoch > change.target_epoch:
-            change.assign()
-        owned = _owned(request)
-        current = self._reconcile(group, change, updated, owned)
+        current = advance(
+            group,
+            change,
+            self._sessions,
+            known=known,
+            before=before,
+            updated=_updated(before, client, request),
+            owned=_owned(request),
+        )
         configs = group_configs(self._context, group.id)
         self._sessions.renew(group.id, member_id, timeout_ms=configs.session_timeout_ms)
         response = wire.ConsumerGroupHeartbeatResponse(
@@ -94,33 +113,8 @@ class ConsumerHeartbeats:
         if _is_full(request) or known is None or current.assigned != known.assigned:
             response.assignment = _assignment(current.assigned)
         return Outcome(
-            change.records, response, on_committed=_stale_again(group) if was_stale else None
+            change.records, response, on_committed=stale_again(group) if was_stale else None
         )
-
-    def _reconcile(
-        self,
-        group: ConsumerGroup,
-        change: GroupChange,
-        member: ConsumerMember,
-        owned: Assignment | None,
-    ) -> ConsumerMember:
-        if member.is_reconciled_to(change.target_epoch):
-            return member
-
-        def is_free(partition: TopicIdPartition) -> bool:
-            return group.owner_of(partition) in (None, member.id)
-
-        current = reconcile(
-            member,
-            target_epoch=change.target_epoch,
-            target=change.target_of(member.id),
-            owned=owned,
-            is_free=is_free,
-        )
-        if current != member:
-            change.records.append(current_assignment_record(group.id, current))
-            self._sessions.follow(group.id, current)
-        return current
 
     # ---- who it is
 
@@ -136,12 +130,27 @@ class ConsumerHeartbeats:
                 return ConsumerGroup(request.group_id), []
             if group.is_empty:
                 return ConsumerGroup(request.group_id), list(group.tombstones())
+            if isinstance(group, ClassicGroup) and can_upgrade(self._context, group):
+                return self._upgrade(group)
         raise KafkaError(
             ErrorCode.GROUP_ID_NOT_FOUND,
             f"Group {request.group_id} not found."
             if group is None
             else f"Group {request.group_id} is not a consumer group.",
         )
+
+    def _upgrade(self, classic: ClassicGroup) -> tuple[ConsumerGroup, list[CoordinatorRecord]]:
+        try:
+            group = upgraded(self._context, classic)
+        except ProtocolError as error:
+            raise KafkaError(
+                ErrorCode.GROUP_ID_NOT_FOUND,
+                f"Group {classic.id} cannot become a consumer group: {error}",
+            ) from error
+        # Whoever waits joins again, and is in the new group then.
+        refuse_waiting(classic, ErrorCode.REBALANCE_IN_PROGRESS)
+        self.resume(group)
+        return group, upgrade_records(classic, group, now_ms=self._context.now_ms())
 
     def _known_member(
         self, group: ConsumerGroup, request: wire.ConsumerGroupHeartbeatRequest
@@ -216,10 +225,23 @@ class ConsumerHeartbeats:
     def _fence(self, group: ConsumerGroup, member: ConsumerMember, reason: str) -> Outcome:
         _log.info("group %s: member %s %s", group.id, member.id, reason)
         self._sessions.end(group.id, member.id)
+        if can_downgrade(self._context, group, member):
+            return self._downgrade(group, member)
         change = GroupChange(self._context, group)
         change.remove(member.id)
         change.settle(has_changed=True)
         return Outcome(change.records)
+
+    def _downgrade(self, group: ConsumerGroup, leaving: ConsumerMember) -> Outcome:
+        """The last member of the consumer protocol goes: the others are a classic group again."""
+        classic = downgraded(self._context, group, leaving)
+        for member_id in group.members:
+            self._sessions.end(group.id, member_id)
+        assignments = {member.id: member.assignment for member in classic.members.values()}
+        records = [*group.tombstones(), classic_group_record(classic, assignments)]
+        self._context.groups.put(classic)
+        self._resume_classic(classic)
+        return Outcome(records, is_applied=True)
 
 
 def _before(known: ConsumerMember | None, member_id: str) -> ConsumerMember:
@@ -294,13 +316,3 @@ def _assignment(assigned: Assignment) -> wire.Assignment:
             for topic_id, numbers in by_topic(assigned).items()
         ]
     )
-
-
-def _stale_again(group: ConsumerGroup) -> OnCommitted:
-    """What was not written has to be looked at once more."""
-
-    def told(error: ErrorCode) -> Outcome:
-        group.is_metadata_stale |= bool(error)
-        return Outcome()
-
-    return told

@@ -1,5 +1,5 @@
-"""How long a group of the consumer protocol waits for a member: for its heartbeats, and to let go
-of what it is told to."""
+"""How long a group of the consumer protocol waits for a member: for its heartbeats, to let go of
+what it is told to, and, of a member of the classic protocol, to join and to sync."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ConsumerSessions:
     def follow(self, group_id: str, member: ConsumerMember) -> None:
         """A member that has to let go of partitions has its rebalance timeout for that."""
         key = ("revocation", group_id, member.id)
-        if member.state is not MemberState.UNREVOKED_PARTITIONS:
+        if member.classic is not None or member.state is not MemberState.UNREVOKED_PARTITIONS:
             self._context.timers.cancel(key)
             return
         member_id, epoch = member.id, member.epoch
@@ -41,9 +41,37 @@ class ConsumerSessions:
             operation=lambda: self._over(group_id, member_id, epoch, "did not let go in time"),
         )
 
+    def has_to_join(self, group_id: str, member: ConsumerMember) -> None:
+        """A member of the classic protocol was told to join again."""
+        member_id = member.id
+        self._context.timers.schedule_if_absent(
+            ("join", group_id, member_id),
+            delay_ms=member.rebalance_timeout_ms,
+            operation=lambda: self._over(group_id, member_id, None, "did not join in time"),
+        )
+
+    def has_joined(self, group_id: str, member: ConsumerMember) -> None:
+        """A member of the classic protocol is to ask for its assignment now."""
+        member_id = member.id
+        self._renew_classic(group_id, member)
+        self._context.timers.cancel(("join", group_id, member_id))
+        self._context.timers.schedule(
+            ("sync", group_id, member_id),
+            delay_ms=member.rebalance_timeout_ms,
+            operation=lambda: self._over(group_id, member_id, None, "did not sync in time"),
+        )
+
+    def has_synced(self, group_id: str, member: ConsumerMember) -> None:
+        self._renew_classic(group_id, member)
+        self._context.timers.cancel(("sync", group_id, member.id))
+
+    def _renew_classic(self, group_id: str, member: ConsumerMember) -> None:
+        assert member.classic is not None
+        self.renew(group_id, member.id, timeout_ms=member.classic.session_timeout_ms)
+
     def end(self, group_id: str, member_id: str) -> None:
-        self._context.timers.cancel(("session", group_id, member_id))
-        self._context.timers.cancel(("revocation", group_id, member_id))
+        for what in ("session", "revocation", "join", "sync"):
+            self._context.timers.cancel((what, group_id, member_id))
 
     def _over(self, group_id: str, member_id: str, epoch: int | None, reason: str) -> Outcome:
         group = self._context.groups.get(group_id)

@@ -1,0 +1,235 @@
+"""Members of the classic protocol in a group of the consumer protocol, until they are upgraded.
+
+To them it looks like a classic group: a generation is their epoch, a rebalance is being told to
+join again whenever there is something to let go of or to take. Nobody leads; the coordinator
+assigns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from ottla.coordinator.groups.classic.group import CONSUMER_PROTOCOL_TYPE
+from ottla.coordinator.groups.classic.responses import join_refused
+from ottla.coordinator.groups.client import Client
+from ottla.coordinator.groups.consumer.advancing import advance, stale_again
+from ottla.coordinator.groups.consumer.changing import GroupChange
+from ottla.coordinator.groups.consumer.embedded_protocol import (
+    read_subscription,
+    read_version,
+    with_ids,
+    write_assignment,
+)
+from ottla.coordinator.groups.consumer.group import ConsumerGroup
+from ottla.coordinator.groups.consumer.member import ConsumerMember, MemberState
+from ottla.coordinator.groups.consumer.sessions import ConsumerSessions, Fence
+from ottla.coordinator.groups.context import GroupContext
+from ottla.coordinator.groups.group import NO_MEMBER_ID
+from ottla.coordinator.runtime.outcome import CoordinatorRecord, Outcome
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.errors import ProtocolError
+from ottla.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from ottla.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from ottla.wire.messages.leave_group import LeaveGroupResponse, MemberIdentity, MemberResponse
+from ottla.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from ottla.wire.stored.consumer_groups import ClassicMemberMetadata, ClassicProtocol
+
+_MEMBER_ID_REQUIRED_VERSION: Final = 4
+
+
+class ClassicMembers:
+    """Made with the coordinator of a partition."""
+
+    def __init__(self, context: GroupContext, sessions: ConsumerSessions, fence: Fence) -> None:
+        self._context = context
+        self._sessions = sessions
+        self._fence = fence
+
+    def join(self, client: Client, group: ConsumerGroup, request: JoinGroupRequest) -> Outcome:
+        self._check_protocols(group, request)
+        member_id = request.member_id or self._context.new_id()
+        is_static = request.group_instance_id is not None
+        if (
+            request.member_id == NO_MEMBER_ID
+            and not is_static
+            and client.version >= _MEMBER_ID_REQUIRED_VERSION
+        ):
+            return Outcome(response=join_refused(ErrorCode.MEMBER_ID_REQUIRED, member_id))
+        known = self._known(group, request)
+        if known is None and len(group.members) >= self._context.settings.consumer_max_size:
+            return Outcome(response=join_refused(ErrorCode.GROUP_MAX_SIZE_REACHED))
+        before = ConsumerMember(member_id)
+        if known is not None:
+            before = (
+                known
+                if known.id == member_id and known.epoch >= 0
+                else replace(known, id=member_id, epoch=0, previous_epoch=0)
+            )
+        try:
+            subscription = read_subscription(request.protocols[0].metadata)
+        except ProtocolError as error:
+            raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, str(error)) from error
+        updated = _updated(before, client, request, frozenset(subscription.topics))
+        change = GroupChange(self._context, group)
+        was_stale = group.is_metadata_stale
+        current = advance(
+            group,
+            change,
+            self._sessions,
+            known=known,
+            before=before,
+            updated=updated,
+            owned=with_ids(subscription.owned_partitions, self._context.image),
+        )
+        self._sessions.has_joined(group.id, current)
+        response = JoinGroupResponse(
+            generation_id=current.epoch,
+            protocol_type=CONSUMER_PROTOCOL_TYPE,
+            protocol_name=request.protocols[0].name,
+            member_id=member_id,
+        )
+        return Outcome(
+            change.records, response, on_committed=stale_again(group) if was_stale else None
+        )
+
+    def sync(self, group: ConsumerGroup, request: SyncGroupRequest) -> Outcome:
+        member, classic = self._require(group, request.member_id, request.group_instance_id)
+        _check_generation(member, request.generation_id)
+        self._check_settled(group, member)
+        self._sessions.has_synced(group.id, member)
+        version = read_version(classic.supported_protocols[0].metadata)
+        return Outcome(
+            response=SyncGroupResponse(
+                protocol_type=request.protocol_type,
+                protocol_name=request.protocol_name,
+                assignment=write_assignment(member.assigned, self._context.image, version=version),
+            )
+        )
+
+    def heartbeat(self, group: ConsumerGroup, request: HeartbeatRequest) -> Outcome:
+        member, classic = self._require(group, request.member_id, request.group_instance_id)
+        _check_generation(member, request.generation_id)
+        self._sessions.renew(group.id, member.id, timeout_ms=classic.session_timeout_ms)
+        error = ErrorCode.NONE
+        if self._has_to_join(group, member):
+            error = ErrorCode.REBALANCE_IN_PROGRESS
+            self._sessions.has_to_join(group.id, member)
+        return Outcome(response=HeartbeatResponse(error_code=error))
+
+    def leave(self, group: ConsumerGroup, members: Sequence[MemberIdentity]) -> Outcome:
+        answers, records = [], list[CoordinatorRecord]()
+        is_applied = False
+        for identity in members:
+            answer = MemberResponse(
+                member_id=identity.member_id, group_instance_id=identity.group_instance_id
+            )
+            answers.append(answer)
+            member_id = identity.member_id
+            if member_id == NO_MEMBER_ID and identity.group_instance_id is not None:
+                member_id = group.static_members.get(identity.group_instance_id, NO_MEMBER_ID)
+            try:
+                member, _ = self._require(group, member_id, identity.group_instance_id)
+            except KafkaError as error:
+                answer.error_code = error.code
+                continue
+            outcome = self._fence(group, member, "left")
+            records += outcome.records
+            is_applied |= outcome.is_applied
+        return Outcome(records, LeaveGroupResponse(members=answers), is_applied=is_applied)
+
+    # ---- checks
+
+    def _check_protocols(self, group: ConsumerGroup, request: JoinGroupRequest) -> None:
+        classics = [each.classic for each in group.members.values() if each.classic is not None]
+        names = {protocol.name for protocol in request.protocols}
+        for classic in classics:
+            names &= {protocol.name for protocol in classic.supported_protocols}
+        if request.protocol_type != CONSUMER_PROTOCOL_TYPE or not names:
+            raise KafkaError(
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+                f"the members of group {group.id} do not have these protocols",
+            )
+
+    def _known(self, group: ConsumerGroup, request: JoinGroupRequest) -> ConsumerMember | None:
+        instance_id = request.group_instance_id
+        if instance_id is None:
+            return group.members.get(request.member_id)
+        member = group.static_member(instance_id)
+        if request.member_id == NO_MEMBER_ID:
+            return member
+        return _require_instance(member, request.member_id, instance_id)
+
+    def _require(
+        self, group: ConsumerGroup, member_id: str, instance_id: str | None
+    ) -> tuple[ConsumerMember, ClassicMemberMetadata]:
+        if instance_id is None:
+            member = group.require_member(member_id)
+        else:
+            member = _require_instance(group.static_member(instance_id), member_id, instance_id)
+        if member.classic is None:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_MEMBER_ID, f"member {member_id} uses the consumer protocol"
+            )
+        return member, member.classic
+
+    def _has_to_join(self, group: ConsumerGroup, member: ConsumerMember) -> bool:
+        """There is a newer epoch, something to let go of, or something that has become free."""
+        if member.epoch < group.epoch or member.state is MemberState.UNREVOKED_PARTITIONS:
+            return True
+        missing = group.target_of(member.id) - member.assigned
+        return member.state is MemberState.UNRELEASED_PARTITIONS and all(
+            group.owner_of(partition) in (None, member.id) for partition in missing
+        )
+
+    def _check_settled(self, group: ConsumerGroup, member: ConsumerMember) -> None:
+        is_behind = member.epoch < group.epoch
+        if is_behind and member.state is not MemberState.UNREVOKED_PARTITIONS:
+            self._sessions.has_to_join(group.id, member)
+            raise KafkaError(
+                ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.id} rebalances; join again"
+            )
+
+
+def _updated(
+    before: ConsumerMember, client: Client, request: JoinGroupRequest, topics: frozenset[str]
+) -> ConsumerMember:
+    timeout_ms = request.rebalance_timeout_ms
+    return replace(
+        before,
+        instance_id=request.group_instance_id,
+        client_id=client.id,
+        client_host=client.host,
+        rebalance_timeout_ms=request.session_timeout_ms if timeout_ms < 0 else timeout_ms,
+        topics=topics,
+        regex=None,
+        assignor=None,
+        classic=ClassicMemberMetadata(
+            session_timeout_ms=request.session_timeout_ms,
+            supported_protocols=[
+                ClassicProtocol(name=each.name, metadata=each.metadata)
+                for each in request.protocols
+            ],
+        ),
+    )
+
+
+def _require_instance(
+    member: ConsumerMember | None, member_id: str, instance_id: str
+) -> ConsumerMember:
+    if member is None:
+        raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
+    if member.id != member_id:
+        raise KafkaError(
+            ErrorCode.FENCED_INSTANCE_ID, f"instance {instance_id} is member {member.id} now"
+        )
+    return member
+
+
+def _check_generation(member: ConsumerMember, generation: int) -> None:
+    if generation != member.epoch:
+        raise KafkaError(
+            ErrorCode.ILLEGAL_GENERATION,
+            f"member {member.id} has epoch {member.epoch}, not {generation}; join again",
+        )

@@ -1,0 +1,69 @@
+"""What members of the classic protocol say and are told, in the consumers' own format.
+
+While a group has members of both protocols, the coordinator reads their subscriptions and writes
+their assignments itself, as a leader of the group would.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from ottla.coordinator.groups.assignors.assignor import Assignment, TopicIdPartition
+from ottla.coordinator.groups.consumer.group_records import by_topic
+from ottla.metadata import MetadataImage
+from ottla.wire.errors import ProtocolError
+from ottla.wire.stored.consumer_protocol import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+    TopicPartition,
+)
+
+_VERSION: Final = struct.Struct(">h")
+_VERSION_MAX: Final = 3
+
+
+def read_version(data: bytes) -> int:
+    """Later versions can be read as the last one that is known."""
+    if len(data) < _VERSION.size:
+        raise ProtocolError(f"{len(data)} bytes are too few for a consumer's own protocol")
+    version: int = _VERSION.unpack_from(data)[0]
+    if version < 0:
+        raise ProtocolError(f"a consumer's own protocol has no version {version}")
+    return min(version, _VERSION_MAX)
+
+
+def read_subscription(data: bytes) -> ConsumerProtocolSubscription:
+    version = read_version(data)
+    return ConsumerProtocolSubscription.decode_from(data, version, _VERSION.size)[0]
+
+
+def read_assignment(data: bytes, image: MetadataImage) -> Assignment:
+    """Topics that there are no more are left out; a member without an assignment has none."""
+    if not data:
+        return frozenset()
+    version = read_version(data)
+    found = ConsumerProtocolAssignment.decode_from(data, version, _VERSION.size)[0]
+    return with_ids(found.assigned_partitions, image)
+
+
+def with_ids(topics: list[TopicPartition], image: MetadataImage) -> Assignment:
+    known = image.topics.by_name
+    return frozenset(
+        TopicIdPartition(known[topic.topic].id, number)
+        for topic in topics
+        if topic.topic in known
+        for number in topic.partitions
+    )
+
+
+def write_assignment(assignment: Assignment, image: MetadataImage, *, version: int) -> bytes:
+    known = image.topics.by_id
+    message = ConsumerProtocolAssignment(
+        assigned_partitions=[
+            TopicPartition(topic=known[topic_id].name, partitions=numbers)
+            for topic_id, numbers in by_topic(assignment).items()
+            if topic_id in known
+        ]
+    )
+    return _VERSION.pack(version) + message.encode(version)

@@ -1,0 +1,167 @@
+"""OffsetCommit, OffsetFetch and OffsetDelete in all their versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ottla.model import ZERO_UUID, ErrorCode, Uuid
+from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
+from ottla.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from ottla.wire.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from ottla.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
+from tests.one_node import OneNode, StartNode
+
+GROUP = "group"
+SMALL = {"offsets.topic.num.partitions": "3"}
+
+
+@pytest.fixture
+def node(start_node: StartNode) -> OneNode:
+    node = start_node(configs=SMALL)
+    node.create_topic("t", partitions=2)
+    node.broker.metadata.listen(node.broker.coordinators.apply)
+    node.ask(FindCoordinatorRequest(coordinator_keys=[GROUP]), 6)
+    return node
+
+
+def commit(
+    node: OneNode, version: int, offsets: dict[int, int], topic_id: Uuid | None = None
+) -> dict[int, int]:
+    """Errors, by partition."""
+    if topic_id is None:
+        topic_id = node.image.topics.by_name["t"].id if version >= 10 else ZERO_UUID
+    topic = OffsetCommitRequestTopic(
+        name="t",
+        topic_id=topic_id,
+        partitions=[
+            OffsetCommitRequestPartition(partition_index=index, committed_offset=offset)
+            for index, offset in offsets.items()
+        ],
+    )
+    response = node.ask(OffsetCommitRequest(group_id=GROUP, topics=[topic]), version)
+    return {
+        each.partition_index: each.error_code
+        for found in response.topics
+        for each in found.partitions
+    }
+
+
+def offsets(topics: Any) -> dict[int, int]:
+    return {
+        each.partition_index: each.committed_offset for topic in topics for each in topic.partitions
+    }
+
+
+@pytest.mark.parametrize("version", range(2, 11))
+def test_offsets_are_committed_in_every_version(node: OneNode, version: int) -> None:
+    assert commit(node, version, {0: 4, 1: 5}) == {0: 0, 1: 0}
+    found = node.ask(OffsetFetchRequest(group_id=GROUP, topics=None), 5)
+    assert offsets(found.topics) == {0: 4, 1: 5}
+
+
+@pytest.mark.parametrize("version", range(2, 10))
+def test_partitions_that_there_are_not_are_refused_one_by_one(node: OneNode, version: int) -> None:
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert commit(node, version, {0: 4, 7: 5}) == {0: 0, 7: unknown}
+    assert commit(node, version, {7: 5}) == {7: unknown}
+
+
+def test_a_topic_id_that_there_is_not_is_refused(node: OneNode) -> None:
+    assert commit(node, 10, {0: 4}, Uuid(b"x" * 16)) == {0: ErrorCode.UNKNOWN_TOPIC_ID}
+
+
+@pytest.mark.parametrize("version", range(1, 8))
+def test_offsets_of_one_group_are_fetched(node: OneNode, version: int) -> None:
+    commit(node, 9, {1: 5})
+    topic = OffsetFetchRequestTopic(name="t", partition_indexes=[0, 1])
+    found = node.ask(OffsetFetchRequest(group_id=GROUP, topics=[topic]), version)
+    assert found.error_code == 0
+    assert offsets(found.topics) == {0: -1, 1: 5}
+
+
+@pytest.mark.parametrize("version", [8, 9, 10])
+def test_offsets_of_several_groups_are_fetched(node: OneNode, version: int) -> None:
+    commit(node, 9, {1: 5})
+    topic_id = node.image.topics.by_name["t"].id
+    topic = OffsetFetchRequestTopics(name="t", topic_id=topic_id, partition_indexes=[0, 1])
+    request = OffsetFetchRequest(
+        groups=[
+            OffsetFetchRequestGroup(group_id=GROUP, topics=[topic]),
+            OffsetFetchRequestGroup(group_id="other", topics=[topic]),
+            OffsetFetchRequestGroup(group_id=GROUP, topics=None),
+        ]
+    )
+    some, other, everything = node.ask(request, version).groups
+    assert (some.group_id, other.group_id) == (GROUP, "other")
+    assert offsets(some.topics) == {0: -1, 1: 5}
+    assert offsets(other.topics) == {0: -1, 1: -1}
+    assert offsets(everything.topics) == {1: 5}
+    if version >= 10:
+        assert everything.topics[0].topic_id == topic_id
+
+
+def test_a_topic_id_that_there_is_not_is_an_error_of_its_own(node: OneNode) -> None:
+    topic = OffsetFetchRequestTopics(topic_id=Uuid(b"x" * 16), partition_indexes=[0])
+    group = OffsetFetchRequestGroup(group_id=GROUP, topics=[topic])
+    (found,) = node.ask(OffsetFetchRequest(groups=[group]), 10).groups
+    (answer,) = found.topics[0].partitions
+    assert (found.error_code, answer.error_code) == (0, ErrorCode.UNKNOWN_TOPIC_ID)
+
+
+def test_nobody_coordinates_before_there_is_a_topic(start_node: StartNode) -> None:
+    node = start_node(configs=SMALL)
+    node.create_topic("t", partitions=2)
+    assert commit(node, 9, {0: 1}) == {0: ErrorCode.NOT_COORDINATOR}
+    topic = OffsetFetchRequestTopic(name="t", partition_indexes=[0])
+    request = OffsetFetchRequest(group_id=GROUP, topics=[topic])
+    in_partition = node.ask(request, 1)
+    assert in_partition.topics[0].partitions[0].error_code == ErrorCode.NOT_COORDINATOR
+    assert node.ask(request, 2).error_code == ErrorCode.NOT_COORDINATOR
+
+
+def test_offsets_are_deleted(node: OneNode) -> None:
+    commit(node, 9, {0: 4, 1: 5})
+    topic = OffsetDeleteRequestTopic(
+        name="t",
+        partitions=[OffsetDeleteRequestPartition(partition_index=index) for index in (0, 7)],
+    )
+    response = node.ask(OffsetDeleteRequest(group_id=GROUP, topics=[topic]), 0)
+    errors = {
+        each.partition_index: each.error_code
+        for found in response.topics
+        for each in found.partitions
+    }
+    assert errors == {0: 0, 7: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    found = node.ask(OffsetFetchRequest(group_id=GROUP, topics=None), 5)
+    assert offsets(found.topics) == {1: 5}
+    assert node.ask(OffsetDeleteRequest(), 0).error_code == ErrorCode.INVALID_GROUP_ID
+
+
+def test_offsets_go_with_their_topic(node: OneNode) -> None:
+    commit(node, 9, {0: 4})
+    node.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")]), 6)
+    assert node.ask(OffsetFetchRequest(group_id=GROUP, topics=None), 5).topics == []
+
+
+def test_offsets_are_there_after_a_crash(node: OneNode, start_node: StartNode) -> None:
+    commit(node, 9, {0: 4})
+    commit(node, 9, {0: 6, 1: 1})
+    again = start_node(node.crash(), configs=SMALL)
+    found = again.ask(OffsetFetchRequest(group_id=GROUP, topics=None), 5)
+    assert offsets(found.topics) == {0: 6, 1: 1}
