@@ -58,13 +58,20 @@ class Member:
 
     def beat(self, *, tells_owned: bool = True, **fields: Any) -> Member:
         """A heartbeat, after which it has let go of, and taken, what it was told to."""
+        error = self.try_beat(tells_owned=tells_owned, **fields)
+        assert error == ErrorCode.NONE
+        return self
+
+    def try_beat(self, *, tells_owned: bool = True, **fields: Any) -> ErrorCode:
         if tells_owned:
             fields["topic_partitions"] = [
                 wire.TopicPartitions(topic_id=topic_id(name), partitions=[number])
                 for name, number in sorted(self.owned)
             ]
-        self._follow(self.ask(**fields))
-        return self
+        answer = self.ask(**fields)
+        if answer.error == ErrorCode.NONE:
+            self._follow(answer)
+        return answer.error
 
     def _follow(self, answer: Answer) -> None:
         assert answer.error == ErrorCode.NONE, answer.value

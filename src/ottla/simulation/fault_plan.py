@@ -73,6 +73,8 @@ class Plan(NamedTuple):
     nodes: int = 3
     # Batches that a producer may have under way for a partition.
     under_way: int = 1
+    # Of metadata, after which a snapshot of it is written and the log below is let go of.
+    snapshot_bytes: int = 20 << 20
 
 
 def plan_of(seed: int) -> Plan:
@@ -108,4 +110,5 @@ def plan_of(seed: int) -> Plan:
         faults=tuple(faults),
         nodes=dice.choice((3, 3, 3, 4, 5)),
         under_way=under_way,
+        snapshot_bytes=dice.choice((1_000, 3_000, 20 << 20)),
     )

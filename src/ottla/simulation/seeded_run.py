@@ -57,7 +57,8 @@ def run_plan(plan: Plan, *, notes: bool = False) -> Outcome:
 
 
 async def _story(world: World, plan: Plan) -> None:
-    cluster = world.cluster(nodes=plan.nodes)
+    properties = {"metadata.log.max.record.bytes.between.snapshots": str(plan.snapshot_bytes)}
+    cluster = world.cluster(nodes=plan.nodes, properties=properties)
     await cluster.wait_serving(seconds=_START_SECONDS_MAX)
     admin = cluster.admin()
     configs = {"flush.messages": "1"} if plan.is_durable else {}

@@ -190,3 +190,21 @@ def test_a_group_with_members_cannot_be_deleted(
     with pytest.raises(KafkaException, match="NON_EMPTY_GROUP"):
         admin.delete_consumer_groups([f"group-of-{topic}"])[f"group-of-{topic}"].result()
     consumer.close()
+
+
+def test_a_group_changes_its_protocol_member_by_member(
+    admin: AdminClient, client: ConfluentClient, topic: str
+) -> None:
+    def kind() -> str:
+        described = admin.describe_consumer_groups([f"group-of-{topic}"])
+        return str(described[f"group-of-{topic}"].result().type.name)
+
+    old = member(client, topic, "classic")
+    poll_until([old], lambda: are_spread(old))
+    new = member(client, topic, "consumer")
+    poll_until([old, new], lambda: are_spread(old, new))
+    assert kind() == "CONSUMER"
+    new.close()
+    poll_until([old], lambda: are_spread(old))
+    assert kind() == "CLASSIC"
+    old.close()
