@@ -43,8 +43,8 @@ class RemoteReplica:
         self._leader_end_at_last_fetch = UNKNOWN_OFFSET
 
     def begin_epoch(self, *, is_in_sync: bool, leader_end: int, now_ms: int) -> None:
-        """A new leader epoch begins: who is in sync gets all the time there is to fetch. What it has
-        is not known before it does: another leader may have been in between."""
+        """A new leader epoch begins: who is in sync gets all the time there is to fetch. What it
+        has is not known before it does: another leader may have been in between."""
         self.log_end_offset = UNKNOWN_OFFSET
         self.caught_up_ms = self._last_fetch_ms = now_ms if is_in_sync else _NEVER
         self._leader_end_at_last_fetch = leader_end
