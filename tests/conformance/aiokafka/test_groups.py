@@ -73,6 +73,8 @@ def test_three_kinds_of_clients_are_in_one_group(node: RunningNode, topic: str) 
         kafka_python = KafkaPythonClient(node.bootstrap)
         configs = {**group, "heartbeat_interval_ms": 300, "enable_auto_commit": False}
         with kafka_python.consumer(**configs) as other:
+            # If it leads the group it shares out only what it has heard of.
+            assert other.partitions_for_topic(topic)
             other.subscribe([topic])
             async with member(node, topic) as mine:
                 deadline, sizes = perf_counter() + TIMEOUT_S, [0]
