@@ -24,6 +24,7 @@ T = TypeVar("T")
 
 WAIT_SECONDS: Final = 30.0
 _ARRIVAL_SECONDS: Final = 0.002
+_LAST_TURNS: Final = 3
 
 
 class EmbeddedNode:
@@ -85,8 +86,14 @@ class EmbeddedNode:
             for task in tasks:
                 task.cancel()
             self._loop.run_until_complete(asyncio.wait(tasks))
-        # What was closed last is gone after the next turn.
-        self._loop.run_until_complete(SystemClock().sleep(0))
+        # A connection that was on its way when its task ended belongs to nobody: left open, the
+        # garbage collector would find it in the middle of somebody else's test.
+        transports: Any = getattr(self._loop, "_transports", {})
+        for transport in list(transports.values()):
+            transport.abort()
+        # What was closed last is gone after the next turns.
+        for _ in range(_LAST_TURNS):
+            self._loop.run_until_complete(SystemClock().sleep(0))
         self._loop.close()
 
     async def _die(self) -> None:
