@@ -377,7 +377,8 @@ class Partition(ReadablePartition):
 
     def _maybe_advance_high_watermark(self) -> None:
         log, leadership = self.log, self._leadership
-        if log is None:
+        if log is None or self.partition_epoch == _NO_PARTITION_EPOCH:
+            # Whoever has not heard yet who leads knows of no more than it knew before.
             return
         end = log.log_end_offset
         if leadership is not None:

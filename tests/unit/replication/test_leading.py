@@ -8,8 +8,8 @@ from ottla.model import ErrorCode, KafkaError
 from ottla.replication.partition import Isolation
 from tests.batches import batch_of
 from tests.brokers import broker
-from tests.logs import NOW_MS
-from tests.replicas import BATCH_BYTES, LAG_MAX_MS, Leader, registered
+from tests.logs import NOW_MS, append, new_log
+from tests.replicas import BATCH_BYTES, LAG_MAX_MS, Leader, new_partition, registered
 
 
 def refusal(error: pytest.ExceptionInfo[KafkaError]) -> ErrorCode:
@@ -70,6 +70,14 @@ def test_one_that_gave_up_joining_holds_nothing_back() -> None:
     leader.now_ms += 1
     leader.partition.maybe_shrink_isr(now_ms=leader.now_ms)
     assert told == [ErrorCode.NONE]
+
+
+def test_it_does_not_move_before_it_is_known_who_leads() -> None:
+    log = new_log()
+    append(log, batch_of(b"maybe nobody else has it"))
+    partition = new_partition(log)
+    partition.set_min_insync_replicas(1)
+    assert log.high_watermark == 0
 
 
 def test_it_does_not_move_while_too_few_are_in_sync() -> None:
