@@ -1,5 +1,7 @@
 """Fixtures that tests in several folders share, and what a run tells at its end."""
 
+import gc
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,6 +17,15 @@ def judge() -> Judge:
     if reason := reason_unavailable():
         pytest.skip(reason)
     return JUDGE
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_left_open(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a module leaves open is its own failure, not that of whichever test the garbage
+    collector happens to run in."""
+    yield
+    if "integration" in request.path.parts or "simulation" in request.path.parts:
+        gc.collect()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -275,7 +275,8 @@ class Node:
     def _node_lost(self, node_id: int) -> None:
         """A connection to another replica of the metadata ended, which mostly means it is gone."""
         self.broker.suspects.add(node_id)
-        self._tasks.start("probe", self._probe(node_id))
+        if not self._tasks.is_closed:
+            self._tasks.start("probe", self._probe(node_id))
 
     async def _probe(self, node_id: int) -> None:
         voter = self._quorum.voters.get(node_id)

@@ -129,8 +129,11 @@ class ClusterAdmin:
 
     async def _link(self, address: Address) -> NodeLink:
         link = await NodeLink.connect(self._network, self._clock, address)
-        self._links[address] = link
-        return link
+        first = self._links.setdefault(address, link)
+        if first is not link:
+            # Somebody else knocked there at the same time.
+            link.close()
+        return first
 
     async def _first_link(self) -> NodeLink:
         """That of the bootstrap node that answers first: one that hangs holds up nobody."""

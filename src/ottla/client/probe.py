@@ -39,8 +39,10 @@ async def is_gone(
             return False
         else:
             on_met()
-            await visitor.shown_out.wait(left)
-            connection.abort()
+            try:
+                await visitor.shown_out.wait(left)
+            finally:
+                connection.abort()
         await clock.sleep(_PAUSE_SECONDS)
     return False
 

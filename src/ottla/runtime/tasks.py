@@ -11,18 +11,19 @@ class Tasks:
     """Tasks that end no later than their owner.
 
     A task that fails is reported to `on_error(name, error)` at once, on the loop; what that means
-    for the node is decided there. `close` cancels what still runs and waits for it.
+    for the node is decided there. `close` cancels what still runs and waits for it; nothing can be
+    started once it began.
     """
 
     def __init__(self, on_error: Callable[[str, BaseException], None]) -> None:
         self._on_error = on_error
         # A dict for its order: a set would be walked in another one in each run.
         self._tasks: dict[asyncio.Task[object], None] = {}
-        self._is_closed = False
+        self.is_closed = False
 
     def start(self, name: str, coroutine: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
         """Runs a coroutine until it ends or the owner closes."""
-        if self._is_closed:
+        if self.is_closed:
             coroutine.close()
             raise RuntimeError(f"cannot start {name}: its owner has closed")
         task = asyncio.get_running_loop().create_task(coroutine, name=name)
@@ -32,7 +33,7 @@ class Tasks:
 
     async def close(self) -> None:
         """Called from outside the tasks: one that waited for itself would wait forever."""
-        self._is_closed = True
+        self.is_closed = True
         assert asyncio.current_task() not in self._tasks, "a task cannot close its own owner"
         for task in self._tasks:
             task.cancel()

@@ -67,3 +67,23 @@ def test_who_lets_a_visitor_in_and_then_ends_is_gone() -> None:
         assert clock.monotonic() < SECONDS
 
     run(scenario())
+
+
+def test_a_visit_that_is_called_off_leaves_no_connection() -> None:
+    async def scenario() -> None:
+        node, met = silent(), list[str]()
+        address = await node.listen()
+        probe = is_gone(
+            SystemNetwork(),
+            SimulatedClock(),
+            address,
+            seconds=SECONDS,
+            on_met=lambda: met.append("met"),
+        )
+        visit = asyncio.ensure_future(probe)
+        await until(lambda: node.connections and met)
+        visit.cancel()
+        await until(lambda: not node.connections)
+        node.stop()
+
+    run(scenario())
