@@ -17,7 +17,7 @@ from ottla.broker.handlers.incremental_alter_configs import alter_incrementally
 from ottla.broker.handling import HandledApi, RequestContext
 from ottla.controller.service import BROKER_APIS, OPERATIONS, QUORUM_APIS
 from ottla.model import ErrorCode, KafkaError
-from ottla.wire.apis import ApiKey, request_class, response_class
+from ottla.wire.apis import ApiKey, response_class
 from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ottla.wire.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -63,12 +63,7 @@ def controller_apis() -> dict[int, HandledApi]:
     handlers[ApiKey.DESCRIBE_CLUSTER] = describe_cluster
     handlers[ApiKey.DESCRIBE_CONFIGS] = describe_configs
     handlers[ApiKey.ENVELOPE] = envelope
-    apis = {}
-    for key in sorted(handlers):
-        served = request_class(key).versions
-        versions = range(served.lowest, served.highest + 1)
-        apis[int(key)] = HandledApi(ApiKey(key), handlers[key], request_class(key), versions)
-    return apis
+    return {int(key): HandledApi(ApiKey(key), handlers[key]) for key in sorted(handlers)}
 
 
 async def serve(broker: Broker, context: RequestContext, request: Message) -> Message:

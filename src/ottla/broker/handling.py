@@ -6,18 +6,22 @@ A handler is a function in a module of its own under `handlers`, marked with the
     def list_offsets(broker: Broker, context: RequestContext, request: ListOffsetsRequest)
         -> ListOffsetsResponse: ...
 
-It answers at once with a response, later with a `Pending`, or is a coroutine. ApiVersions answers
-from the same table, so what is not handled is not advertised.
+It answers at once with a response, later with a `Pending`, or is a coroutine. The module is named
+after the API, and is loaded when the API is first asked for: a node serves before all of them are.
+ApiVersions answers from the same table, so what is not handled is not advertised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
+import ottla.broker.handlers
 from ottla.broker.pending import Pending
+from ottla.runtime.clock import Clock
 from ottla.wire.apis import ApiKey, request_class
 from ottla.wire.schema import Message
 
@@ -43,15 +47,30 @@ class RequestContext(NamedTuple):
     connection: AskingConnection | None = None
 
 
-class HandledApi(NamedTuple):
-    """An API that this node answers."""
+class HandledApi:
+    """An API that this node answers, with a handler of `handlers` unless it is given one."""
 
-    key: ApiKey
-    handler: Handler
-    request_class: type[Message]
-    versions: range
+    def __init__(self, key: ApiKey, handler: Handler | None = None) -> None:
+        self.key = key
+        if handler is not None:
+            self.handler = handler
+
+    @cached_property
+    def handler(self) -> Handler:
+        import_module(f"{_PACKAGE.__name__}.{self.key.name.lower()}")
+        return _handlers[self.key]
+
+    @cached_property
+    def request_class(self) -> type[Message]:
+        return request_class(self.key)
+
+    @cached_property
+    def versions(self) -> range:
+        served = self.request_class.versions
+        return range(served.lowest, served.highest + 1)
 
 
+_PACKAGE: Final = ottla.broker.handlers
 _handlers: dict[ApiKey, Handler] = {}
 
 
@@ -68,15 +87,12 @@ def handles(key: ApiKey) -> Callable[[AnyHandler], AnyHandler]:
 
 def handled_apis() -> dict[int, HandledApi]:
     """Every API that has a handler, by its key."""
-    package = import_module("ottla.broker.handlers")
-    for module in iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{module.name}")
-    return {
-        int(key): HandledApi(key, handler, request_class(key), _versions(key))
-        for key, handler in sorted(_handlers.items())
-    }
+    keys = sorted(ApiKey[module.name.upper()] for module in iter_modules(_PACKAGE.__path__))
+    return {int(key): HandledApi(key) for key in keys}
 
 
-def _versions(key: ApiKey) -> range:
-    served = request_class(key).versions
-    return range(served.lowest, served.highest + 1)
+async def load_all(apis: Iterable[HandledApi], clock: Clock) -> None:
+    """Loads what nobody has asked for yet, one by one, so that nobody waits for all of them."""
+    for api in apis:
+        _ = api.handler, api.versions
+        await clock.sleep(0)

@@ -18,6 +18,7 @@ from ottla.broker.active_controller import ActiveController
 from ottla.broker.broker import Broker
 from ottla.broker.connection import ClientConnection
 from ottla.broker.controller_apis import controller_apis
+from ottla.broker.handling import load_all
 from ottla.broker.housekeeping import Housekeeping, Intervals
 from ottla.broker.identity import controller_endpoint, identify
 from ottla.broker.quorum_config import raft_config
@@ -241,6 +242,8 @@ class Node:
         for configured, listener in self._listeners:
             if configured in self.config.listeners.broker:
                 broker.connection_limits.open(listener)
+        apis = (*broker.apis.values(), *broker.controller_apis.values())
+        self._tasks.start("load handlers", load_all(apis, self._world.clock))
 
     async def stop(self) -> None:
         """Answers what was asked, closes everything and leaves directories that need no repair."""

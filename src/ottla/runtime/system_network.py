@@ -28,7 +28,7 @@ class SystemNetwork:
     ) -> SystemListener:
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(
-            address.host or None,
+            _plain(address.host) or None,
             address.port,
             type=socket.SOCK_STREAM,
             flags=socket.AI_PASSIVE,
@@ -57,6 +57,11 @@ class SystemNetwork:
             lambda: SystemConnection(handler), address.host, address.port
         )
         return connection
+
+
+def _plain(host: str) -> str | bytes:
+    """Text is encoded as an international name, which takes tables that hardly any host needs."""
+    return host.encode() if host.isascii() else host
 
 
 def _listen(address: Address, family: int) -> socket.socket | None:

@@ -28,10 +28,11 @@ def _encode(value: int) -> bytes:
 
 
 # Every encoding of one byte and of two.
-_SMALL_ENCODINGS = tuple(
-    bytes((low,)) if high == 0 else bytes((low | 0x80, high))
-    for high in range(0x80)
-    for low in range(0x80)
+_LAST_BYTES = [bytes((low,)) for low in range(0x80)]
+_FIRST_BYTES = [bytes((low | 0x80,)) for low in range(0x80)]
+_SMALL_ENCODINGS = (
+    *_LAST_BYTES,
+    *[first + last for last in _LAST_BYTES[1:] for first in _FIRST_BYTES],
 )
 _SMALL_COUNT = len(_SMALL_ENCODINGS)
 
