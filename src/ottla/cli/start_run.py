@@ -21,6 +21,7 @@ from ottla.runtime.dice import SystemDice
 from ottla.runtime.system_background import SystemBackground
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
+from ottla.runtime.system_loop import run
 from ottla.runtime.system_network import SystemNetwork
 from ottla.storage.errors import StorageError
 
@@ -59,7 +60,7 @@ def run_node(
         typer.secho(f"{name} is no config of Kafka's and has no effect.", fg="yellow", err=True)
     keep_freed_memory()
     try:
-        asyncio.run(_serve(node_config))
+        run(_serve(node_config))
     except (StorageError, OSError) as error:
         _say_in_red("Cannot start:", _explained(error, node_config))
         return _CANNOT_START

@@ -1,10 +1,9 @@
 """One TCP connection.
 
 What is written goes to the kernel at once, with one vectored call and no copy, as long as nothing
-waits in front of it. What the kernel does not take waits in asyncio's transport. The rest of a
-file that the kernel did not take waits in a queue of our own, and so does everything behind it,
-because the transport takes no writes while it sends a file; one task works that queue off. So a
-task exists only while a peer reads slower than files are sent to it.
+waits in front of it. What the kernel does not take waits in the event loop's transport. The rest
+of a file that the kernel did not take waits in a queue of our own, and so does what is behind it;
+one task works that queue off. So a task exists only while a peer reads slower than files are sent.
 """
 
 from __future__ import annotations
@@ -181,14 +180,32 @@ class SystemConnection(asyncio.BufferedProtocol):
             self._tell_pressure()
 
     async def _send_file(self, piece: FilePiece) -> None:
-        loop = asyncio.get_running_loop()
+        position, end = piece.position, piece.position + piece.length
         with piece.file as file:
-            sent = await loop.sendfile(self._transport, file, piece.position, piece.length)
-        if sent < piece.length:
-            raise EOFError(f"the file to send ended {piece.length - sent} bytes early")
-        if self._is_reading_paused:
-            # The loop paused reading for its own reasons and has just resumed it.
-            self._transport.pause_reading()
+            while self._transport.get_write_buffer_size():
+                await self._writable()
+            while position < end:
+                try:
+                    sent = os.sendfile(self._descriptor, file.fileno(), position, end - position)
+                except BlockingIOError:
+                    await self._writable()
+                    continue
+                if not sent:
+                    raise EOFError(f"the file to send ended {end - position} bytes early")
+                position += sent
+
+    async def _writable(self) -> None:
+        """Until the kernel takes more. The transport watches the same socket by its own descriptor,
+        and a loop watches each for one owner only."""
+        loop = asyncio.get_running_loop()
+        writable = loop.create_future()
+        descriptor = os.dup(self._descriptor)
+        loop.add_writer(descriptor, _wake, writable)
+        try:
+            await writable
+        finally:
+            loop.remove_writer(descriptor)
+            os.close(descriptor)
 
     def _tell_pressure(self) -> None:
         is_full = self._is_transport_full or self._sender is not None
@@ -204,3 +221,8 @@ class SystemConnection(asyncio.BufferedProtocol):
             if isinstance(item, FilePiece):
                 item.file.close()
         self._queue.clear()
+
+
+def _wake(waiting: asyncio.Future[None]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)

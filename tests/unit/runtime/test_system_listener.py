@@ -6,7 +6,6 @@ import asyncio
 import errno
 import logging
 import socket  # noqa: TID251  to look at what the seam did
-from collections.abc import Coroutine
 from typing import Any
 
 import pytest
@@ -15,6 +14,9 @@ from ottla.runtime import system_listener
 from ottla.runtime.network import Address, Connection
 from ottla.runtime.system_listener import SystemListener
 from ottla.runtime.system_network import SystemNetwork
+from tests.event_loops import each_event_loop, run
+
+__all__ = ["each_event_loop"]
 
 ANY_PORT = Address("127.0.0.1", 0)
 
@@ -35,10 +37,6 @@ class Welcomed:
     def resume_writing(self) -> None: ...
 
     def closed(self, error: Exception | None) -> None: ...
-
-
-def run(scenario: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(scenario, 20))
 
 
 async def connect(address: Address) -> socket.socket:
