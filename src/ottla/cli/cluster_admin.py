@@ -10,68 +10,22 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Self, TypeVar
 
-from ottla.cli.bootstrap_addresses import address_text, parse_addresses
+from ottla.cli.bootstrap_addresses import parse_addresses
 from ottla.cli.cluster_errors import nobody_listens
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.port_probe import reason_text
-from ottla.client import Channel, ChannelError
+from ottla.client import ChannelError, NodeLink, UnknownRequestError
+from ottla.client.node_link import REQUEST_TIMEOUT_MS
 from ottla.model import ErrorCode
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
-from ottla.wire.apis import ApiKey
-from ottla.wire.messages.api_versions import ApiVersionsRequest
 from ottla.wire.messages.metadata import MetadataRequest, MetadataResponse
 from ottla.wire.schema import Message
 
 T = TypeVar("T")
-
-CONNECT_TIMEOUT_MS: Final = 3_000
-# A node that takes longer than this to say which versions it speaks is stuck, or no node.
-HELLO_TIMEOUT_MS: Final = 3_000
-REQUEST_TIMEOUT_MS: Final = 30_000
-# Since Kafka 2.4. A node that knows only lower ones is older than any cluster with a quorum.
-_API_VERSIONS_VERSION: Final = 3
-
-
-class NodeLink:
-    """A connection to one node that said which versions it speaks."""
-
-    def __init__(self, channel: Channel, versions: dict[int, int]) -> None:
-        self._channel = channel
-        self._versions = versions
-
-    @classmethod
-    async def connect(cls, network: Network, clock: Clock, address: Address) -> NodeLink:
-        """Raises ChannelError."""
-        channel = await Channel.connect(
-            network, clock, address, client_id="ottla", timeout_ms=CONNECT_TIMEOUT_MS
-        )
-        hello = ApiVersionsRequest(client_software_name="ottla", client_software_version="0")
-        try:
-            answer = await channel.send(hello, _API_VERSIONS_VERSION, timeout_ms=HELLO_TIMEOUT_MS)
-        except BaseException:
-            channel.close()
-            raise
-        return cls(channel, {api.api_key: api.max_version for api in answer.api_keys})
-
-    async def ask(self, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS) -> Any:
-        """The answer, in the highest version that both sides know. Raises ChannelError."""
-        assert request.api_key is not None
-        known = type(request).versions
-        version = min(known.highest, self._versions.get(request.api_key, -1))
-        if version < known.lowest:
-            name = ApiKey(request.api_key).name
-            raise CommandError(
-                f"{address_text(self._channel.address)} does not know the request {name}.",
-                "Is it a broker's listener, and the broker new enough?",
-            )
-        return await self._channel.send(request, version, timeout_ms=timeout_ms)
-
-    def close(self) -> None:
-        self._channel.close()
 
 
 class ClusterAdmin:
@@ -97,6 +51,10 @@ class ClusterAdmin:
             self._home = await self._first_link()
         try:
             return await self._home.ask(request, timeout_ms=timeout_ms)
+        except UnknownRequestError as error:
+            raise CommandError(
+                f"{error}.", "Is it a broker's listener, and the broker new enough?"
+            ) from None
         except ChannelError as error:
             raise CommandError(
                 f"The node that was asked gave no answer: {error}.",

@@ -13,3 +13,7 @@ class ChannelError(ConnectionError):
 
 class RequestTimedOutError(ChannelError):
     """The node is connected and did not answer in time."""
+
+
+class UnknownRequestError(ChannelError):
+    """The node is connected and serves no version of the request that is known here."""

@@ -1,0 +1,78 @@
+"""A connection to a node of whatever kind and age, which is asked first what it speaks.
+
+Nodes of one cluster know each other's versions (versions.py). Whoever comes from outside asks, and
+so can talk to Apache Kafka's nodes as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ottla.client.channel import Channel
+from ottla.client.errors import UnknownRequestError
+from ottla.runtime.clock import Clock
+from ottla.runtime.network import Address, Network
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.api_versions import ApiVersionsRequest
+from ottla.wire.schema import Message
+
+CONNECT_TIMEOUT_MS: Final = 3_000
+# A node that takes longer than this to say which versions it speaks is stuck, or no node.
+HELLO_TIMEOUT_MS: Final = 3_000
+REQUEST_TIMEOUT_MS: Final = 30_000
+# Since Kafka 2.4. A node that knows only lower ones is older than any cluster with a quorum.
+_API_VERSIONS_VERSION: Final = 3
+
+
+class NodeLink:
+    """Made by `connect`, ended by `close` or by the node."""
+
+    def __init__(self, channel: Channel, versions: dict[int, int]) -> None:
+        self._channel = channel
+        self._versions = versions
+
+    @classmethod
+    async def connect(
+        cls, network: Network, clock: Clock, address: Address, *, client_id: str = "ottla"
+    ) -> NodeLink:
+        """Raises ChannelError."""
+        channel = await Channel.connect(
+            network, clock, address, client_id=client_id, timeout_ms=CONNECT_TIMEOUT_MS
+        )
+        hello = ApiVersionsRequest(client_software_name="ottla", client_software_version="0")
+        try:
+            answer = await channel.send(hello, _API_VERSIONS_VERSION, timeout_ms=HELLO_TIMEOUT_MS)
+        except BaseException:
+            channel.close()
+            raise
+        return cls(channel, {api.api_key: api.max_version for api in answer.api_keys})
+
+    @property
+    def address(self) -> Address:
+        return self._channel.address
+
+    @property
+    def is_open(self) -> bool:
+        return self._channel.is_open
+
+    async def ask(
+        self,
+        request: Message,
+        *,
+        version_max: int | None = None,
+        timeout_ms: int = REQUEST_TIMEOUT_MS,
+    ) -> Any:
+        """The answer, in the highest version that both sides know, or that is wanted. Raises
+        ChannelError; an UnknownRequestError if the node knows no version of it."""
+        assert request.api_key is not None
+        known = type(request).versions
+        highest = known.highest if version_max is None else version_max
+        version = min(highest, self._versions.get(request.api_key, -1))
+        if version < known.lowest:
+            host, port = self.address
+            name = ApiKey(request.api_key).name
+            raise UnknownRequestError(f"{host}:{port} does not know the request {name}")
+        return await self._channel.send(request, version, timeout_ms=timeout_ms)
+
+    def close(self) -> None:
+        self._channel.close()

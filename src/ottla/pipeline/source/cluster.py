@@ -1,0 +1,155 @@
+"""Links to the nodes of a cluster, and which node leads which partition.
+
+Asked from the outside and from one task at a time: everything is told in the order it happens, and
+what fails because nodes come and go is tried again until the time is up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Self, TypeVar
+
+from ottla.client import ChannelError, NodeLink
+from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.pipeline.source.errors import ClusterError
+from ottla.runtime.clock import Clock
+from ottla.runtime.network import Address, Network
+from ottla.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
+
+T = TypeVar("T")
+
+# With the topics' names. From 13 on a Metadata response may leave them out.
+METADATA_VERSION: Final = 12
+_RETRY_SECONDS: Final = 0.1
+_PASSING: Final = frozenset(
+    {
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.OFFSET_NOT_AVAILABLE,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.REQUEST_TIMED_OUT,
+        ErrorCode.BROKER_NOT_AVAILABLE,
+    }
+)
+
+
+def require(error_code: int, what: str) -> None:
+    """Raises KafkaError for an answer that is one."""
+    if error_code:
+        raise KafkaError(ErrorCode(error_code), what)
+
+
+class Cluster:
+    """Used within `async with`. Each call may take up to `timeout_ms`."""
+
+    def __init__(
+        self,
+        bootstrap: Sequence[Address],
+        network: Network,
+        clock: Clock,
+        *,
+        client_id: str,
+        timeout_ms: int,
+    ) -> None:
+        self.clock = clock
+        self.timeout_ms = timeout_ms
+        self._bootstrap = tuple(bootstrap)
+        self._network = network
+        self._client_id = client_id
+        self._links: dict[Address, NodeLink] = {}
+        self._nodes: dict[int, Address] = {}
+        self._leaders: dict[TopicPartition, int] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        for link in self._links.values():
+            link.close()
+        # What was closed is gone after the next turn of the loop.
+        await self.clock.sleep(0)
+
+    async def metadata(self, topics: Sequence[str] | None) -> MetadataResponse:
+        """Of these topics or of all, errors included; remembers who leads."""
+        request = MetadataRequest(
+            topics=None if topics is None else [MetadataRequestTopic(name=name) for name in topics],
+            allow_auto_topic_creation=False,
+        )
+        return await self.persist(lambda: self._metadata(request))
+
+    async def leader(self, partition: TopicPartition) -> NodeLink:
+        """Raises ChannelError or a passing KafkaError, for `persist` to try again."""
+        node = self._leaders.get(partition)
+        if node is None:
+            await self._metadata(
+                MetadataRequest(
+                    topics=[MetadataRequestTopic(name=partition.topic)],
+                    allow_auto_topic_creation=False,
+                )
+            )
+            node = self._leaders.get(partition)
+        if node is None or node not in self._nodes:
+            raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"nobody leads {_text(partition)}")
+        return await self._link(self._nodes[node])
+
+    async def persist(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Tries again what fails for now, with fresh knowledge of who leads, until the time is
+        up."""
+        deadline = self.clock.monotonic() + self.timeout_ms / 1_000
+        while True:
+            try:
+                return await attempt()
+            except KafkaError as error:
+                if error.code not in _PASSING:
+                    raise ClusterError(f"{error.message} ({error.code.name})") from error
+                reason: Exception = error
+            except ChannelError as error:
+                reason = error
+            self._leaders.clear()
+            if self.clock.monotonic() >= deadline:
+                raise ClusterError(f"no answer for {self.timeout_ms} ms: {reason}") from reason
+            await self.clock.sleep(_RETRY_SECONDS)
+
+    async def _metadata(self, request: MetadataRequest) -> MetadataResponse:
+        link = await self._any()
+        response: MetadataResponse = await link.ask(request, version_max=METADATA_VERSION)
+        self._nodes = {node.node_id: Address(node.host, node.port) for node in response.brokers}
+        for topic in response.topics:
+            for partition in topic.partitions:
+                name = TopicPartition(topic.name or "", partition.partition_index)
+                if partition.error_code or partition.leader_id < 0:
+                    self._leaders.pop(name, None)
+                else:
+                    self._leaders[name] = partition.leader_id
+        return response
+
+    async def _any(self) -> NodeLink:
+        for link in self._links.values():
+            if link.is_open:
+                return link
+        reasons = []
+        for address in dict.fromkeys((*self._bootstrap, *self._nodes.values())):
+            try:
+                return await self._link(address)
+            except ChannelError as error:
+                reasons.append(str(error))
+        raise ChannelError("; ".join(reasons))
+
+    async def _link(self, address: Address) -> NodeLink:
+        link = self._links.get(address)
+        if link is None or not link.is_open:
+            link = self._links[address] = await NodeLink.connect(
+                self._network, self.clock, address, client_id=self._client_id
+            )
+        return link
+
+
+def _text(partition: TopicPartition) -> str:
+    return f"{partition.topic}-{partition.partition}"

@@ -1,0 +1,211 @@
+"""The classes that Spark calls, on the driver and in tasks, each time in another process.
+
+Nothing is kept between calls but what is pickled: options and offset ranges. Spark calls from
+threads without an event loop, so each call runs one of its own to the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+import pyarrow as pa
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from ottla.model import TopicPartition
+from ottla.pipeline.source.arrow_rows import spark_schema, to_arrow
+from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.source.options import SourceOptions, parse_options
+from ottla.pipeline.source.positions import EARLIEST, LATEST, PerPartition, Position
+from ottla.pipeline.source.ranges import OffsetRange, limit, split
+from ottla.pipeline.source.record_batches import RangeReader
+from ottla.pipeline.source.topics import find_partitions, resolve
+from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_network import SystemNetwork
+
+T = TypeVar("T")
+
+# As Spark's checkpoints have it: {"topic": {"0": 23}}.
+Offsets: TypeAlias = dict[str, dict[str, int]]
+
+
+class OttlaSource(DataSource):
+    """`spark.read.format("ottla")` and `spark.readStream.format("ottla")`."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "ottla"
+
+    def schema(self) -> str:
+        headers = str(self.options.get("includeHeaders", "false")).strip().lower()
+        return spark_schema(include_headers=headers == "true")
+
+    def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark's signature
+        return OttlaReader(parse_options(self.options, is_streaming=False))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802
+        return OttlaStreamReader(parse_options(self.options, is_streaming=True))
+
+
+@dataclass
+class RangePartition(InputPartition):
+    """What one task reads."""
+
+    range: OffsetRange
+
+
+class OttlaReader(DataSourceReader):
+    """A batch: from a start to an end that are found out once, when it is planned."""
+
+    def __init__(self, options: SourceOptions) -> None:
+        self._options = options
+
+    def partitions(self) -> Sequence[InputPartition]:
+        options = self._options
+
+        async def plan(cluster: Cluster) -> list[OffsetRange]:
+            found = await find_partitions(cluster, options.subscription)
+            starts = await resolve(cluster, found, options.starting, options, is_start=True)
+            ends = await resolve(cluster, found, options.ending, options, is_start=False)
+            return [OffsetRange(each, starts[each], ends[each]) for each in found]
+
+        return _planned(with_cluster(options, plan), options)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, RangePartition)
+        return read_range(partition.range, self._options)
+
+
+class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """A stream: micro-batches from one set of offsets to the next."""
+
+    def __init__(self, options: SourceOptions) -> None:
+        self._options = options
+        # Where an availableNow query ends, once that is known.
+        self._last: PerPartition | None = None
+
+    def initialOffset(self) -> Offsets:  # noqa: N802 - Spark's name
+        return to_json(self._resolved(self._options.starting, is_start=True))
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
+        rows = self._options.offsets_per_trigger_max
+        return ReadAllAvailable() if rows is None else ReadMaxRows(rows)
+
+    def latestOffset(self, start: Offsets, limit: ReadLimit) -> Offsets:  # noqa: N802
+        known = from_json(start)
+        end = self._latest() if self._last is None else self._last
+        new = [partition for partition in end if partition not in known]
+        if new:
+            # Partitions that came later are read from their beginning.
+            known |= self._resolved(Position(EARLIEST), is_start=True, only=new)
+        # What has gone back is not read again; whoever reads it says that it is gone.
+        end = {each: max(offset, known[each]) for each, offset in end.items()}
+        if isinstance(limit, ReadMaxRows):
+            end = _limited(known, end, limit.max_rows)
+        return to_json({**known, **end})
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        self._last = self._latest()
+
+    def reportLatestOffset(self) -> Offsets | None:  # noqa: N802 - Spark's name
+        return to_json(self._latest())
+
+    def partitions(self, start: Offsets, end: Offsets) -> Sequence[InputPartition]:
+        starts, ends = from_json(start), from_json(end)
+        new = [partition for partition in ends if partition not in starts]
+        if new:
+            starts |= self._resolved(Position(EARLIEST), is_start=True, only=new)
+        ranges = [OffsetRange(each, starts[each], ends[each]) for each in sorted(ends)]
+        return _planned(ranges, self._options)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, RangePartition)
+        return read_range(partition.range, self._options)
+
+    def _latest(self) -> PerPartition:
+        return self._resolved(Position(LATEST), is_start=False)
+
+    def _resolved(
+        self, position: Position, *, is_start: bool, only: Sequence[TopicPartition] | None = None
+    ) -> PerPartition:
+        options = self._options
+
+        async def ask(cluster: Cluster) -> PerPartition:
+            found: Sequence[TopicPartition] = only or ()
+            if only is None:
+                found = await find_partitions(cluster, options.subscription)
+            return await resolve(cluster, found, position, options, is_start=is_start)
+
+        return with_cluster(options, ask)
+
+
+def with_cluster(options: SourceOptions, ask: Callable[[Cluster], Awaitable[T]]) -> T:
+    async def run() -> T:
+        async with _cluster(options) as cluster:
+            return await ask(cluster)
+
+    return asyncio.run(run())
+
+
+def read_range(wanted: OffsetRange, options: SourceOptions) -> Iterator[pa.RecordBatch]:
+    """Fetches and decodes in turns, in a loop that runs only while something is fetched."""
+    with asyncio.Runner() as runner:
+        cluster = _cluster(options)
+        reader = RangeReader(cluster, wanted, options)
+        try:
+            while (fetched := runner.run(reader.next())) is not None:
+                yield from to_arrow(fetched, wanted, include_headers=options.include_headers)
+        finally:
+            runner.run(cluster.__aexit__())
+
+
+def _cluster(options: SourceOptions) -> Cluster:
+    return Cluster(
+        options.bootstrap,
+        SystemNetwork(),
+        SystemClock(),
+        client_id=options.client_id,
+        timeout_ms=options.poll_timeout_ms,
+    )
+
+
+def _planned(ranges: Sequence[OffsetRange], options: SourceOptions) -> list[RangePartition]:
+    pieces = split(
+        ranges,
+        partitions_min=options.partitions_min,
+        records_max=options.records_per_partition_max,
+    )
+    return [RangePartition(each) for each in pieces]
+
+
+def _limited(start: PerPartition, end: PerPartition, records_max: int) -> PerPartition:
+    return limit(start, end, records_max=records_max)
+
+
+def to_json(offsets: Mapping[TopicPartition, int]) -> Offsets:
+    found: Offsets = {}
+    for partition, offset in sorted(offsets.items()):
+        found.setdefault(partition.topic, {})[str(partition.partition)] = offset
+    return found
+
+
+def from_json(offsets: Mapping[str, Mapping[str, Any]]) -> PerPartition:
+    return {
+        TopicPartition(topic, int(partition)): int(offset)
+        for topic, partitions in offsets.items()
+        for partition, offset in partitions.items()
+    }

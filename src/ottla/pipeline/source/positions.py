@@ -1,0 +1,86 @@
+"""Where reading begins and ends, as Spark's options say it.
+
+A position is the same for all partitions ("earliest", "latest", a timestamp) or given for each, as
+JSON: `{"topic": {"0": 23, "1": -2}}`, with -2 for the earliest and -1 for the latest offset.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from ottla.model import TopicPartition
+from ottla.pipeline.source.errors import OptionError
+
+LATEST: Final = -1
+EARLIEST: Final = -2
+
+PerPartition: TypeAlias = dict[TopicPartition, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A timestamp where `is_timestamp`, an offset or EARLIEST or LATEST elsewhere."""
+
+    everywhere: int | None = None
+    each: PerPartition = field(default_factory=dict)
+    is_timestamp: bool = False
+
+    def of(self, partition: TopicPartition) -> int:
+        """Raises OptionError for a partition that it says nothing of."""
+        if self.everywhere is not None:
+            return self.everywhere
+        found = self.each.get(partition)
+        if found is None:
+            raise OptionError(
+                f"the offsets given leave out {partition.topic}-{partition.partition}; "
+                "name every partition of the topics, with -2 for earliest and -1 for latest"
+            )
+        return found
+
+
+def parse_position(options: Mapping[str, str], which: str, *, default: int) -> Position:
+    """`which` is "starting" or "ending". A timestamp for all goes before timestamps for each, and
+    those before offsets, as in Spark's own connector."""
+    name = f"{which}Timestamp"
+    if (text := options.get(name)) is not None:
+        return Position(_timestamp(name, text), is_timestamp=True)
+    name = f"{which}OffsetsByTimestamp"
+    if (text := options.get(name)) is not None:
+        return Position(each=parse_offsets(name, text), is_timestamp=True)
+    name = f"{which}Offsets"
+    text = options.get(name)
+    if text is None:
+        return Position(default)
+    refused = EARLIEST if which == "ending" else None
+    word = {"earliest": EARLIEST, "latest": LATEST}.get(text.strip().lower())
+    position = Position(word) if word is not None else Position(each=parse_offsets(name, text))
+    if refused is not None and refused in (position.everywhere, *position.each.values()):
+        raise OptionError(f"{name} cannot be the earliest offset: nothing lies before it")
+    return position
+
+
+def parse_offsets(name: str, text: str) -> PerPartition:
+    try:
+        topics = json.loads(text)
+        return {
+            TopicPartition(topic, int(partition)): int(offset)
+            for topic, partitions in topics.items()
+            for partition, offset in partitions.items()
+        }
+    except (ValueError, TypeError, AttributeError) as error:
+        raise OptionError(
+            f'{name} is {text!r}; write it as {{"topic": {{"0": 23, "1": -2}}}}'
+        ) from error
+
+
+def _timestamp(name: str, text: str) -> int:
+    try:
+        found = int(text)
+    except ValueError:
+        found = -1
+    if found < 0:
+        raise OptionError(f"{name} is {text!r}; it is the milliseconds since 1970, as a number")
+    return found

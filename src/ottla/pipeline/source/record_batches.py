@@ -1,0 +1,169 @@
+"""One partition's range fetched: whole record batches, without what was aborted.
+
+The next fetch is asked for before the last one is handed out, so that the cluster works while the
+caller does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from ottla.model import Buffer, ErrorCode
+from ottla.pipeline.source.cluster import Cluster, require
+from ottla.pipeline.source.errors import ClusterError, DataLossError
+from ottla.pipeline.source.options import SourceOptions
+from ottla.pipeline.source.positions import EARLIEST
+from ottla.pipeline.source.ranges import OffsetRange
+from ottla.pipeline.source.topics import READ_COMMITTED, READ_UNCOMMITTED, list_offsets
+from ottla.wire.messages.fetch import (
+    AbortedTransaction,
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    PartitionData,
+)
+from ottla.wire.records.batch import iterate_batches, validate_batch
+from ottla.wire.records.control import ControlRecordType, read_control_type
+from ottla.wire.records.header import BatchHeader
+from ottla.wire.records.record import iterate_records
+
+_log = logging.getLogger(__name__)
+
+# The last one with topics' names: nodes of every age answer it.
+_FETCH_VERSION: Final = 12
+_FETCH_WAIT_MS: Final = 500
+
+
+class Fetched(NamedTuple):
+    """Batches in the order of their offsets. The first may begin before what is wanted of them,
+    the last may reach over the end of the range."""
+
+    start: int
+    headers: list[BatchHeader]
+    batches: list[Buffer]
+
+
+class RangeReader:
+    """Reads a range from its start to its end, once. Belongs to the loop that runs `next`."""
+
+    def __init__(self, cluster: Cluster, wanted: OffsetRange, options: SourceOptions) -> None:
+        self._cluster = cluster
+        self._wanted = wanted
+        self._options = options
+        self._position = wanted.start
+        self._under_way: asyncio.Task[PartitionData] | None = None
+
+    async def next(self) -> Fetched | None:
+        """None at the end of the range."""
+        deadline = self._cluster.clock.monotonic() + self._options.poll_timeout_ms / 1_000
+        while self._position < self._wanted.end:
+            data = await (self._under_way or self._fetch(self._position))
+            self._under_way = None
+            if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+                await self._skip_what_is_gone()
+                continue
+            batches = list(iterate_batches(data.records or b""))
+            if batches:
+                start, last = self._position, batches[-1][1]
+                self._position = max(start, last.last_offset + 1)
+                await self._ask_ahead()
+                return _committed(data, batches, start)
+            if self._cluster.clock.monotonic() > deadline:
+                raise ClusterError(
+                    f"{self._name} gave nothing from offset {self._position} on for "
+                    f"{self._options.poll_timeout_ms} ms, and {self._wanted.end} was to be its end"
+                )
+        return None
+
+    async def _ask_ahead(self) -> None:
+        if self._position < self._wanted.end:
+            self._under_way = asyncio.ensure_future(self._fetch(self._position))
+            # Once it waits for its answer the request is on its way.
+            await self._cluster.clock.sleep(0)
+
+    @property
+    def _name(self) -> str:
+        return f"{self._wanted.partition.topic}-{self._wanted.partition.partition}"
+
+    async def _fetch(self, offset: int) -> PartitionData:
+        options, partition = self._options, self._wanted.partition
+        request = FetchRequest(
+            max_wait_ms=_FETCH_WAIT_MS,
+            min_bytes=1,
+            max_bytes=options.partition_fetch_bytes,
+            isolation_level=READ_COMMITTED if options.read_committed else READ_UNCOMMITTED,
+            topics=[
+                FetchTopic(
+                    topic=partition.topic,
+                    partitions=[
+                        FetchPartition(
+                            partition=partition.partition,
+                            fetch_offset=offset,
+                            partition_max_bytes=options.partition_fetch_bytes,
+                        )
+                    ],
+                )
+            ],
+        )
+
+        async def attempt() -> PartitionData:
+            link = await self._cluster.leader(partition)
+            response: Any = await link.ask(request, version_max=_FETCH_VERSION)
+            require(response.error_code, f"fetching {self._name}")
+            data: PartitionData = response.responses[0].partitions[0]
+            if data.error_code != ErrorCode.OFFSET_OUT_OF_RANGE:
+                require(data.error_code, f"fetching {self._name} from {offset}")
+            return data
+
+        return await self._cluster.persist(attempt)
+
+    async def _skip_what_is_gone(self) -> None:
+        partition, position = self._wanted.partition, self._position
+        found = await list_offsets(self._cluster, {partition: EARLIEST}, isolation=READ_UNCOMMITTED)
+        first = found[partition]
+        if first <= position:
+            gone = f"{self._name} ends before offset {position}: was the topic made anew?"
+            first = self._wanted.end
+        else:
+            gone = f"{self._name} has no offsets {position} to {min(first, self._wanted.end) - 1}"
+        if self._options.fail_on_data_loss:
+            raise DataLossError(
+                f"{gone}. Records may have expired before they were read. "
+                "failOnDataLoss=false goes on with what is left"
+            )
+        _log.warning("%s; reading goes on at %d, as failOnDataLoss is false", gone, first)
+        self._position = first
+
+
+def _committed(
+    data: PartitionData, batches: Sequence[tuple[int, BatchHeader]], start: int
+) -> Fetched:
+    """Without control batches, and without those of transactions that were aborted."""
+    records = memoryview(data.records or b"")
+    waiting = sorted(data.aborted_transactions or (), key=_first_offset, reverse=True)
+    aborted: set[int] = set()
+    fetched = Fetched(start, [], [])
+    for position, header in batches:
+        while waiting and waiting[-1].first_offset <= header.last_offset:
+            aborted.add(waiting.pop().producer_id)
+        batch = records[position : position + header.size_in_bytes]
+        if header.is_control:
+            if ControlRecordType.ABORT in _control_types(batch):
+                aborted.discard(header.producer_id)
+        elif header.record_count and not (
+            header.is_transactional and header.producer_id in aborted
+        ):
+            fetched.headers.append(validate_batch(batch, allow_gaps=True))
+            fetched.batches.append(batch)
+    return fetched
+
+
+def _first_offset(aborted: AbortedTransaction) -> int:
+    return aborted.first_offset
+
+
+def _control_types(batch: Buffer) -> Iterator[ControlRecordType]:
+    return (read_control_type(record.key) for record in iterate_records(batch))

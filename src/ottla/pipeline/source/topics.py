@@ -1,0 +1,122 @@
+"""A cluster asked for partitions and offsets, before anything is read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from ottla.client import NodeLink
+from ottla.model import ErrorCode, TopicPartition
+from ottla.pipeline.source.cluster import Cluster, require
+from ottla.pipeline.source.errors import ClusterError, OptionError
+from ottla.pipeline.source.options import SourceOptions, Subscription
+from ottla.pipeline.source.positions import EARLIEST, LATEST, PerPartition, Position
+from ottla.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+
+READ_UNCOMMITTED: Final = 0
+READ_COMMITTED: Final = 1
+_CONSUMER: Final = -1
+_NOT_FOUND: Final = -1
+
+
+async def find_partitions(
+    cluster: Cluster, subscription: Subscription
+) -> tuple[TopicPartition, ...]:
+    """All that are read, in order. Raises ClusterError for a topic that is named and not there."""
+    names = subscription.topics or tuple({each.topic for each in subscription.assigned})
+    response = await cluster.metadata(None if subscription.pattern is not None else sorted(names))
+    found = []
+    for topic in response.topics:
+        name = topic.name or ""
+        if subscription.pattern is not None and (
+            topic.error_code or topic.is_internal or not subscription.wants(name)
+        ):
+            continue
+        if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise ClusterError(f"there is no topic {name}; create it first, or look for a typo")
+        if topic.error_code:
+            raise ClusterError(f"topic {name}: {ErrorCode(topic.error_code).name}")
+        found += [TopicPartition(name, each.partition_index) for each in topic.partitions]
+    if subscription.assigned:
+        missing = sorted(set(subscription.assigned).difference(found))
+        if missing:
+            raise ClusterError(
+                "assign names partitions that are not there: "
+                + ", ".join(f"{each.topic}-{each.partition}" for each in missing)
+            )
+        return tuple(sorted(subscription.assigned))
+    return tuple(sorted(found))
+
+
+async def list_offsets(
+    cluster: Cluster, asked: Mapping[TopicPartition, int], *, isolation: int
+) -> PerPartition:
+    """For each partition the offset at EARLIEST, LATEST or a timestamp; -1 if nothing is that
+    late."""
+
+    async def attempt() -> PerPartition:
+        by_leader: dict[NodeLink, list[TopicPartition]] = defaultdict(list)
+        for partition in asked:
+            by_leader[await cluster.leader(partition)].append(partition)
+        found = {}
+        for link, partitions in by_leader.items():
+            request = ListOffsetsRequest(
+                replica_id=_CONSUMER, isolation_level=isolation, topics=_asked(partitions, asked)
+            )
+            for topic in (await link.ask(request)).topics:
+                for each in topic.partitions:
+                    name = TopicPartition(topic.name, each.partition_index)
+                    require(each.error_code, f"the offsets of {topic.name}-{each.partition_index}")
+                    found[name] = each.offset
+        return {partition: found[partition] for partition in asked}
+
+    return await cluster.persist(attempt)
+
+
+async def resolve(
+    cluster: Cluster,
+    partitions: Iterable[TopicPartition],
+    position: Position,
+    options: SourceOptions,
+    *,
+    is_start: bool,
+) -> PerPartition:
+    """The position as offsets that the cluster has."""
+    isolation = READ_COMMITTED if options.read_committed else READ_UNCOMMITTED
+    wanted = {partition: position.of(partition) for partition in partitions}
+    unknown = set(position.each).difference(wanted)
+    if unknown:
+        raise OptionError(
+            "offsets are given for partitions that are not read: "
+            + ", ".join(f"{each.topic}-{each.partition}" for each in sorted(unknown))
+        )
+    asked = {
+        partition: value
+        for partition, value in wanted.items()
+        if position.is_timestamp or value in (EARLIEST, LATEST)
+    }
+    found = wanted | (await list_offsets(cluster, asked, isolation=isolation) if asked else {})
+    late = [partition for partition in asked if found[partition] == _NOT_FOUND]
+    if late and is_start and not options.is_late_timestamp_latest:
+        raise OptionError(
+            f"{late[0].topic}-{late[0].partition} has no record as late as the timestamp given; "
+            "startingOffsetsByTimestampStrategy=latest starts at its end instead"
+        )
+    ends = dict.fromkeys(late, LATEST)
+    return found | (await list_offsets(cluster, ends, isolation=isolation) if ends else {})
+
+
+def _asked(
+    partitions: Iterable[TopicPartition], asked: Mapping[TopicPartition, int]
+) -> list[ListOffsetsTopic]:
+    topics: dict[str, list[ListOffsetsPartition]] = defaultdict(list)
+    for each in partitions:
+        topics[each.topic].append(
+            ListOffsetsPartition(partition_index=each.partition, timestamp=asked[each])
+        )
+    return [ListOffsetsTopic(name=name, partitions=wanted) for name, wanted in topics.items()]
