@@ -8,7 +8,7 @@ import struct
 import tracemalloc
 
 import cramjam
-import pyarrow  # type: ignore[import-untyped]
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
