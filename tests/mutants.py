@@ -1,13 +1,15 @@
 """Bugs planted in the production's code, which the simulation has to find.
 
 Each is a way in which a replicated log may be wrong. A mutant is a context in which the bug is
-there; it names a seed that finds it, with which the search begins.
+there; it names a seed that finds it, with which the search begins. Some need a moment that seeds
+seldom meet, and name the faults that seek it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from copy import copy
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -16,7 +18,9 @@ from unittest.mock import patch
 from ottla.broker import registration
 from ottla.client.peer import ReconnectBackoff
 from ottla.configs import EffectiveTopicConfig
+from ottla.controller import quorum
 from ottla.metadata.replay.replay import Replay
+from ottla.model import ZERO_UUID
 from ottla.raft import serving, voting
 from ottla.raft.progress import Progress
 from ottla.raft.states import Candidate, Prospective, Unattached
@@ -24,8 +28,12 @@ from ottla.replication.fetcher import Fetcher
 from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 from ottla.replication.readable_partition import ReadablePartition
+from ottla.simulation.dice import SeededDice
+from ottla.simulation.fault_plan import Plan, PlannedFault, plan_of
 from ottla.storage.producer_state import ProducerState
 from ottla.storage.segment import Segment
+
+_SEEKING_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,26 @@ class Mutant:
     name: str
     plant: Callable[[], AbstractContextManager[Any]]
     first_seed: int
+    seeks: tuple[str, ...] = ()
+    is_durable: bool = False
+
+    def plan(self, seed: int) -> Plan:
+        if not self.seeks:
+            return plan_of(seed)
+        dice, at, faults = SeededDice(f"seeking {seed}"), 2.0, []
+        while (at := at + dice.between(low=200, high=3_000) / 1_000) < _SEEKING_SECONDS:
+            seconds = dice.between(low=300, high=3_000) / 1_000
+            name, number = dice.choice(self.seeks), dice.below(1 << 32)
+            faults.append(PlannedFault(at, name, seconds, number))
+        return Plan(
+            seed,
+            _SEEKING_SECONDS,
+            self.is_durable,
+            partitions=2,
+            producers=3,
+            faults=tuple(faults),
+            lag_ms_max=1_500,
+        )
 
 
 def _replacing(owner: Any, name: str, new: Any) -> Callable[[], AbstractContextManager[Any]]:
@@ -88,6 +116,23 @@ def _become_leader(change: Callable[[Partition], None]) -> Callable[[Any], Any]:
         return become_leader
 
     return make
+
+
+def _follows_on(self: Partition, registration: Any) -> bool:
+    """The metadata is taken over, and whoever was fetched from is fetched from further on."""
+    _FOLLOW(self, registration)
+    return False
+
+
+def _reads_for_any_epoch(self: Any, follower: Any, asked: Any, **how: Any) -> Any:
+    """What a follower asks in another epoch is answered, and counts."""
+    asked = copy(asked)
+    asked.current_leader_epoch = -1
+    return _READ_FOR_FOLLOWER(self, follower, asked, **how)
+
+
+_FOLLOW = Partition.become_follower
+_READ_FOR_FOLLOWER = Partition.read_for_follower
 
 
 def _forget_producers(partition: Partition) -> None:
@@ -154,7 +199,59 @@ async def _beats_no_more(_self: Any) -> None:
     """A node registers and is not heard of any more."""
 
 
+def _forgets_vote(original: Any) -> Any:
+    """A node that starts again does not know whom it voted for."""
+
+    def read(*arguments: Any) -> Any:
+        state = original(*arguments)
+        if state is not None:
+            state.voted_id, state.voted_directory_id = -1, ZERO_UUID
+        return state
+
+    return read
+
+
+def _joins_anyhow(self: Any, replica: Any, _offset: int) -> bool:
+    """Whoever fetches may join the ISR, however far behind."""
+    return self.pending is None and self.is_eligible(replica)
+
+
 MUTANTS = (
+    Mutant(
+        "forgets its vote",
+        _around(quorum, "read_quorum_state", _forgets_vote),
+        4,
+        seeks=("contest_election",),
+    ),
+    Mutant(
+        "joins the ISR behind the high watermark",
+        _replacing(Leadership, "can_join", _joins_anyhow),
+        2,
+    ),
+    Mutant(
+        "ignores leader epochs",
+        _replacing(ReadablePartition, "check_leader_epoch", lambda _self, _requested: None),
+        5,
+        seeks=("flip_leaders",),
+    ),
+    Mutant(
+        "goes on following a deposed leader",
+        _replacing(Partition, "become_follower", _follows_on),
+        1,
+    ),
+    Mutant(
+        "accepts a stale leader's fetch",
+        _replacing(Partition, "read_for_follower", _reads_for_any_epoch),
+        5,
+        seeks=("flip_leaders",),
+    ),
+    Mutant(
+        "takes the page cache for the device",
+        _replacing(Segment, "rewrite_log", lambda _self, _start: None),
+        1,
+        seeks=("failing_disk", "lose_power_all"),
+        is_durable=True,
+    ),
     Mutant(
         "acknowledges before replication",
         _replacing(Partition, "is_acknowledged", lambda _self, _offset: True),

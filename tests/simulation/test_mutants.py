@@ -2,7 +2,6 @@
 
 import pytest
 
-from ottla.simulation.fault_plan import plan_of
 from ottla.simulation.seeded_run import run_plan
 from tests.mutants import MUTANTS, Mutant
 from tests.soak import IS_SOAK
@@ -20,7 +19,7 @@ _ALWAYS = frozenset({"never stops leading", "counts no follower", "knows no dupl
 def test_a_planted_bug_is_found(mutant: Mutant) -> None:
     for seed in range(mutant.first_seed, mutant.first_seed + SEEDS_MAX):
         with mutant.plant():
-            outcome = run_plan(plan_of(seed))
+            outcome = run_plan(mutant.plan(seed))
         if not outcome.is_clean:
             return
     pytest.fail(f"{mutant.name}: nobody noticed in {SEEDS_MAX} seeds")

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from ottla.simulation.fault_plan import plan_of
+from ottla.simulation.fault_plan import Plan, PlannedFault, plan_of
 from ottla.simulation.seeded_run import run_plan
 
 # Short, and together they have every kind of fault.
@@ -22,7 +22,43 @@ def test_every_claim_holds_for_a_fresh_seed(number: int) -> None:
     _check(time.time_ns() // 1_000 % 10**9 * _FRESH + number)
 
 
+def test_what_a_failed_sync_left_in_the_page_cache_is_not_trusted() -> None:
+    """Syncs fail, the process starts again, and then the power goes; first found by seed 10028."""
+    faults = (
+        PlannedFault(3.9, "failing_disk", 0.9, 1),
+        PlannedFault(5.5, "lose_power_all", 2.5, 1),
+        PlannedFault(9.9, "failing_disk", 0.9, 101),
+        PlannedFault(11.5, "lose_power_all", 1.5, 1),
+    )
+    _check_plan(Plan(1, 14.0, True, partitions=3, producers=3, faults=faults))
+
+
+def test_groups_of_both_protocols_lose_nothing_to_a_coordinator_that_ends() -> None:
+    faults = (
+        PlannedFault(4.0, "pause_member", 7.0, 1),
+        PlannedFault(7.0, "kill", 3.0, 2),
+        PlannedFault(11.0, "lose_power", 3.0, 3),
+    )
+    _check_plan(
+        Plan(1, 15.0, True, partitions=3, producers=1, faults=faults, members=2, classic_members=2)
+    )
+
+
+def test_voters_nodes_and_features_change_under_load() -> None:
+    faults = (
+        PlannedFault(2.5, "change_voters", 1.0, 4, node_id=4),
+        PlannedFault(3.0, "change_nodes", 3.0, 5),
+        PlannedFault(4.0, "change_feature", 1.0, 6),
+        PlannedFault(9.0, "kill", 2.0, 7),
+    )
+    _check_plan(Plan(2, 15.0, False, partitions=2, producers=1, faults=faults, nodes=4, voters=3))
+
+
 def _check(seed: int) -> None:
-    outcome = run_plan(plan_of(seed))
+    _check_plan(plan_of(seed))
+
+
+def _check_plan(plan: Plan) -> None:
+    outcome = run_plan(plan)
     told = "\n".join(map(str, outcome.violations[:5]))
-    assert outcome.is_clean, f"make sim SEED={seed}\n{told}"
+    assert outcome.is_clean, f"make sim SEED={plan.seed}\n{told}"

@@ -11,7 +11,7 @@ from ottla.simulation.fault_plan import plan_of
 from ottla.simulation.reached_lines import PACKAGES, ReachedLines
 from ottla.simulation.seeded_run import Outcome, run_plan
 from ottla.simulation.shrinking import describe, shrink
-from ottla.simulation.sweep import SeedResult, cores, sweep
+from ottla.simulation.sweep import SeedResult, cores, speed, sweep
 from ottla.simulation.trace import trace
 
 
@@ -100,6 +100,9 @@ def _sweep(options: argparse.Namespace) -> int:
     virtual = sum(result.virtual_seconds for result in results)
     cpu = sum(result.cpu_seconds for result in results)
     failed = [result for result in results if result.violations]
+    print(
+        f"three nodes under moderate load without faults: {speed():.0f} times as fast as the clock"
+    )
     print(
         f"{len(results)} seeds, {virtual / 3_600:.2f} cluster-hours in {cpu:.0f} s of processor "
         f"time: {virtual / cpu:.0f} times as fast as the clock on one core"

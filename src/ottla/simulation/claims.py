@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 
 from ottla.model import TopicPartition
+from ottla.simulation.group_claims import EverythingIsConsumed, NoCommitLost, OneOwnerPerEpoch
 from ottla.simulation.history import (
     Acknowledged,
     Failed,
     Healed,
     History,
     ImageSeen,
+    InSyncReplicaLacks,
     PartitionLed,
     ProducerFailed,
     QuorumLeaderSeen,
@@ -24,6 +26,7 @@ from ottla.simulation.history import (
     Recovered,
     ReplicaHas,
     Sent,
+    VoteSeen,
     WatermarkSeen,
 )
 
@@ -103,6 +106,14 @@ class OnlyWhatWasSentIsThere:
                     last[producer] = max(at, last.get(producer, -1))
 
 
+class InSyncReplicasHaveWhatIsCommitted:
+    """At every moment, each replica of the ISR that runs holds all that was ever committed."""
+
+    def check(self, history: History) -> Iterator[str]:
+        for lacks in history.of(InSyncReplicaLacks):
+            yield f"{lacks.partition}: {lacks.what}"
+
+
 class SingleLeaderPerEpoch:
     """In an epoch nobody takes two nodes for the leader, of the quorum or of a partition."""
 
@@ -121,6 +132,20 @@ class SingleLeaderPerEpoch:
             node = partitions.setdefault(key, led.node)
             if node != led.node:
                 yield f"{led.partition} is led by {node} and {led.node} in epoch {led.leader_epoch}"
+
+
+class OneVotePerEpoch:
+    """Nobody votes for two nodes in an epoch of the quorum, whatever it went through between."""
+
+    def check(self, history: History) -> Iterator[str]:
+        votes: dict[tuple[str, int], int] = {}
+        for seen in history.of(VoteSeen):
+            candidate = votes.setdefault((seen.who, seen.epoch), seen.candidate)
+            if candidate != seen.candidate:
+                yield (
+                    f"in epoch {seen.epoch} of the quorum {seen.who} votes for {candidate} and "
+                    f"for {seen.candidate}"
+                )
 
 
 class MonotonicHighWatermark:
@@ -197,12 +222,17 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     EachRecordOnceAtOneOffset(),
     IdempotentProducersNeverDuplicate(),
     OnlyWhatWasSentIsThere(),
+    InSyncReplicasHaveWhatIsCommitted(),
     SingleLeaderPerEpoch(),
+    OneVotePerEpoch(),
     MonotonicHighWatermark(),
     ReadsArePrefix(),
     ImagesAgree(),
     AvailableAgainAfterHealing(),
     NothingFailsUnexplained(),
+    OneOwnerPerEpoch(),
+    NoCommitLost(),
+    EverythingIsConsumed(),
 )
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.controller.formatting import initial_voter, new_cluster_id
 from ottla.model import TopicPartition
-from ottla.raft.voters import Endpoint, VoterSet
+from ottla.raft.voters import NO_VOTERS, Endpoint, VoterSet
+from ottla.replication.partition import Partition
 from ottla.runtime.network import Address
 from ottla.simulation.clients import SimulatedAdmin, SimulatedConsumer, SimulatedProducer
 from ottla.simulation.history import Fault
@@ -25,11 +26,13 @@ _DEFAULTS: Final = {"offsets.topic.num.partitions": "4"}
 class SimulatedCluster:
     """Made and started by `World.cluster`. Lives as long as the world does."""
 
-    def __init__(self, world: World, *, nodes: int, properties: Mapping[str, str]) -> None:
+    def __init__(
+        self, world: World, *, nodes: int, voters: int | None, properties: Mapping[str, str]
+    ) -> None:
         self._world = world
         factor = min(nodes, 3)
         hosts = [f"node-{node_id}" for node_id in range(1, nodes + 1)]
-        every = {
+        self._properties = {
             "controller.quorum.bootstrap.servers": ",".join(f"{host}:9093" for host in hosts),
             "default.replication.factor": str(factor),
             "min.insync.replicas": "2" if factor == 3 else "1",
@@ -37,25 +40,45 @@ class SimulatedCluster:
             **properties,
         }
         self.nodes = [
-            SimulatedNode(world.surroundings, node_id, properties=every)
+            SimulatedNode(world.surroundings, node_id, properties=self._properties)
             for node_id in range(1, nodes + 1)
         ]
         dice = world.dice.fork("cluster")
-        cluster_id = new_cluster_id(dice)
-        voters = VoterSet.of(
+        self._cluster_id = new_cluster_id(dice)
+        first = VoterSet.of(
             initial_voter(node.id, dice.uuid(), Endpoint("CONTROLLER", *node.controller_address))
-            for node in self.nodes
+            for node in self.nodes[:voters]
         )
         for node in self.nodes:
-            node.format(cluster_id, voters)
-        self.observers = [Observer(node) for node in self.nodes]
+            node.format(self._cluster_id, first if first.get(node.id) else NO_VOTERS)
+        self._observers = {node.id: Observer(node) for node in self.nodes}
+        self._nodes_made = nodes
+
+    @property
+    def observers(self) -> list[Observer]:
+        return [self._observers[node.id] for node in self.nodes]
+
+    def add_node(self) -> SimulatedNode:
+        """One more, which begins to start and knows nobody but the first ones' addresses."""
+        self._nodes_made += 1
+        world = self._world
+        node = SimulatedNode(world.surroundings, self._nodes_made, properties=self._properties)
+        world.add_host(node)
+        node.format(self._cluster_id, NO_VOTERS)
+        self._observers[node.id] = Observer(node)
+        self.nodes.append(node)
+        node.start()
+        return node
 
     def start(self) -> None:
         for node in self.nodes:
             node.start()
 
     def node(self, node_id: int) -> SimulatedNode:
-        return self.nodes[node_id - 1]
+        return next(node for node in self.nodes if node.id == node_id)
+
+    def observer(self, node: SimulatedNode) -> Observer:
+        return self._observers[node.id]
 
     @property
     def active_controller(self) -> SimulatedNode | None:
@@ -68,13 +91,19 @@ class SimulatedCluster:
 
     def leader_of(self, topic: str, partition: int) -> SimulatedNode | None:
         """Who says that it leads a partition, in the latest epoch if several do."""
-        name, found, latest = TopicPartition(topic, partition), None, -1
-        for node, observer in zip(self.nodes, self.observers, strict=True):
-            broker = observer.broker
-            for each in () if broker is None or not node.is_running else broker.partitions:
-                if each.name == name and each.is_leader and each.leader_epoch > latest:
-                    found, latest = node, each.leader_epoch
+        found, latest = None, -1
+        for node in self.nodes:
+            each = self.replica_of(node, TopicPartition(topic, partition))
+            if each is not None and each.is_leader and each.leader_epoch > latest:
+                found, latest = node, each.leader_epoch
         return found
+
+    def replica_of(self, node: SimulatedNode, name: TopicPartition) -> Partition | None:
+        """What a node that runs has of a partition."""
+        broker = self.observer(node).broker
+        if broker is None or not node.is_running:
+            return None
+        return next((each for each in broker.partitions if each.name == name), None)
 
     async def wait_leader(
         self, topic: str, partition: int, *, seconds: float = 60.0
@@ -93,8 +122,12 @@ class SimulatedCluster:
     def bootstrap(self) -> list[Address]:
         return [node.address for node in self.nodes]
 
-    def admin(self, name: str = "admin", *, host: Host | None = None) -> SimulatedAdmin:
-        return SimulatedAdmin(host or self._world.here, self.bootstrap, name=name)
+    def admin(
+        self, name: str = "admin", *, host: Host | None = None, only: SimulatedNode | None = None
+    ) -> SimulatedAdmin:
+        """Asks whichever node, or one and no other."""
+        bootstrap = self.bootstrap if only is None else [only.address]
+        return SimulatedAdmin(host or self._world.here, bootstrap, name=name)
 
     def producer(self, name: str = "producer", *, host: Host | None = None) -> SimulatedProducer:
         return SimulatedProducer(

@@ -84,7 +84,7 @@ class SimulatedConnection:
         self._tell_pressure()
 
     def send_file(self, file: File, *, position: int, length: int) -> None:
-        data = file.read_at(position, length)
+        data = file.read_cached(position, length) or file.read_at(position, length)
         self.write([data])
         if len(data) < length:
             self._end(EOFError(f"the file to send ended {length - len(data)} bytes early"))

@@ -14,6 +14,13 @@ class SeededDice(RandomDice):
         super().__init__(random.Random(seed))  # noqa: S311  repeatable, not secret
         self.seed = seed
 
+    def below(self, bound: int) -> int:
+        # As fair as a world needs it, and several times as fast as `randrange`.
+        return int(self._random.random() * bound)
+
+    def between(self, *, low: int, high: int) -> int:
+        return low + int(self._random.random() * (high - low + 1))
+
     def fork(self, name: str) -> SeededDice:
         """Dice of their own for a part of the world, whose throws do not disturb the others'."""
         return SeededDice(f"{self.seed}/{name}")

@@ -7,7 +7,7 @@ file_content.py, what it does to names in namespace.py.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ottla.runtime.dice import Dice
@@ -113,6 +113,13 @@ class SimulatedDisk:
         self.counters.directory_syncs += 1
         self._names.sync(self._names.find_directory(path))
 
+    def sync_directories(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            for name in self.list_directory(path):
+                if not self.is_directory(f"{path}/{name}"):
+                    self.open_readonly(f"{path}/{name}").sync()
+            self.sync_directory(path)
+
     def space_left(self, path: str) -> int:
         self._look_up(path)
         self._names.find(path)
@@ -159,6 +166,14 @@ class SimulatedDisk:
         content = self._names.find_file(path)
         assert 0 <= position < len(content.durable), "only what is on the device rots"
         content.flip_bit(position * 8 + bit)
+
+    def durable_size(self, path: str) -> int:
+        """How much of a file is on the device."""
+        return len(self._names.find_file(path).durable)
+
+    def content(self, path: str) -> bytes:
+        """All of a file, as programs see it."""
+        return bytes(self._names.find_file(path).volatile)
 
     def rot(self, path: str, dice: Dice) -> int:
         """Rots a bit anywhere in what is durable of a file, and says in which byte."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from enum import Enum, auto
 from typing import NamedTuple
 
+from ottla.runtime.dice import Dice
 from ottla.simulation.namespace import parts
 
 
@@ -23,6 +24,9 @@ class Operation(Enum):
     NAMES = auto()
 
 
+# Shorter than any batch, and than what is after the header of the shortest one.
+_SENT_BYTES_MIN = 61
+_END_BYTES = 7
 _ASKING = (Operation.READ, Operation.LOOKUP)
 
 
@@ -48,6 +52,7 @@ class DiskFaults:
         self._slow: dict[str, float] = {}
         self._changes_left: int | None = None
         self._quiet = True
+        self._corrupting: tuple[Dice, float] | None = None
         # Called when power goes, before anything is raised.
         self.on_power_lost: Callable[[], object] = lambda: None
 
@@ -96,6 +101,24 @@ class DiskFaults:
             for path in paths:
                 if operation in fault.operations and _covers(fault.path, path):
                     raise OSError(fault.error, f"{os.strerror(fault.error)} (simulated)", path)
+
+    def corrupt_sent(self, dice: Dice | None, *, probability: float = 0.0) -> None:
+        """Lets what is read in order to be sent be wrong in a bit now and then; None: no more.
+
+        Near its end, where a checksum covers it: nobody can tell that a batch's offset, which
+        Kafka's checksum leaves out, is another one.
+        """
+        self._corrupting = None if dice is None else (dice, probability)
+
+    def maybe_corrupt(self, data: bytes) -> bytes:
+        if self._corrupting is None or len(data) < _SENT_BYTES_MIN:
+            return data
+        dice, probability = self._corrupting
+        if not dice.chance(probability):
+            return data
+        damaged = bytearray(data)
+        damaged[-1 - dice.below(_END_BYTES)] ^= 1 << dice.below(8)
+        return bytes(damaged)
 
     @property
     def is_failing(self) -> bool:

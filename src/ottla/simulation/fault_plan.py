@@ -14,6 +14,7 @@ from ottla.simulation.dice import SeededDice
 # How often each kind comes, beside the others.
 _WEIGHTS: Final = {
     "pause": 4,
+    "pause_member": 3,
     "part": 5,
     "cut_one_way": 4,
     "isolate": 3,
@@ -22,6 +23,10 @@ _WEIGHTS: Final = {
     "slow_disk": 2,
     "jump_clock": 2,
     "elect": 3,
+    "flip_leaders": 3,
+    "change_voters": 4,
+    "change_feature": 2,
+    "corrupt_reads": 2,
     "reassign": 3,
     "alter_config": 2,
     "topic_churn": 2,
@@ -34,6 +39,10 @@ _RESTART_WEIGHTS: Final = {
     "stop": 3,
     "rolling_restart": 1,
     "kill_all": 1,
+    "contest_election": 3,
+    "leave_behind": 3,
+    "change_nodes": 2,
+    "rot": 2,
 }
 # Only where every acknowledged record was synced by every replica that counted.
 _DURABLE_WEIGHTS: Final = {
@@ -43,6 +52,10 @@ _DURABLE_WEIGHTS: Final = {
     "full_disk": 2,
     "failing_disk": 2,
 }
+
+
+_KIND_PROBABILITY: Final = 0.6
+_KINDS_MIN: Final = 3
 
 
 class PlannedFault(NamedTuple):
@@ -71,10 +84,27 @@ class Plan(NamedTuple):
     producers: int
     faults: tuple[PlannedFault, ...]
     nodes: int = 3
+    # Of the metadata quorum, to begin with.
+    voters: int = 3
+    # By how much the hosts' clocks differ at most.
+    skew_ms_max: int = 0
     # Batches that a producer may have under way for a partition.
     under_way: int = 1
+    # Of a group that reads everything by the new protocol, and of one by the classic.
+    members: int = 0
+    classic_members: int = 0
     # Of metadata, after which a snapshot of it is written and the log below is let go of.
     snapshot_bytes: int = 20 << 20
+    # Whether segments are short, and the offsets that groups commit are compacted all the time.
+    compacts: bool = False
+    # After which a follower that is behind leaves the ISR.
+    lag_ms_max: int = 30_000
+
+
+def _some_of(weights: dict[str, int], dice: SeededDice) -> dict[str, int]:
+    """Each world knows some kinds only: together, all of them would hide what a few can do."""
+    kept = {name: weight for name, weight in weights.items() if dice.chance(_KIND_PROBABILITY)}
+    return kept if len(kept) >= _KINDS_MIN else weights
 
 
 def plan_of(seed: int) -> Plan:
@@ -86,7 +116,7 @@ def plan_of(seed: int) -> Plan:
     weights = dict(_WEIGHTS)
     if under_way == 1:
         weights |= _RESTART_WEIGHTS | (_DURABLE_WEIGHTS if is_durable else {})
-    names = [name for name, weight in weights.items() for _ in range(weight)]
+    names = [name for name, weight in _some_of(weights, dice).items() for _ in range(weight)]
     faults = []
     at = 2.0
     # Some worlds are calm and some are not.
@@ -101,6 +131,7 @@ def plan_of(seed: int) -> Plan:
                 dice.below(1 << 32),
             )
         )
+    nodes = dice.choice((3, 3, 3, 4, 5))
     return Plan(
         seed,
         float(seconds),
@@ -108,7 +139,13 @@ def plan_of(seed: int) -> Plan:
         partitions=dice.between(low=1, high=3),
         producers=dice.between(low=1, high=3),
         faults=tuple(faults),
-        nodes=dice.choice((3, 3, 3, 4, 5)),
+        nodes=nodes,
+        voters=dice.choice((3, nodes)),
+        skew_ms_max=dice.choice((0, 2_000, 600_000)),
         under_way=under_way,
+        members=dice.choice((0, 0, 1, 2, 3)),
+        classic_members=dice.choice((0, 0, 0, 2, 3)),
+        compacts=dice.chance(0.5),
         snapshot_bytes=dice.choice((1_000, 3_000, 20 << 20)),
+        lag_ms_max=dice.choice((1_500, 1_500, 30_000)),
     )

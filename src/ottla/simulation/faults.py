@@ -9,54 +9,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
-from ottla.model import TopicPartition
-from ottla.simulation.clients import SimulatedAdmin
-from ottla.simulation.cluster import SimulatedCluster
-from ottla.simulation.dice import SeededDice
 from ottla.simulation.disk_faults import Operation
-from ottla.simulation.fault_plan import PlannedFault
-from ottla.simulation.history import Fault, Noted
-from ottla.simulation.node import SimulatedNode
-from ottla.simulation.world import World
+from ottla.simulation.membership_faults import change_feature, change_nodes, change_voters
+from ottla.simulation.rot_faults import corrupt_reads, rot
+from ottla.simulation.targeted_faults import contest_election, flip_leaders, leave_behind
+from ottla.simulation.trouble import Trouble, start_again, stop_node
 
 _CHANGES_MAX: Final = 40
-_STOP_SECONDS_MAX: Final = 30.0
-
-
-class Trouble:
-    """What a fault is given: the world, and dice of its own."""
-
-    def __init__(
-        self,
-        world: World,
-        cluster: SimulatedCluster,
-        admin: SimulatedAdmin,
-        topic: str,
-        partitions: int,
-        fault: PlannedFault,
-    ) -> None:
-        self.world = world
-        self.cluster = cluster
-        self.admin = admin
-        self.topic = topic
-        self.seconds = fault.seconds
-        self.dice = SeededDice(f"fault {fault.number}")
-        self.node = self.dice.choice(cluster.nodes)
-        if fault.node_id is not None:
-            self.node = cluster.node(fault.node_id)
-        self.other = self.dice.choice([node for node in cluster.nodes if node is not self.node])
-        self.partition = TopicPartition(topic, self.dice.below(partitions))
-
-    async def wait(self) -> None:
-        await self.world.sleep(self.seconds)
-
-    def say(self, who: str, what: str) -> None:
-        self.world.record(Fault(who, what))
-
-
-def start_again(node: SimulatedNode) -> None:
-    if not node.is_running:
-        node.start()
 
 
 async def kill(trouble: Trouble) -> None:
@@ -97,14 +56,14 @@ async def lose_power_all(trouble: Trouble) -> None:
 
 
 async def stop(trouble: Trouble) -> None:
-    await _stop(trouble.world, trouble.node)
+    await stop_node(trouble.world, trouble.node)
     await trouble.wait()
     start_again(trouble.node)
 
 
 async def rolling_restart(trouble: Trouble) -> None:
     for node in trouble.cluster.nodes:
-        await _stop(trouble.world, node)
+        await stop_node(trouble.world, node)
         start_again(node)
         await trouble.wait()
 
@@ -113,6 +72,19 @@ async def pause(trouble: Trouble) -> None:
     trouble.node.pause()
     await trouble.wait()
     trouble.node.resume()
+
+
+async def pause_member(trouble: Trouble) -> None:
+    """A member of a group is away, maybe for longer than it is waited for, and knows nothing of
+    that when it goes on."""
+    members = [host for host in trouble.world.hosts if host.name.startswith("member-")]
+    if members:
+        member = trouble.dice.choice(members)
+        trouble.say(member.name, "is paused")
+        member.pause()
+        await trouble.wait()
+        member.resume()
+        trouble.say(member.name, "goes on")
 
 
 async def part(trouble: Trouble) -> None:
@@ -185,15 +157,14 @@ async def full_disk(trouble: Trouble) -> None:
 
 
 async def failing_disk(trouble: Trouble) -> None:
-    """Nothing can be written or synced any more, and what was to be synced is lost."""
+    """Nothing can be written or synced any more. What a failed sync lost is still in the page
+    cache, where a process that starts again on the same host finds it."""
     operations = trouble.dice.choice(((Operation.SYNC,), (Operation.WRITE, Operation.SYNC), ()))
     said = "nothing" if not operations else "no " + " and no ".join(o.name for o in operations)
     trouble.say(trouble.node.name, f"has a disk that takes {said.lower()} any more")
     trouble.node.disk.faults.fail("/", *operations)
     await trouble.wait()
-    # The page cache still shows what a failed sync lost, and a sync after that says nothing. A
-    # process that only starts again believes it, as Kafka does; a host that does reads the device.
-    trouble.node.lose_power()
+    trouble.node.kill()
     trouble.node.disk.faults.heal("/")
     start_again(trouble.node)
 
@@ -206,7 +177,7 @@ async def jump_clock(trouble: Trouble) -> None:
 
 async def elect(trouble: Trouble) -> None:
     error = await trouble.admin.elect_preferred(trouble.partition)
-    trouble.world.record(Noted("admin", f"preferred leader of {trouble.partition}: error {error}"))
+    trouble.note(f"preferred leader of {trouble.partition}: error {error}")
 
 
 async def reassign(trouble: Trouble) -> None:
@@ -214,9 +185,7 @@ async def reassign(trouble: Trouble) -> None:
     trouble.dice.shuffle(replicas)
     del replicas[3:]
     error = await trouble.admin.reassign(trouble.partition, replicas)
-    trouble.world.record(
-        Noted("admin", f"replicas of {trouble.partition} to {replicas}: error {error}")
-    )
+    trouble.note(f"replicas of {trouble.partition} to {replicas}: error {error}")
 
 
 async def alter_config(trouble: Trouble) -> None:
@@ -228,7 +197,7 @@ async def alter_config(trouble: Trouble) -> None:
         )
     )
     error = await trouble.admin.alter_topic(trouble.topic, changes)
-    trouble.world.record(Noted("admin", f"{changes} of {trouble.topic}: error {error}"))
+    trouble.note(f"{changes} of {trouble.topic}: error {error}")
 
 
 async def topic_churn(trouble: Trouble) -> None:
@@ -236,7 +205,7 @@ async def topic_churn(trouble: Trouble) -> None:
     await trouble.admin.create_topic(name, partitions=2)
     await trouble.wait()
     error = await trouble.admin.delete_topic(name)
-    trouble.world.record(Noted("admin", f"deletes {name}: error {error}"))
+    trouble.note(f"deletes {name}: error {error}")
 
 
 async def _end_within(trouble: Trouble, *, power: bool) -> None:
@@ -249,14 +218,6 @@ async def _end_within(trouble: Trouble, *, power: bool) -> None:
     await trouble.wait()
     node.disk.faults.power_on()
     start_again(node)
-
-
-async def _stop(world: World, node: SimulatedNode) -> None:
-    node.stop()
-    try:
-        await world.wait_until(lambda: not node.is_running, seconds=_STOP_SECONDS_MAX)
-    except TimeoutError:
-        node.kill()
 
 
 FaultKind: TypeAlias = Callable[[Trouble], Awaitable[None]]
@@ -272,6 +233,7 @@ FAULTS: Final[dict[str, FaultKind]] = {
         stop,
         rolling_restart,
         pause,
+        pause_member,
         part,
         isolate,
         cut_one_way,
@@ -285,5 +247,13 @@ FAULTS: Final[dict[str, FaultKind]] = {
         reassign,
         alter_config,
         topic_churn,
+        contest_election,
+        flip_leaders,
+        leave_behind,
+        change_voters,
+        change_nodes,
+        change_feature,
+        rot,
+        corrupt_reads,
     )
 }

@@ -10,14 +10,14 @@ loss replays what chance left of them:
 - a truncation arrives or is lost, so that bytes from before it may be back;
 - the size may have arrived without the bytes, or fall short of bytes that did arrive.
 
-A failed sync drops the changes: programs go on seeing them and no later sync writes them, which
-is what Linux does when writing back fails.
+A failed sync drops the bytes: programs go on seeing them and no later sync writes them, which is
+what Linux does when writing back fails. Sizes are the file system's own business and arrive later.
 """
 
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ottla.runtime.dice import Dice
 
@@ -50,6 +50,16 @@ class Truncation(NamedTuple):
     size: int
 
 
+class Growth(NamedTuple):
+    """A write whose bytes a failed sync has dropped."""
+
+    sequence: int
+    size: int
+
+
+Change: TypeAlias = Write | Truncation | Growth
+
+
 class FileContent:
     """One file's bytes, whatever it is called and however often it is open."""
 
@@ -58,7 +68,7 @@ class FileContent:
     def __init__(self) -> None:
         self.volatile = bytearray()
         self.durable = bytearray()
-        self.pending: list[Write | Truncation] = []
+        self.pending: list[Change] = []
         self.reserved = 0
 
     @property
@@ -80,8 +90,13 @@ class FileContent:
         self.pending.clear()
 
     def drop_unsynced(self) -> None:
-        """What a failed sync leaves: changes that look synced and are not on the device."""
-        self.pending.clear()
+        """What a failed sync leaves: bytes that look synced and are not on the device."""
+        self.pending = [
+            Growth(change.sequence, change.position + len(change.data))
+            if isinstance(change, Write)
+            else change
+            for change in self.pending
+        ]
 
     def flip_bit(self, bit: int) -> None:
         """Rots one bit, counted from the start of the file, on the device and in the cache."""
@@ -128,7 +143,7 @@ class FileContent:
             if isinstance(change, Write):
                 _resize(content, max(change.position + len(change.data), len(content)))
             else:
-                _resize(content, change.size)
+                _apply(content, change)
         return content
 
     def _replayed_by_chance(self, dice: Dice) -> bytearray:
@@ -138,17 +153,20 @@ class FileContent:
             if isinstance(change, Write):
                 _scatter(content, change, dice)
             elif dice.chance(0.5):
-                _resize(content, change.size)
+                _apply(content, change)
         if dice.chance(0.5):
             _resize(content, _size_found(dice, size_before, len(content), len(self.volatile)))
         return content
 
 
-def _apply(content: bytearray, change: Write | Truncation) -> None:
-    if isinstance(change, Write):
-        _put(content, change.position, change.data)
-    else:
-        _resize(content, change.size)
+def _apply(content: bytearray, change: Change) -> None:
+    match change:
+        case Write():
+            _put(content, change.position, change.data)
+        case Truncation():
+            _resize(content, change.size)
+        case Growth():
+            _resize(content, max(change.size, len(content)))
 
 
 def _put(content: bytearray, position: int, data: bytes | memoryview) -> None:

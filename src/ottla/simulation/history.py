@@ -98,10 +98,46 @@ class ReaderLost(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class GroupOwns(Event):
+    """A member of a group was assigned a partition, or keeps it, in an epoch of its own."""
+
+    group: str
+    partition: TopicPartition
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCommitted(Event):
+    """A member was told that its commit is taken."""
+
+    group: str
+    partition: TopicPartition
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupResumed(Event):
+    """A member was told how far its group has come, after commits up to `floor` were taken."""
+
+    group: str
+    partition: TopicPartition
+    offset: int
+    floor: int
+
+
+@dataclass(frozen=True, slots=True)
 class QuorumLeaderSeen(Event):
     """A node took somebody for the leader of the metadata quorum in an epoch."""
 
     leader: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class VoteSeen(Event):
+    """A node voted for somebody in an epoch of the metadata quorum."""
+
+    candidate: int
     epoch: int
 
 
@@ -121,6 +157,14 @@ class ImageSeen(Event):
 
     offset: int
     digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class InSyncReplicaLacks(Event):
+    """A replica of the ISR did not hold what was committed."""
+
+    partition: TopicPartition
+    what: str
 
 
 @dataclass(frozen=True, slots=True)

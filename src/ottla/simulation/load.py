@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from ottla.model import TopicPartition
 from ottla.simulation.clients import SimulatedConsumer, SimulatedProducer
+from ottla.simulation.clients.classic_member import ClassicMember
+from ottla.simulation.clients.consumer_member import ConsumerMember
+from ottla.simulation.clients.group_member import GroupMember, Progress
 from ottla.simulation.cluster import SimulatedCluster
 from ottla.simulation.fault_plan import Plan
 from ottla.simulation.host import Host
@@ -17,17 +21,23 @@ _BURST_PROBABILITY: Final = 0.3
 _RECORDS_MAX: Final = 4
 
 
+class _Group(NamedTuple):
+    name: str
+    progress: Progress
+    members: Sequence[GroupMember]
+
+
 class Load:
     """On hosts of its own. After `end` producers begin nothing new; after `stop` nobody works."""
 
     def __init__(self, world: World, cluster: SimulatedCluster, topic: str, plan: Plan) -> None:
         self._world = world
-        self._partitions = [TopicPartition(topic, index) for index in range(plan.partitions)]
+        self.partitions = [TopicPartition(topic, index) for index in range(plan.partitions)]
         self._under_way = plan.under_way
         self._is_over = False
         self._writing: dict[bytes, str] = {}
         self._hosts: list[Host] = []
-        self._written: dict[TopicPartition, int] = dict.fromkeys(self._partitions, 0)
+        self._written: dict[TopicPartition, int] = dict.fromkeys(self.partitions, 0)
         self._producers = [
             (host := self._host(f"producer-{number}"), cluster.producer(host.name, host=host))
             for number in range(1, plan.producers + 1)
@@ -40,9 +50,36 @@ class Load:
             for index in range(plan.partitions)
         ]
 
+        self._groups = [
+            _Group(
+                f"{protocol.__name__} group",
+                progress := Progress(),
+                [
+                    protocol(
+                        host := self._host(f"member-{protocol.__name__}-{number}"),
+                        cluster.bootstrap,
+                        world.record,
+                        progress,
+                        group=f"{protocol.__name__} group",
+                        partitions=self.partitions,
+                        name=host.name,
+                    )
+                    for number in range(1, count + 1)
+                ],
+            )
+            for protocol, count in (
+                (ConsumerMember, plan.members),
+                (ClassicMember, plan.classic_members),
+            )
+            if count
+        ]
+
     def start(self) -> None:
+        for group in self._groups:
+            for member in group.members:
+                member.host.run("member", member.run())
         for host, producer in self._producers:
-            for partition in self._partitions:
+            for partition in self.partitions:
                 host.run("produce", self._produce(host, producer, partition))
         for host, consumer in self._consumers:
             host.run("consume", _consume(consumer))
@@ -57,10 +94,7 @@ class Load:
     @property
     def is_done(self) -> bool:
         """Whether everything is acknowledged and read."""
-        return not self._writing and all(
-            consumer.position >= self._written[consumer.partition]
-            for _, consumer in self._consumers
-        )
+        return not self.reasons()
 
     def reasons(self) -> list[str]:
         """Why not."""
@@ -71,6 +105,13 @@ class Load:
                     f"{consumer.name} has read {consumer.position} of "
                     f"{self._written[consumer.partition]} in {consumer.partition}"
                 )
+        for group in self._groups:
+            for partition, written in self._written.items():
+                committed = group.progress.committed.get(partition, 0)
+                if committed < written:
+                    found.append(
+                        f"{group.name} has committed {committed} of {written} in {partition}"
+                    )
         return found
 
     async def _produce(

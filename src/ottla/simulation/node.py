@@ -8,11 +8,12 @@ from ottla.broker.node import Node
 from ottla.broker.node import World as Seams
 from ottla.configs import NodeConfig
 from ottla.controller.formatting import format_node
-from ottla.model import NodeId
+from ottla.model import NodeId, Uuid
 from ottla.raft.voters import VoterSet
 from ottla.runtime.network import Address
 from ottla.simulation.history import Fault, Noted
 from ottla.simulation.host import Host, Surroundings
+from ottla.storage.meta_properties import read_meta_properties
 
 DATA_DIRECTORY = "/data"
 CLIENT_PORT = 9092
@@ -50,6 +51,13 @@ class SimulatedNode(Host):
     @property
     def controller_address(self) -> Address:
         return Address(self.name, CONTROLLER_PORT)
+
+    @property
+    def directory_id(self) -> Uuid:
+        identity = read_meta_properties(self.disk, DATA_DIRECTORY)
+        assert identity is not None, "a node is formatted when it is made"
+        assert identity.directory_id is not None
+        return identity.directory_id
 
     @property
     def is_serving(self) -> bool:

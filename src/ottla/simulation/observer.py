@@ -13,18 +13,22 @@ from typing import Any, Final
 from ottla.broker.broker import Broker
 from ottla.metadata import MetadataImage
 from ottla.model import Uuid, uuid_to_text
+from ottla.raft import LeaderAndEpoch
+from ottla.raft.states import State
 from ottla.simulation.history import (
     Event,
     ImageSeen,
     PartitionLed,
     QuorumLeaderSeen,
     ReplicaHas,
+    VoteSeen,
 )
 from ottla.simulation.node import SimulatedNode
 from ottla.wire.records.batch import iterate_batches
 from ottla.wire.records.record import iterate_records
 
 _PARTITIONS_EVERY_SECONDS: Final = 0.02
+_IMAGES_SKIPPED: Final = 4
 _READ_BYTES: Final = 1 << 24
 
 
@@ -33,8 +37,11 @@ class Observer:
 
     def __init__(self, simulated: SimulatedNode) -> None:
         self._simulated = simulated
-        self._leader: object = None
+        # Of the quorum's replica: another object after every change.
+        self._state: object = None
         self._offset = -1
+        # The last candidate that it voted for, and in which epoch.
+        self.vote: tuple[int, int] | None = None
         self._led: dict[tuple[Uuid, int], int] = {}
         self._next_look = 0.0
         simulated.observe = self.look
@@ -42,19 +49,19 @@ class Observer:
     def look(self) -> None:
         broker = self.broker
         if broker is None:
-            self._leader, self._offset = None, -1
+            self._state, self._offset = None, -1
             return
         quorum = broker.service.controller.quorum
-        leader = quorum.leader_and_epoch
-        if leader != self._leader:
-            self._leader = leader
-            if leader.leader_id is not None:
-                self._record(QuorumLeaderSeen(self._name, leader.leader_id, leader.epoch))
+        state = quorum._raft.state  # noqa: SLF001 - an onlooker sees what nobody else has to
+        if state is not self._state:
+            self._state = state
+            self._look_at_quorum(quorum.leader_and_epoch, state)
         offset, now = quorum.metadata.end_offset, self._simulated.clock.monotonic()
         if offset != self._offset:
             self._offset, self._next_look = offset, now
-            if not quorum.metadata.is_in_transaction:
-                self._record(ImageSeen(self._name, offset, image_digest(broker.image)))
+            # Not every one, for they cost more than what they are of; the last one is always seen.
+            if offset % _IMAGES_SKIPPED == 0:
+                self._look_at_image(broker)
         if now >= self._next_look:
             self._next_look = now + _PARTITIONS_EVERY_SECONDS
             self._look_at_partitions(broker)
@@ -69,10 +76,26 @@ class Observer:
         broker = self.broker
         if broker is None:
             return
+        self._look_at_image(broker)
         for partition in sorted(broker.partitions, key=lambda each: each.name):
             log = partition.log
-            if log is not None:
+            # What nodes keep for themselves is told by what clients are told.
+            if log is not None and not partition.name.topic.startswith("__"):
                 self._record(ReplicaHas(self._name, partition.name, _records(log)))
+
+    def _look_at_quorum(self, leader: LeaderAndEpoch, state: State) -> None:
+        if leader.leader_id is not None:
+            self._record(QuorumLeaderSeen(self._name, leader.leader_id, leader.epoch))
+        voted = getattr(state, "voted", None)
+        if voted is not None and (voted.id, state.epoch) != self.vote:
+            self.vote = (voted.id, state.epoch)
+            self._record(VoteSeen(self._name, voted.id, state.epoch))
+
+    def _look_at_image(self, broker: Broker) -> None:
+        metadata = broker.metadata
+        if not metadata.is_in_transaction:
+            digest = image_digest(broker.image)
+            self._record(ImageSeen(self._name, metadata.end_offset, digest))
 
     def _look_at_partitions(self, broker: Broker) -> None:
         for partition in broker.partitions:

@@ -130,7 +130,8 @@ class Scheduler:
             pass  # Whoever turned the power off has ended the loop.
         except Exception as error:
             loop.call_exception_handler({"message": "a callback failed", "exception": error})
-        loop.look()
+        if not loop.has_ended:
+            loop.look()
 
     def _jump(self) -> None:
         timers = self._timers

@@ -14,10 +14,12 @@ from ottla.model import TopicPartition
 from ottla.simulation.claims import Violation, violations
 from ottla.simulation.cluster import SimulatedCluster
 from ottla.simulation.fault_plan import Plan, PlannedFault
-from ottla.simulation.faults import FAULTS, Trouble, start_again
+from ottla.simulation.faults import FAULTS
 from ottla.simulation.history import Healed, History, Noted, Recovered
 from ottla.simulation.load import Load
+from ottla.simulation.onlooker import Onlooker
 from ottla.simulation.scheduler import StuckError
+from ottla.simulation.trouble import Trouble, start_again
 from ottla.simulation.world import World
 
 TOPIC: Final = "ledger"
@@ -25,6 +27,18 @@ TOPIC: Final = "ledger"
 RECOVERY_SECONDS_MAX: Final = 30.0
 _START_SECONDS_MAX: Final = 60.0
 _REPLICAS: Final = 3
+_COMPACTING_PROPERTIES: Final = {
+    "log.roll.ms": "2000",
+    "log.cleaner.backoff.ms": "500",
+    "log.cleaner.min.cleanable.ratio": "0.01",
+}
+# So that members which are gone are missed while the world still lasts.
+_GROUP_PROPERTIES: Final = {
+    "group.consumer.heartbeat.interval.ms": "1000",
+    "group.consumer.min.heartbeat.interval.ms": "1000",
+    "group.consumer.session.timeout.ms": "6000",
+    "group.consumer.min.session.timeout.ms": "6000",
+}
 _SUPERVISION_SECONDS: Final = 1.0
 _ROOM_BYTES: Final = 1 << 30
 
@@ -57,14 +71,27 @@ def run_plan(plan: Plan, *, notes: bool = False) -> Outcome:
 
 
 async def _story(world: World, plan: Plan) -> None:
-    properties = {"metadata.log.max.record.bytes.between.snapshots": str(plan.snapshot_bytes)}
-    cluster = world.cluster(nodes=plan.nodes, properties=properties)
+    properties = {
+        "metadata.log.max.record.bytes.between.snapshots": str(plan.snapshot_bytes),
+        "replica.lag.time.max.ms": str(plan.lag_ms_max),
+        **_GROUP_PROPERTIES,
+    }
+    if plan.compacts:
+        properties |= _COMPACTING_PROPERTIES
+    if plan.is_durable:
+        # What groups commit has to outlive what records do.
+        properties["log.flush.interval.messages"] = "1"
+    cluster = world.cluster(nodes=plan.nodes, voters=plan.voters, properties=properties)
+    skew = world.dice.fork("skew")
+    for node in cluster.nodes:
+        node.clock.jump(skew.between(low=-plan.skew_ms_max, high=plan.skew_ms_max))
     await cluster.wait_serving(seconds=_START_SECONDS_MAX)
     admin = cluster.admin()
     configs = {"flush.messages": "1"} if plan.is_durable else {}
     await admin.create_topic(TOPIC, partitions=plan.partitions, configs=configs)
     load = Load(world, cluster, TOPIC, plan)
     load.start()
+    Onlooker(world, cluster, load.partitions).start()
     started = world.now
     troubles = [
         asyncio.get_running_loop().create_task(_suffer(world, cluster, plan, fault, started))
@@ -75,7 +102,7 @@ async def _story(world: World, plan: Plan) -> None:
         trouble.cancel()
     heal(world, cluster)
     load.end()
-    await _recover(world, cluster, load, plan)
+    await _recover(world, cluster, load)
 
 
 async def _suffer(
@@ -90,24 +117,27 @@ async def _suffer(
 def heal(world: World, cluster: SimulatedCluster) -> None:
     """Takes back every fault, and starts whatever does not run."""
     world.fabric.heal_all()
+    for host in world.hosts:
+        host.resume()
     for node in cluster.nodes:
         # A directory that failed stays offline until somebody looks after it.
         if node.disk.room_left() < _ROOM_BYTES:
             node.disk.limit_space(None)
             node.kill()
         if node.disk.faults.is_failing:
-            node.lose_power()
+            node.kill()
         node.disk.faults.heal("/")
         node.disk.faults.power_on()
+        node.disk.faults.corrupt_sent(None)
         node.resume()
         start_again(node)
     world.record(Healed("world"))
 
 
-async def _recover(world: World, cluster: SimulatedCluster, load: Load, plan: Plan) -> None:
+async def _recover(world: World, cluster: SimulatedCluster, load: Load) -> None:
     began = world.now
     supervision = asyncio.get_running_loop().create_task(_supervise(world, cluster))
-    partitions = [TopicPartition(TOPIC, index) for index in range(plan.partitions)]
+    partitions = load.partitions
     try:
         await world.wait_until(
             lambda: load.is_done and _is_whole(cluster, partitions),

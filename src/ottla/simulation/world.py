@@ -62,6 +62,10 @@ class World:
         return self.scheduler.now
 
     @property
+    def hosts(self) -> list[Host]:
+        return list(self._hosts.values())
+
+    @property
     def host_names(self) -> list[str]:
         return list(self._hosts)
 
@@ -86,14 +90,22 @@ class World:
     # ---- what a story is made of
 
     def cluster(
-        self, *, nodes: int = 3, properties: Mapping[str, str] | None = None
+        self,
+        *,
+        nodes: int = 3,
+        voters: int | None = None,
+        properties: Mapping[str, str] | None = None,
     ) -> SimulatedCluster:
-        """Nodes that begin to start. `properties` are Kafka's broker configs."""
-        cluster = SimulatedCluster(self, nodes=nodes, properties=properties or {})
+        """Nodes that begin to start; all of them vote on the metadata, unless it is said how many
+        of them. `properties` are Kafka's broker configs."""
+        cluster = SimulatedCluster(self, nodes=nodes, voters=voters, properties=properties or {})
         for node in cluster.nodes:
-            self._hosts[node.name] = node
+            self.add_host(node)
         cluster.start()
         return cluster
+
+    def add_host(self, host: Host) -> None:
+        self._hosts[host.name] = host
 
     def host(self, name: str) -> Host:
         """Another host, for clients, with a process that runs."""
@@ -104,13 +116,15 @@ class World:
     async def sleep(self, seconds: float) -> None:
         await self.clock.sleep(seconds)
 
-    async def wait_until(self, is_so: Callable[[], bool], *, seconds: float) -> None:
+    async def wait_until(
+        self, is_so: Callable[[], bool], *, seconds: float, step: float = _STEP_SECONDS
+    ) -> None:
         """Raises `TimeoutError` if it is not so in time."""
         deadline = self.now + seconds
         while not is_so():
             if self.now >= deadline:
                 raise TimeoutError(f"it was not so within {seconds} s of virtual time")
-            await self.clock.sleep(_STEP_SECONDS)
+            await self.clock.sleep(step)
 
     def record(self, event: Event) -> None:
         if not self._is_over:

@@ -10,8 +10,10 @@ from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient
 from ottla.simulation.host import Host
+from ottla.simulation.node import SimulatedNode
 from ottla.wire.messages import alter_partition_reassignments as reassignments
 from ottla.wire.messages import incremental_alter_configs as configs
+from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, Listener
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -19,6 +21,9 @@ from ottla.wire.messages.create_topics import (
 )
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from ottla.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest
+from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest
+from ottla.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from ottla.wire.schema import Message
 
 _TIMEOUT_MS: Final = 5_000
@@ -95,6 +100,35 @@ class SimulatedAdmin:
         response = await self._try(
             ElectLeadersRequest(topic_partitions=[wanted], timeout_ms=_TIMEOUT_MS), 2
         )
+        return None if response is None else int(response.error_code)
+
+    async def add_voter(self, node: SimulatedNode) -> int | None:
+        host, port = node.controller_address
+        request = AddRaftVoterRequest(
+            cluster_id=None,
+            timeout_ms=_TIMEOUT_MS,
+            voter_id=node.id,
+            voter_directory_id=node.directory_id,
+            listeners=[Listener(name="CONTROLLER", host=host, port=port)],
+        )
+        response = await self._try(request, 0)
+        return None if response is None else int(response.error_code)
+
+    async def remove_voter(self, node: SimulatedNode) -> int | None:
+        request = RemoveRaftVoterRequest(
+            cluster_id=None, voter_id=node.id, voter_directory_id=node.directory_id
+        )
+        response = await self._try(request, 0)
+        return None if response is None else int(response.error_code)
+
+    async def unregister(self, node_id: int) -> int | None:
+        response = await self._try(UnregisterBrokerRequest(broker_id=node_id), 0)
+        return None if response is None else int(response.error_code)
+
+    async def update_feature(self, name: str, *, level: int, upgrade_type: int) -> int | None:
+        update = FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=upgrade_type)
+        request = UpdateFeaturesRequest(timeout_ms=_TIMEOUT_MS, feature_updates=[update])
+        response = await self._try(request, 2)
         return None if response is None else int(response.error_code)
 
     async def _try(self, request: Message, version: int) -> Any | None:

@@ -40,6 +40,9 @@ class ClusterClient:
         self._peers: dict[Address, Peer] = {}
         self._addresses: dict[int, Address] = {}
         self._leaders: dict[TopicPartition, Leader] = {}
+        # The latest that anybody has told: a node that is behind tells what was, and a leader that
+        # was deposed refuses what follows on what its successor has.
+        self._epochs: dict[TopicPartition, int] = {}
         # What ends a task here was told to whoever waits for it.
         self._tasks = Tasks(lambda _name, _error: None)
 
@@ -51,6 +54,11 @@ class ClusterClient:
     ) -> Any:
         """Raises `ChannelError` if there is no answer."""
         return await self._ask(self._addresses[node_id], request, version, timeout_ms=timeout_ms)
+
+    async def ask_address(
+        self, address: Address, request: Message, version: int, *, timeout_ms: int = _TIMEOUT_MS
+    ) -> Any:
+        return await self._ask(address, request, version, timeout_ms=timeout_ms)
 
     async def ask_any(
         self, request: Message, version: int, *, timeout_ms: int = _TIMEOUT_MS
@@ -90,11 +98,10 @@ class ClusterClient:
         await self.host.clock.sleep(self.dice.jitter(_RETRY_SECONDS, fraction=0.5))
 
     def _learn(self, partition: TopicPartition, said: Any) -> None:
-        known = self._leaders.get(partition)
         if said.leader_id < 0 or said.leader_id not in self._addresses:
             return
-        # A node that is behind may tell what was.
-        if known is None or said.leader_epoch >= known.leader_epoch:
+        if said.leader_epoch >= self._epochs.get(partition, -1):
+            self._epochs[partition] = said.leader_epoch
             self._leaders[partition] = Leader(said.leader_id, said.leader_epoch)
 
     async def _ask(

@@ -11,8 +11,9 @@ from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient, Leader
 from ottla.simulation.history import Event, Read, ReaderLost, WatermarkSeen
 from ottla.simulation.host import Host
+from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from ottla.wire.records.batch import iterate_batches
+from ottla.wire.records.batch import crc_matches, iterate_batches
 from ottla.wire.records.record import Record, iterate_records
 
 _FETCH_VERSION: Final = 12
@@ -81,6 +82,8 @@ class SimulatedConsumer:
         )
         records = []
         buffer = memoryview(found.records or b"")
+        if not _is_sound(buffer):
+            return []
         for position, header in iterate_batches(buffer):
             if not header.is_control:
                 for record in iterate_records(buffer, position):
@@ -90,3 +93,11 @@ class SimulatedConsumer:
         for record in records:
             self._record(Read(self.name, self.partition, record.offset, record.value or b""))
         return records
+
+
+def _is_sound(buffer: memoryview) -> bool:
+    """Whether what came is what was written. A disk may give out anything."""
+    try:
+        return all(crc_matches(buffer, at, header) for at, header in iterate_batches(buffer))
+    except ProtocolError:
+        return False

@@ -1,0 +1,116 @@
+"""The way to a group's coordinator, whichever node that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ottla.client.errors import ChannelError
+from ottla.model import ErrorCode, TopicPartition
+from ottla.runtime.network import Address
+from ottla.simulation.clients.cluster_client import ClusterClient
+from ottla.simulation.host import Host
+from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
+from ottla.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from ottla.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from ottla.wire.schema import Message
+
+_FIND_VERSION: Final = 4
+_COMMIT_VERSION: Final = 9
+_FETCH_VERSION: Final = 9
+_TIMEOUT_MS: Final = 5_000
+_MOVED: Final = frozenset(
+    {
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    }
+)
+
+
+class GroupCoordinator:
+    """Of one group, as one process knows it."""
+
+    def __init__(self, host: Host, bootstrap: Sequence[Address], group: str, *, name: str) -> None:
+        self.group = group
+        self._client = ClusterClient(host, bootstrap, name=name)
+        self._address: Address | None = None
+
+    async def ask(
+        self, request: Message, version: int, *, timeout_ms: int = _TIMEOUT_MS
+    ) -> Any | None:
+        """The answer, or None if there is none; then another one may be asked next time."""
+        if self._address is None:
+            await self._find()
+        if self._address is None:
+            return None
+        try:
+            return await self._client.ask_address(
+                self._address, request, version, timeout_ms=timeout_ms
+            )
+        except ChannelError:
+            self._address = None
+            return None
+
+    def heed(self, error: int) -> ErrorCode:
+        """Looks for the coordinator again if an error says that it is another one."""
+        if error in _MOVED:
+            self._address = None
+        return ErrorCode(error)
+
+    async def back_off(self) -> None:
+        await self._client.back_off()
+
+    async def commit(
+        self, partition: TopicPartition, offset: int, *, member_id: str, epoch: int
+    ) -> bool:
+        """Whether the coordinator has taken it."""
+        committed = OffsetCommitRequestPartition(
+            partition_index=partition.partition, committed_offset=offset
+        )
+        topic = OffsetCommitRequestTopic(name=partition.topic, partitions=[committed])
+        request = OffsetCommitRequest(
+            group_id=self.group,
+            generation_id_or_member_epoch=epoch,
+            member_id=member_id,
+            topics=[topic],
+        )
+        response = await self.ask(request, _COMMIT_VERSION)
+        if response is None:
+            return False
+        return self.heed(response.topics[0].partitions[0].error_code) is ErrorCode.NONE
+
+    async def committed(self, partition: TopicPartition) -> int | None:
+        """How far the group has come, 0 at first; None if nobody says."""
+        topic = OffsetFetchRequestTopics(
+            name=partition.topic, partition_indexes=[partition.partition]
+        )
+        asked = OffsetFetchRequestGroup(group_id=self.group, topics=[topic])
+        response = await self.ask(
+            OffsetFetchRequest(groups=[asked], require_stable=True), _FETCH_VERSION
+        )
+        if response is None:
+            return None
+        answer = response.groups[0]
+        if self.heed(answer.error_code) is not ErrorCode.NONE:
+            return None
+        found = answer.topics[0].partitions[0]
+        return None if self.heed(found.error_code) else max(found.committed_offset, 0)
+
+    async def _find(self) -> None:
+        request = FindCoordinatorRequest(key_type=0, coordinator_keys=[self.group])
+        try:
+            response = await self._client.ask_any(request, _FIND_VERSION)
+        except ChannelError:
+            return
+        found = response.coordinators[0]
+        if found.error_code == ErrorCode.NONE:
+            self._address = Address(found.host, found.port)

@@ -1,0 +1,91 @@
+"""Bits that rot on a disk, or on their way from it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.simulation.node import DATA_DIRECTORY, SimulatedNode
+from ottla.simulation.trouble import Trouble, start_again
+from ottla.wire.records.batch import iterate_batches
+from ottla.wire.records.header import ATTRIBUTES_AT
+
+_SPARE_SECONDS_MAX: Final = 10.0
+
+
+async def rot(trouble: Trouble) -> None:
+    """A replica's log rots while its node is down. Sooner or later somebody notices, takes the
+    replica away and has it made anew from the others."""
+    node = trouble.node
+    path = _log_to_rot(trouble, node)
+    if path is None or not _is_spare(trouble, node):
+        return
+    node.kill()
+    position, bit = _place_to_rot(trouble, node, path), trouble.dice.below(8)
+    trouble.say(node.name, f"has a rotten bit at {position} of {path}")
+    node.disk.flip_bit(path, position=position, bit=bit)
+    rotten = node.disk.content(path)
+    is_replaced = False
+    try:
+        await trouble.wait()
+        start_again(node)
+        await trouble.wait()
+        node.kill()
+        await trouble.world.wait_until(lambda: _is_spare(trouble, node), seconds=_SPARE_SECONDS_MAX)
+        _take_away(node, path.rpartition("/")[0])
+        is_replaced = True
+    except TimeoutError:
+        pass
+    finally:
+        if not is_replaced:
+            node.kill()
+            if node.disk.exists(path) and node.disk.content(path).startswith(rotten):
+                # Nobody else has it: it comes back from somewhere.
+                node.disk.flip_bit(path, position=position, bit=bit)
+    start_again(node)
+
+
+async def corrupt_reads(trouble: Trouble) -> None:
+    """What a node reads from its disk for others is sometimes not what is there."""
+    trouble.say(trouble.node.name, "sends other bits than its disk has, now and then")
+    trouble.node.disk.faults.corrupt_sent(trouble.dice, probability=0.1)
+    await trouble.wait()
+    trouble.node.disk.faults.corrupt_sent(None)
+    trouble.say(trouble.node.name, "sends what its disk has again")
+
+
+def _log_to_rot(trouble: Trouble, node: SimulatedNode) -> str | None:
+    directory = f"{DATA_DIRECTORY}/{trouble.partition}"
+    if not node.is_running or not node.disk.is_directory(directory):
+        return None
+    logs = [
+        path
+        for name in node.disk.list_directory(directory)
+        if name.endswith(".log") and _is_durable(node, path := f"{directory}/{name}")
+    ]
+    return trouble.dice.choice(logs) if logs else None
+
+
+def _is_durable(node: SimulatedNode, path: str) -> bool:
+    """Whether there is something in a log, all of it on the device."""
+    size = node.disk.durable_size(path)
+    return size > 0 and size == node.disk.file_size(path)
+
+
+def _place_to_rot(trouble: Trouble, node: SimulatedNode, path: str) -> int:
+    """Somewhere in a batch that its checksum covers: nobody can tell that an offset has rotted."""
+    content = memoryview(node.disk.content(path))[: node.disk.durable_size(path)]
+    position, header = trouble.dice.choice(list(iterate_batches(content)))
+    return position + trouble.dice.between(low=ATTRIBUTES_AT, high=header.size_in_bytes - 1)
+
+
+def _is_spare(trouble: Trouble, node: SimulatedNode) -> bool:
+    """Whether another node leads the partition, and so has all that was ever committed."""
+    leader = trouble.cluster.leader_of(*trouble.partition)
+    return leader is not None and leader is not node and leader.is_serving
+
+
+def _take_away(node: SimulatedNode, directory: str) -> None:
+    for name in node.disk.list_directory(directory):
+        node.disk.remove(f"{directory}/{name}")
+    node.disk.remove_directory(directory)
+    node.disk.sync_directory(DATA_DIRECTORY)
