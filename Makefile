@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test sim soak judge-all check bench lock judge connector clean
+.PHONY: help setup demo test sim soak copy judge-all check bench lock judge connector clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ sim: $(STAMP) ## simulated clusters under faults, seed by seed, for 60 s or SECO
 
 soak: $(STAMP) ## the tests of endurance at full size: 100 kills, 10,000 connections and partitions
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration
+
+copy: $(STAMP) ## 100,000 records copied in transactions while copiers and nodes are killed
+	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration/transactions
 
 judge-all: $(STAMP) judge ## every log that the property tests write, shown to Apache Kafka's own tool
 	@OTTLA_JUDGE=1 $(BIN)/python -m pytest -q -n 2 -m judged

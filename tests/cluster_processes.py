@@ -62,6 +62,12 @@ class NodeOfCluster:
         return self._process.pid
 
     @property
+    def exit_code(self) -> int | None:
+        """Of one that has ended by itself, None while it runs."""
+        assert self._process is not None, f"node {self.id} is not running"
+        return self._process.poll()
+
+    @property
     def stderr(self) -> str:
         return self._stderr.read_text(errors="replace")
 

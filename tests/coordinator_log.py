@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ottla.model import Buffer, ErrorCode, KafkaError, LeaderEpoch, Offset
+from ottla.storage.verification import Verification
 from ottla.wire.records import assign_offset_and_epoch, read_header
 
 
@@ -17,9 +18,18 @@ class MemoryLog:
         self.committed = 0
         self.is_held = False
         self.refusal: ErrorCode | None = None
+        # What the last append came with.
+        self.verification: Verification | None = None
         self._waiting: list[tuple[int, Callable[[ErrorCode], None]]] = []
 
-    def append(self, batch: Buffer) -> int:
+    def append(
+        self,
+        batch: Buffer,
+        *,
+        transaction_version: int = 0,
+        verification: Verification | None = None,
+    ) -> int:
+        self.verification = verification
         if self.refusal is not None:
             raise KafkaError(self.refusal, "refused by the test")
         placed = bytearray(batch)

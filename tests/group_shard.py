@@ -79,8 +79,8 @@ class GroupShard:
         self.shard = Shard(NAME, self.log, self.clock, self._make_machine, write_timeout_ms=5_000)
         replay = Replay(NAME, self.shard.machine, start_offset=0)
         for batch in self.log.batches:
-            for _ in replay.apply(batch):
-                pass
+            list(replay.apply(batch))
+        list(replay.finish())
         self.shard.finish_loading()
 
     def _make_machine(self, timers: Timers) -> GroupCoordinator:

@@ -47,6 +47,7 @@ from ottla.wire.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from ottla.wire.records import read_header
 from ottla.wire.schema import Message
 from tests.no_network import NoNetwork, NoPeers
 from tests.simulated_controllers import wait_active
@@ -144,7 +145,7 @@ class OneNode:
     async def _start(self, service: ControllerService) -> None:
         self.controller.quorum.start(service)
         await wait_active(self.controller)
-        self.broker.replicas.load()
+        await self.broker.replicas.load()
         self.broker.metadata.listen(self.broker.replicas.apply)
         await self._register()
 
@@ -216,9 +217,21 @@ class OneNode:
         return self.broker.partitions.by_name(topic, index).require_log()
 
     def append(self, topic: str, *batches: bytearray, index: int = 0) -> None:
+        """Appends as a client's, with nobody asked about transactions."""
         partition = self.broker.partitions.by_name(topic, index)
+        now_ms = self.clock.now_ms()
         for batch in batches:
-            partition.append(batch, now_ms=self.clock.now_ms())
+            header = read_header(batch)
+            verification = None
+            if header.is_transactional:
+                verification = partition.require_log().producers.state.start_verification(
+                    producer_id=header.producer_id,
+                    producer_epoch=header.producer_epoch,
+                    sequence=header.base_sequence,
+                    supports_epoch_bump=False,
+                    now_ms=now_ms,
+                )
+            partition.append(batch, now_ms=now_ms, verification=verification)
 
     def names(self, directory: str = "/data") -> list[str]:
         """The directories of partitions in a log directory."""

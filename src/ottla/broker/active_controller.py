@@ -116,7 +116,7 @@ class ActiveController:
     ) -> Any:
         """The response to a request of this node's own, asked once: raises `ChannelError`, or
         `KafkaError` if the controller here is not active or this node's metadata has failed."""
-        self._require_metadata()
+        self.require_metadata()
         if self.is_here:
             return await self._service.serve(request)
         assert request.api_key is not None
@@ -168,9 +168,9 @@ class ActiveController:
                     raise
             await self.wait_moved()
 
-    def _require_metadata(self) -> None:
-        """A node that does not hear of the cluster any more has no part in it: it sends no
-        heartbeats either, so that others take over what it leads."""
+    def require_metadata(self) -> None:
+        """Raises KafkaError if it failed. A node that does not hear of the cluster any more has no
+        part in it: it sends no heartbeats either, so that others take over what it leads."""
         if self.has_failed:
             raise KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR,
@@ -179,7 +179,7 @@ class ActiveController:
             )
 
     async def _forward(self, request: Message, timeout_ms: int) -> Any:
-        self._require_metadata()
+        self.require_metadata()
         if self.is_here:
             return await self._service.serve(request)
         key = request.api_key

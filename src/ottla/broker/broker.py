@@ -7,15 +7,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ottla.broker.active_controller import ActiveController
+from ottla.broker.broker_peers import BrokerPeers
 from ottla.broker.connection_limits import ConnectionLimits
 from ottla.broker.coordinators import Coordinators
 from ottla.broker.fetch_sessions import FetchSessions
 from ottla.broker.handling import HandledApi, handled_apis
 from ottla.broker.local_replicas import LocalReplicas
+from ottla.broker.log_moves import LogMoves
 from ottla.broker.pending import Pending
 from ottla.broker.producer_ids import ProducerIds
 from ottla.broker.replication import Replication
 from ottla.broker.suspects import Suspects
+from ottla.broker.transaction_verification import TransactionVerification
+from ottla.broker.turns import Turns
 from ottla.configs import NodeConfig
 from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES, MetadataImage, VersionRange
@@ -26,6 +30,7 @@ from ottla.replication.partitions import Partitions
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
+from ottla.runtime.metrics import Metrics
 from ottla.runtime.network import Network
 from ottla.runtime.tasks import Tasks
 from ottla.storage.file_slice import FileSlice
@@ -61,6 +66,7 @@ class Broker:
         fetch_bytes_max: int,
         fetch_sessions_max: int,
         connections_max: int = 1 << 31,
+        metrics: Metrics | None = None,
     ) -> None:
         self.node_id = node_id
         # With the dynamic configs of the image.
@@ -72,11 +78,16 @@ class Broker:
         self.clock = clock
         self.dice = dice
         self.tasks = tasks
+        self.metrics = metrics or Metrics()
         self.logs = logs
         self.partitions = Partitions()
         self.commit = commit
+        self.peers = BrokerPeers(self, network)
         self.coordinators = Coordinators(self, background)
+        self.verification = TransactionVerification(self)
+        self.transactional_produces = Turns()
         self.replication = Replication(self, network)
+        self.log_moves = LogMoves(self, background)
         self.replicas = LocalReplicas(self, background)
         self.producer_ids = ProducerIds(self, tasks)
         self.fetch_sessions = FetchSessions(dice, sessions_max=fetch_sessions_max)
@@ -86,7 +97,9 @@ class Broker:
         # A dict for its order: a set would be walked in another one in each run.
         self.connections: dict[ClientConnection, None] = {}
         self.connection_limits = ConnectionLimits(self, connections_max=connections_max)
-        self.apis: dict[int, HandledApi] = handled_apis()
+        self.apis: dict[int, HandledApi] = handled_apis(
+            has_unstable=config.unstable_api_versions_enable
+        )
         self.controller_apis: dict[int, HandledApi] = {}
         self._background = background
 

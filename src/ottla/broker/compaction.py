@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from ottla.broker.broker import Broker
+from ottla.model import KafkaError
 from ottla.runtime.background import Background, WorkerCrashedError
 from ottla.runtime.disk import Disk
 from ottla.runtime.metrics import Metrics
@@ -59,11 +60,7 @@ class Compaction:
         try:
             # Only what is durable is compacted: then a truncation of it is one that the recovery
             # point knows of, and takes the cleaner's offset back with it.
-            if log.recovery_point < log.segments.active.base_offset:
-                flush = log.prepare_flush()
-                if flush is not None:
-                    await self._background.run(flush.run)
-                    log.complete_flush(flush)
+            await self._broker.commit.when_durable(log, log.segments.active.base_offset)
             first_dirty_offset = directory.cleaner_offsets.first_dirty_offset(log)
             now_ms = self._broker.clock.now_ms()
             return plan_compaction(
@@ -75,6 +72,9 @@ class Compaction:
             )
         except OSError as error:
             self._broker.log_failed(log, error)
+            return None
+        except KafkaError as error:
+            _log.info("%s was truncated while it was flushed: %s", log.partition, error)
             return None
 
     async def _compact(self, directory: LogDirectory, log: Log, plan: CompactionPlan) -> None:
@@ -94,6 +94,9 @@ class Compaction:
             _log.error("%s cannot be compacted and stays as it is: %s", log.partition, error)
             return
         except OSError as error:
+            if self._broker.logs.get(log.partition) is not log:
+                # Deleted or moved meanwhile, and its files with it: no fault of the disk's.
+                return
             self._failed[log] = log.log_end_offset
             self._broker.log_failed(log, error)
             return

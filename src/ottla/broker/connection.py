@@ -32,7 +32,11 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
 from ottla.wire.frames import FrameReader
 from ottla.wire.messages.fetch import FetchResponse
-from ottla.wire.requests import decode_request_head, encode_response_into
+from ottla.wire.requests import (
+    decode_request_head,
+    encode_response_into,
+    encode_whole_response,
+)
 from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
@@ -205,7 +209,7 @@ class ClientConnection:
             if key != ApiKey.API_VERSIONS:
                 raise ProtocolError(
                     f"{api.key.name} version {version} is not served here, only "
-                    f"{api.request_class.versions}"
+                    f"{api.versions[0]} to {api.versions[-1]}"
                 )
             self._send(unsupported_version_response(self._broker), 0, correlation_id)
             return
@@ -266,11 +270,15 @@ class ClientConnection:
 
     def _send(self, response: Message, version: int, correlation_id: int) -> None:
         """Puts an answer behind those that wait to be sent: they go out together."""
-        self._unsent_bytes += encode_response_into(
-            self._unsent, response, version, correlation_id=correlation_id
-        )
         if isinstance(response, FetchResponse):
             self._has_unsent_files = True
+            self._unsent_bytes += encode_response_into(
+                self._unsent, response, version, correlation_id=correlation_id
+            )
+        else:
+            whole = encode_whole_response(response, version, correlation_id=correlation_id)
+            self._unsent.append(whole)
+            self._unsent_bytes += len(whole)
 
     def _send_unsent(self) -> None:
         parts = self._unsent
@@ -278,7 +286,8 @@ class ClientConnection:
             return
         self._unsent, self._unsent_bytes = [], 0
         if not self._has_unsent_files:
-            self._connection.write([b"".join(cast(list[Buffer], parts))])
+            whole = parts[0] if len(parts) == 1 else b"".join(cast(list[Buffer], parts))
+            self._connection.write([cast(Buffer, whole)])
             return
         self._has_unsent_files = False
         buffers: list[Buffer] = []

@@ -8,7 +8,8 @@ the partition no longer.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from ottla.broker.partition_log import PartitionLog
@@ -17,8 +18,9 @@ from ottla.coordinator.runtime.placement import partition_for
 from ottla.coordinator.runtime.replay import Replay
 from ottla.coordinator.runtime.shard import Operation, Refuse, Shard
 from ottla.coordinator.runtime.state_machine import StateMachine, Timers
+from ottla.coordinator.runtime.transactional import TransactionalWriter, TransactionMarker
 from ottla.coordinator.runtime.waiting_answer import Reply
-from ottla.model import ErrorCode, KafkaError
+from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partition import Partition
 from ottla.runtime.background import Background
 from ottla.storage.file_slice import FileSlice
@@ -45,7 +47,7 @@ class CoordinatorShards(Generic[M]):
         broker: Broker,
         background: Background,
         topic: str,
-        make_machine: Callable[[Timers], M],
+        make_machine: Callable[[Partition, Timers], M],
         *,
         write_timeout_ms: int,
         load_bytes: int,
@@ -72,7 +74,15 @@ class CoordinatorShards(Generic[M]):
         self.submit(key, operation, pending.resolve, refuse)
         return pending.answer
 
-    def submit(self, key: str, operation: Operation[M], reply: Reply, refuse: Refuse) -> None:
+    def submit(
+        self,
+        key: str,
+        operation: Operation[M],
+        reply: Reply,
+        refuse: Refuse,
+        *,
+        writer: TransactionalWriter | None = None,
+    ) -> None:
         shard = self._shard_of(key)
         if shard is None:
             reply(
@@ -84,13 +94,35 @@ class CoordinatorShards(Generic[M]):
                 )
             )
         else:
-            shard.submit(operation, reply, refuse)
+            shard.submit(operation, reply, refuse, writer=writer)
 
-    def _shard_of(self, key: str) -> Shard[M] | None:
+    def end_transaction(
+        self, index: int, marker: TransactionMarker, told: Callable[[ErrorCode], None]
+    ) -> None:
+        """Has a transaction end that one of the topic's partitions has a part of."""
+        shard = self._shards.get(index)
+        if shard is None:
+            told(ErrorCode.NOT_COORDINATOR)
+        else:
+            shard.end_transaction(marker, told)
+
+    def partition_of(self, key: str) -> TopicPartition | None:
+        """Where the state of what `key` names is kept, unless there is no such topic yet."""
         topic = self._broker.image.topics.by_name.get(self.topic)
         if topic is None:
             return None
-        return self._shards.get(partition_for(key, partition_count=len(topic.partitions)))
+        count = len(topic.partitions)
+        return TopicPartition(self.topic, partition_for(key, partition_count=count))
+
+    def _shard_of(self, key: str) -> Shard[M] | None:
+        name = self.partition_of(key)
+        return None if name is None else self._shards.get(name.partition)
+
+    def perform(self, index: int, operation: Operation[M]) -> None:
+        """Carries out what nobody waits for, unless the partition is not led here any more."""
+        shard = self._shards.get(index)
+        if shard is not None:
+            shard.perform(operation)
 
     # ---- leadership
 
@@ -104,7 +136,7 @@ class CoordinatorShards(Generic[M]):
                 partition.name,
                 PartitionLog(self._broker, partition),
                 self._broker.clock,
-                self._make_machine,
+                partial(self._make_machine, partition),
                 write_timeout_ms=self._write_timeout_ms,
                 codec=self._codec,
             )
@@ -140,11 +172,10 @@ class CoordinatorShards(Generic[M]):
             _log.info("%s: its coordinator was loaded in %d ms", partition.name, took_ms)
 
     async def _replay(self, shard: Shard[M], partition: Partition) -> None:
-        clock, log = self._broker.clock, partition.require_log()
+        log = partition.require_log()
         replay = Replay(partition.name, shard.machine, start_offset=log.log_start_offset)
         # Nothing but this shard appends, and it does not before it is loaded.
         end_offset = log.log_end_offset
-        started = clock.monotonic()
         while replay.position < end_offset and shard.is_loading:
             found = log.read(
                 max(replay.position, log.log_start_offset),
@@ -152,15 +183,20 @@ class CoordinatorShards(Generic[M]):
                 upper_offset=end_offset,
             )
             if found is None:
-                return
-            batches = await self._read(found)
+                break
             position = replay.position
-            for _ in replay.apply(batches):
-                if clock.monotonic() - started > _STEP_SECONDS:
-                    await clock.sleep(0)
-                    started = clock.monotonic()
+            await self._in_steps(replay.apply(await self._read(found)))
             if replay.position == position:
                 raise ProtocolError(f"no batch can be read at offset {position}")
+        await self._in_steps(replay.finish())
+
+    async def _in_steps(self, work: Iterator[None]) -> None:
+        clock = self._broker.clock
+        started = clock.monotonic()
+        for _ in work:
+            if clock.monotonic() - started > _STEP_SECONDS:
+                await clock.sleep(0)
+                started = clock.monotonic()
 
     async def _read(self, found: FileSlice) -> bytes:
         cached = found.read_cached()

@@ -1,16 +1,17 @@
-"""The coordinators of a node: which internal topics they keep their state in, and their chores."""
+"""The coordinators of a node: which internal topics they keep their state in, and their chores.
+
+Their state machines are loaded with the first partition of such a topic, as a node that serves no
+groups starts without them.
+"""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ottla.broker.coordinator_shards import CoordinatorShards
-from ottla.coordinator.groups.context import GroupContext
-from ottla.coordinator.groups.coordinator import GroupCoordinator
-from ottla.coordinator.groups.groups import Groups
-from ottla.coordinator.groups.settings import GroupSettings
-from ottla.coordinator.offsets.offsets import Offsets
+from ottla.broker.transaction_coordinators import TransactionCoordinators
+from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.runtime.state_machine import Timers
 from ottla.metadata import MetadataDelta
 from ottla.replication.partition import Partition
@@ -19,6 +20,7 @@ from ottla.wire.records import Codec
 
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
 
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
 _STEP_SECONDS: Final = 0.002
@@ -40,8 +42,23 @@ class Coordinators:
             load_bytes=config.offsets_load_buffer_size,
             codec=Codec(config.offsets_topic_compression_codec),
         )
+        self._transaction_coordinators = TransactionCoordinators(broker, background)
+        self.transactions = self._transaction_coordinators.shards
+        self._by_topic: dict[str, CoordinatorShards[Any]] = {
+            shards.topic: shards for shards in (self.groups, self.transactions)
+        }
 
-    def _make_group_coordinator(self, timers: Timers) -> GroupCoordinator:
+    def _make_group_coordinator(
+        self,
+        partition: Partition,  # noqa: ARG002 - every coordinator's signature
+        timers: Timers,
+    ) -> GroupCoordinator:
+        from ottla.coordinator.groups.context import GroupContext
+        from ottla.coordinator.groups.coordinator import GroupCoordinator
+        from ottla.coordinator.groups.groups import Groups
+        from ottla.coordinator.groups.settings import GroupSettings
+        from ottla.coordinator.offsets.offsets import Offsets
+
         broker = self._broker
         return GroupCoordinator(
             GroupContext(
@@ -57,19 +74,24 @@ class Coordinators:
 
     def follow(self, partition: Partition) -> None:
         """A partition is led here from now on, or not any more."""
-        if partition.name.topic == CONSUMER_OFFSETS:
-            self.groups.follow(partition)
+        shards = self._by_topic.get(partition.name.topic)
+        if shards is not None:
+            shards.follow(partition)
 
     def forget(self, partition: Partition) -> None:
         """A partition is no longer on this node, or its disk has failed."""
-        if partition.name.topic == CONSUMER_OFFSETS:
-            self.groups.forget(partition)
+        shards = self._by_topic.get(partition.name.topic)
+        if shards is not None:
+            shards.forget(partition)
 
     def apply(self, delta: MetadataDelta) -> None:
-        """Offsets go with the topics that they are in; new partitions are assigned."""
+        """Offsets go with the topics that they are in; new partitions are assigned; markers go to
+        new leaders."""
+        if delta.partitions_changed:
+            self._transaction_coordinators.leaders_changed()
         if _has_other_partitions(delta):
             for shard in self.groups.all:
-                shard.perform(GroupCoordinator.topics_changed)
+                shard.perform(lambda machine: machine.topics_changed())
         if delta.topics_removed:
             names = sorted(topic.name for topic in delta.topics_removed.values())
             for shard in self.groups.all:
@@ -77,9 +99,11 @@ class Coordinators:
 
     def start(self) -> None:
         self._broker.tasks.start("offset expiry", self._expire())
+        self._transaction_coordinators.start()
 
     def close(self) -> None:
-        self.groups.close()
+        for shards in self._by_topic.values():
+            shards.close()
 
     async def _expire(self) -> None:
         clock = self._broker.clock
@@ -89,10 +113,14 @@ class Coordinators:
             started = clock.monotonic()
             for shard in self.groups.all:
                 for group_id in [group.id for group in shard.machine.groups]:
-                    shard.perform(partial(GroupCoordinator.expire, group_id=group_id))
+                    shard.perform(partial(_expire, group_id))
                     if clock.monotonic() - started > _STEP_SECONDS:
                         await clock.sleep(0)
                         started = clock.monotonic()
+
+
+def _expire(group_id: str, machine: GroupCoordinator) -> Outcome:
+    return machine.expire(group_id)
 
 
 def _has_other_partitions(delta: MetadataDelta) -> bool:

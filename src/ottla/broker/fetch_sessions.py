@@ -74,6 +74,9 @@ class FetchSession:
             if known is None:
                 self.wanted[each.key] = each
             else:
+                if each.request.current_leader_epoch != known.request.current_leader_epoch:
+                    # What was told under another epoch, whoever fetches did not take.
+                    known.told = None
                 known.request = each.request
         self.epoch = 1 if self.epoch == _EPOCH_MAX else self.epoch + 1
 

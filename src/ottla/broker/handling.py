@@ -48,10 +48,14 @@ class RequestContext(NamedTuple):
 
 
 class HandledApi:
-    """An API that this node answers, with a handler of `handlers` unless it is given one."""
+    """An API that this node answers, with a handler of `handlers` unless it is given one, and in
+    versions that are not stable only if it is told to."""
 
-    def __init__(self, key: ApiKey, handler: Handler | None = None) -> None:
+    def __init__(
+        self, key: ApiKey, handler: Handler | None = None, *, has_unstable: bool = False
+    ) -> None:
         self.key = key
+        self._has_unstable = has_unstable
         if handler is not None:
             self.handler = handler
 
@@ -66,7 +70,8 @@ class HandledApi:
 
     @cached_property
     def versions(self) -> range:
-        served = self.request_class.versions
+        declared = self.request_class
+        served = declared.versions if self._has_unstable else declared.stable
         return range(served.lowest, served.highest + 1)
 
 
@@ -85,10 +90,10 @@ def handles(key: ApiKey) -> Callable[[AnyHandler], AnyHandler]:
     return register
 
 
-def handled_apis() -> dict[int, HandledApi]:
+def handled_apis(*, has_unstable: bool = False) -> dict[int, HandledApi]:
     """Every API that has a handler, by its key."""
     keys = sorted(ApiKey[module.name.upper()] for module in iter_modules(_PACKAGE.__path__))
-    return {int(key): HandledApi(key) for key in keys}
+    return {int(key): HandledApi(key, has_unstable=has_unstable) for key in keys}
 
 
 async def load_all(apis: Iterable[HandledApi], clock: Clock) -> None:

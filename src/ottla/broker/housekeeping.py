@@ -9,12 +9,15 @@ offline and goes on with the others.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from ottla.broker.broker import Broker
 from ottla.broker.compaction import Compaction
+from ottla.configs import NodeConfig
+from ottla.model import KafkaError
 from ottla.runtime.background import Background
 from ottla.runtime.metrics import Metrics
 from ottla.storage.log import Log
@@ -23,7 +26,12 @@ _log = logging.getLogger(__name__)
 
 # A chore gives the loop back after this long.
 _STEP_SECONDS = 0.002
+# About a millisecond's worth of looking whether there is anything to do.
+_GLANCED_AT_MAX = 2_000
 _LOOP_DELAY_SECONDS = 0.25
+# Rolled segments are made durable soon, whether or not the topic asks for more.
+_FLUSH_SECONDS = 1.0
+_IDLE_CHECK_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,24 @@ class Intervals:
     compaction: float
     idle_connections: float
     in_sync_replicas: float
+
+    @classmethod
+    def of(cls, config: NodeConfig) -> Intervals:
+        return cls(
+            retention=config.log_retention_check_interval_ms / 1_000,
+            flush=min(_FLUSH_SECONDS, config.log_flush_scheduler_interval_ms / 1_000),
+            checkpoints=config.log_flush_offset_checkpoint_interval_ms / 1_000,
+            producer_expiry=config.producer_id_expiration_check_interval_ms / 1_000,
+            compaction=config.log_cleaner_backoff_ms / 1_000,
+            idle_connections=min(_IDLE_CHECK_SECONDS, connection_idle_seconds(config) / 4),
+            in_sync_replicas=config.replica_lag_time_max_ms / 2_000,
+        )
+
+
+def connection_idle_seconds(config: NodeConfig) -> float:
+    """After which a connection is closed. Kafka closes none if this is negative."""
+    idle_ms = config.connections_max_idle_ms
+    return idle_ms / 1_000 if idle_ms >= 0 else inf
 
 
 class Housekeeping:
@@ -53,7 +79,6 @@ class Housekeeping:
     ) -> None:
         self._broker = broker
         self._clock = broker.clock
-        self._background = background
         self._intervals = intervals
         self._connection_idle_seconds = connection_idle_seconds
         self._compaction = Compaction(broker, background, metrics)
@@ -83,11 +108,10 @@ class Housekeeping:
             await self._clock.sleep(self._broker.dice.jitter(seconds, fraction=0.1))
             await chore()
 
-    async def _logs(self, logs: Iterable[Log] | None = None) -> AsyncIterator[Log]:
-        """All logs or those given, a few milliseconds' worth at a time. One that went meanwhile is
-        left out."""
+    async def _logs(self) -> AsyncIterator[Log]:
+        """All logs, a few milliseconds' worth at a time. One that went meanwhile is left out."""
         started = self._clock.monotonic()
-        for log in list(self._broker.logs if logs is None else logs):
+        for log in list(self._broker.logs):
             if self._broker.logs.get(log.partition) is not log:
                 continue
             yield log
@@ -115,28 +139,29 @@ class Housekeeping:
 
     async def _flush(self) -> None:
         """Makes rolled segments durable, and logs whose `flush.ms` has passed."""
-        # Found without a step for each, for of thousands of logs few were written to.
-        unflushed = [log for log in self._broker.logs if log.recovery_point < log.log_end_offset]
-        async for log in self._logs(unflushed):
-            if log.recovery_point < log.segments.active.base_offset or self._is_due(log):
+        # Without a look at the clock for each: of thousands of logs few have anything to flush.
+        for number, log in enumerate(list(self._broker.logs), start=1):
+            if log.recovery_point < log.log_end_offset and self._is_due(log):
                 await self._flush_log(log)
+            if number % _GLANCED_AT_MAX == 0:
+                await self._clock.sleep(0)
 
     def _is_due(self, log: Log) -> bool:
-        unflushed = log.log_end_offset - log.recovery_point
-        return unflushed > 0 and (
-            unflushed >= log.config.flush_messages
-            or log.config.flush_ms <= self._intervals.flush * 1_000
-        )
+        recovery_point, config = log.recovery_point, log.config
+        return (
+            recovery_point < log.segments.active.base_offset
+            or log.log_end_offset - recovery_point >= config.flush_messages
+            or config.flush_ms <= self._intervals.flush * 1_000
+        ) and self._broker.logs.get(log.partition) is log
 
     async def _flush_log(self, log: Log) -> None:
         started = self._clock.monotonic()
         try:
-            flush = log.prepare_flush()
-            if flush is not None:
-                await self._background.run(flush.run)
-                log.complete_flush(flush)
+            await self._broker.commit.when_durable(log, log.log_end_offset)
         except OSError as error:
             self._failed(log, error)
+        except KafkaError as error:
+            _log.info("%s was truncated while it was flushed: %s", log.partition, error)
         self._flushes.record((self._clock.monotonic() - started) * 1_000)
 
     async def _write_checkpoints(self) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 from ottla.broker.broker import Broker
 from ottla.broker.coordinators import CONSUMER_OFFSETS
+from ottla.broker.transaction_coordinators import TRANSACTION_STATE
+from ottla.configs import NodeConfig
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
@@ -15,24 +19,67 @@ from ottla.wire.messages.create_topics import (
 
 _log = logging.getLogger(__name__)
 
-_REPLICATION_FACTOR = "offsets.topic.replication.factor"
+
+class InternalTopic(NamedTuple):
+    """How a topic of coordinators is made."""
+
+    name: str
+    replication_factor: str
+    num_partitions: Callable[[NodeConfig], int]
+    configs: Callable[[NodeConfig, int], dict[str, str]]
 
 
-async def create_consumer_offsets(broker: Broker) -> None:
+def _consumer_offsets(config: NodeConfig, _replication_factor: int) -> dict[str, str]:
+    return {
+        "cleanup.policy": "compact",
+        "compression.type": "producer",
+        "segment.bytes": str(config.offsets_topic_segment_bytes),
+    }
+
+
+def _transaction_state(config: NodeConfig, replication_factor: int) -> dict[str, str]:
+    min_isr = min(config.transaction_state_log_min_isr, replication_factor)
+    return {
+        "unclean.leader.election.enable": "false",
+        "compression.type": "uncompressed",
+        "cleanup.policy": "compact",
+        "min.insync.replicas": str(min_isr),
+        "segment.bytes": str(config.transaction_state_log_segment_bytes),
+    }
+
+
+_COORDINATOR_TOPICS: Final = {
+    topic.name: topic
+    for topic in (
+        InternalTopic(
+            CONSUMER_OFFSETS,
+            "offsets.topic.replication.factor",
+            lambda config: config.offsets_topic_num_partitions,
+            _consumer_offsets,
+        ),
+        InternalTopic(
+            TRANSACTION_STATE,
+            "transaction.state.log.replication.factor",
+            lambda config: config.transaction_state_log_num_partitions,
+            _transaction_state,
+        ),
+    )
+}
+
+
+async def create_internal_topic(broker: Broker, name: str) -> None:
     """Returns when the topic can be used. Raises `KafkaError` if it was not made."""
-    config = broker.config
+    topic, config = _COORDINATOR_TOPICS[name], broker.config
+    replication_factor = _replication_factor(broker, topic)
+    configs = topic.configs(config, replication_factor)
     request = CreateTopicsRequest(
         topics=[
             CreatableTopic(
-                name=CONSUMER_OFFSETS,
-                num_partitions=config.offsets_topic_num_partitions,
-                replication_factor=_replication_factor(broker),
+                name=name,
+                num_partitions=topic.num_partitions(config),
+                replication_factor=replication_factor,
                 configs=[
-                    CreatableTopicConfig(name="cleanup.policy", value="compact"),
-                    CreatableTopicConfig(name="compression.type", value="producer"),
-                    CreatableTopicConfig(
-                        name="segment.bytes", value=str(config.offsets_topic_segment_bytes)
-                    ),
+                    CreatableTopicConfig(name=name, value=value) for name, value in configs.items()
                 ],
             )
         ]
@@ -40,17 +87,18 @@ async def create_consumer_offsets(broker: Broker) -> None:
     response = await broker.controller.ask(request)
     (result,) = response.topics
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-        message = f"{CONSUMER_OFFSETS} cannot be made: {result.error_message}"
+        message = f"{name} cannot be made: {result.error_message}"
         _log.warning(message)
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, message)
     await broker.replicas.wait_applied()
 
 
-def _replication_factor(broker: Broker) -> int:
+def _replication_factor(broker: Broker, topic: InternalTopic) -> int:
     """What is configured; where nothing is, as many as there are brokers for. Kafka insists on
-    three then, and a node on its own would never coordinate a group."""
+    three then, and a node on its own would never coordinate anything."""
     config = broker.config
-    factor = config.offsets_topic_replication_factor
-    if _REPLICATION_FACTOR in config.layers.static:
+    factor = config[topic.replication_factor]
+    assert isinstance(factor, int)
+    if topic.replication_factor in config.layers.static:
         return factor
     return min(factor, len(broker.image.brokers))

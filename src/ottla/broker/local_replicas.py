@@ -14,9 +14,10 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ottla.broker.directory_assignments import assign_directories
 from ottla.broker.log_configs import LogConfigs
 from ottla.broker.log_placement import LogPlacement
-from ottla.broker.stray_logs import set_strays_aside
+from ottla.broker.stray_logs import set_copies_aside, set_strays_aside
 from ottla.configs import ConfigResourceType, InvalidConfigError
 from ottla.metadata import MetadataDelta, PartitionRegistration, Topic
 from ottla.model import LeaderEpoch, NodeId, TopicPartition
@@ -64,17 +65,16 @@ class LocalReplicas:
         self._waiting: deque[_Waiting] = deque()
         self._is_working = False
 
-    def load(self, *, progress: Progress = lambda _done, _all: None) -> None:
-        """Opens every log, and makes those that are missing. Blocks: nothing is served before."""
+    async def load(self, *, progress: Progress = lambda _done, _all: None) -> None:
+        """Opens every log, and makes those that are missing. Nothing is served before. From when it
+        returns on `apply` has to hear of every delta."""
         broker = self._broker
-        self._follow_broker_configs()
-        broker.logs.load(
-            lambda partition: self._log_config(partition.topic),
-            now_ms=broker.clock.now_ms(),
-            progress=progress,
-        )
+        self.follow_broker_configs()
+        for directory in broker.logs.directories:
+            await self._load_directory(directory, progress)
         for directory in broker.logs.directories:
             try:
+                set_copies_aside(broker.logs, directory, broker.image, broker.node_id, broker.dice)
                 set_strays_aside(directory, broker.image, node_id=broker.node_id, dice=broker.dice)
             except OSError as error:
                 # Not even if it is only full: a stray must not pass for a partition's log.
@@ -93,6 +93,19 @@ class LocalReplicas:
                 continue
             for replica in placed:
                 self._open(directory, replica)
+        self._broker.log_moves.resume()
+
+    async def _load_directory(self, directory: LogDirectory, progress: Progress) -> None:
+        steps = directory.load_in_steps(
+            lambda partition: self._log_config(partition.topic),
+            now_ms=self._broker.clock.now_ms(),
+            progress=progress,
+        )
+        try:
+            for step in steps:
+                await self._background.run(step)
+        except OSError as error:
+            self._broker.logs.take_offline(directory.path, error)
 
     def apply(self, delta: MetadataDelta) -> None:
         """Begins to apply what was committed and what the image shows already. Does not wait."""
@@ -100,6 +113,11 @@ class LocalReplicas:
             self._broker.replication.brokers_changed()
         if not (delta.topics_removed or delta.partitions_changed or delta.configs_changed):
             return
+        try:
+            self._follow_known(delta)
+        except Exception:
+            # It is tried again with the rest; the metadata itself has not failed.
+            _log.exception("not all changes of leaders are followed")
         self._waiting.append(_Waiting(delta, asyncio.get_running_loop().create_future()))
         if not self._is_working:
             self._is_working = True
@@ -113,12 +131,26 @@ class LocalReplicas:
     async def _work(self) -> None:
         try:
             while self._waiting:
-                await self._apply(self._waiting[0].delta)
+                try:
+                    await self._apply(self._waiting[0].delta)
+                except Exception:
+                    # What comes after it is not to be lost with it.
+                    _log.exception("not all of a change of the metadata is applied")
                 self._waiting.popleft().applied.set_result(None)
         finally:
             self._is_working = False
             while self._waiting:
                 self._waiting.popleft().applied.set_result(None)
+
+    def _follow_known(self, delta: MetadataDelta) -> None:
+        """Who leads what is here counts at once: a disk that is slow to make other logs must not
+        hold up a failover."""
+        for topic_id, changed in delta.partitions_changed.items():
+            topic = self._broker.image.topics.by_id.get(topic_id)
+            for replica in () if topic is None else self._replicas(topic, changed):
+                partition = self._broker.partitions.get(replica.name)
+                if partition is not None and partition.topic_id == topic_id:
+                    self._follow(replica)
 
     async def _apply(self, delta: MetadataDelta) -> None:
         partitions = self._broker.partitions
@@ -172,7 +204,7 @@ class LocalReplicas:
             if log is None and not is_unreadable:
                 return False
             self._add_partition(replica, log)
-        else:
+        elif registration.partition_epoch > partition.partition_epoch:
             self._broker.replication.follow_metadata(partition, registration)
         return True
 
@@ -203,12 +235,25 @@ class LocalReplicas:
             except OSError as error:
                 self._failed(directory, placed, error)
                 continue
+            self._tell_directory(directory, placed)
             started = clock.monotonic()
             for replica in placed:
                 self._open(directory, replica)
                 if clock.monotonic() - started > _STEP_SECONDS:
                     await clock.sleep(0)
                     started = clock.monotonic()
+
+    def _tell_directory(self, directory: LogDirectory, replicas: list[_Replica]) -> None:
+        """Has the controller know which directory was chosen, where it left that to this node."""
+        node_id, directory_id = self._broker.node_id, directory.id
+        chosen = [
+            (each.topic.id, each.name.partition)
+            for each in replicas
+            if each.registration.directory_of(node_id) != directory_id
+        ]
+        if chosen and directory_id is not None:
+            told = assign_directories(self._broker, {directory_id: chosen})
+            self._broker.tasks.start("assign directories", told)
 
     def _place(
         self, replicas: Iterable[_Replica], *, are_new: bool
@@ -217,7 +262,8 @@ class LocalReplicas:
         placement = LogPlacement(self._broker.logs, self._broker.config, self._broker.node_id)
         placed = defaultdict(list)
         for replica in replicas:
-            directory = placement.place(replica.registration, is_new=are_new)
+            path = self._broker.log_moves.wanted.pop(replica.name, None)
+            directory = placement.place(replica.registration, is_new=are_new, path=path)
             if directory is None:
                 _log.error("%s is offline: its log directory cannot be used", replica.name)
                 self._add_partition(replica, None)
@@ -285,7 +331,7 @@ class LocalReplicas:
         changed = delta.configs_changed
         mine = ("", str(self._broker.node_id))
         if any(kind is ConfigResourceType.BROKER and name in mine for kind, name in changed):
-            self._follow_broker_configs()
+            self.follow_broker_configs()
             logs = list(self._broker.logs)
         else:
             topics = {name for kind, name in changed if kind is ConfigResourceType.TOPIC}
@@ -305,7 +351,8 @@ class LocalReplicas:
         ]
         return [log for log in found if log is not None]
 
-    def _follow_broker_configs(self) -> None:
+    def follow_broker_configs(self) -> None:
+        """Has the node go on with the dynamic configs that the image has for it."""
         broker = self._broker
         image = broker.image
         try:

@@ -29,7 +29,11 @@ _GZIP_LEVEL_DEFAULT: Final = -1
 
 
 def log_config_of(
-    topic: EffectiveTopicConfig, *, producer_id_expiration_ms: int, segment_jitter_ms: int = 0
+    topic: EffectiveTopicConfig,
+    *,
+    producer_id_expiration_ms: int,
+    transaction_verification_enable: bool = False,
+    segment_jitter_ms: int = 0,
 ) -> LogConfig:
     """A log's config. The jitter is one that was rolled for it, `segment.jitter.ms` at most."""
     codec = _CODECS.get(topic.compression_type)
@@ -58,6 +62,7 @@ def log_config_of(
         flush_messages=topic.flush_messages,
         flush_ms=topic.flush_ms,
         producer_id_expiration_ms=producer_id_expiration_ms,
+        transaction_verification_enable=transaction_verification_enable,
     )
 
 
@@ -94,5 +99,6 @@ class LogConfigs:
         return log_config_of(
             topic,
             producer_id_expiration_ms=self._node.producer_id_expiration_ms,
+            transaction_verification_enable=self._node.transaction_partition_verification_enable,
             segment_jitter_ms=self._dice.below(jitter_ms) if jitter_ms else 0,
         )

@@ -39,15 +39,20 @@ class LogPlacement:
         open_to_all = [each for each in logs.directories if not is_cordoned(each, config)]
         self._counts = {each: len(each.logs) for each in open_to_all or logs.directories}
 
-    def place(self, registration: PartitionRegistration, *, is_new: bool) -> LogDirectory | None:
-        """None where there is no directory, and for a log that may be in one that has failed: it
-        must not begin anew."""
+    def place(
+        self, registration: PartitionRegistration, *, is_new: bool, path: str | None = None
+    ) -> LogDirectory | None:
+        """In the directory at `path` if somebody wants it there and the metadata nowhere. None
+        where there is no directory, and for a log that may be in one that has failed: it must not
+        begin anew."""
         wanted = registration.directory_of(self._node_id)
         if wanted in self._by_id:
             return self._by_id[wanted]
         if not is_new and (wanted not in _NO_DIRECTORY or self._has_failed):
             return None
-        directory = min(self._counts, key=self._counts.__getitem__, default=None)
+        directory = min(
+            self._counts, key=lambda each: (each.path != path, self._counts[each]), default=None
+        )
         if directory is not None:
             self._counts[directory] += 1
         return directory

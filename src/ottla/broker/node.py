@@ -8,18 +8,17 @@ made ──start──▶ locked, identified ──▶ metadata loaded ──▶
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from math import inf
 
 from ottla.broker.active_controller import ActiveController
 from ottla.broker.broker import Broker
 from ottla.broker.connection import ClientConnection
 from ottla.broker.controller_apis import controller_apis
 from ottla.broker.handling import load_all
-from ottla.broker.housekeeping import Housekeeping, Intervals
+from ottla.broker.housekeeping import Housekeeping, Intervals, connection_idle_seconds
 from ottla.broker.identity import controller_endpoint, identify
 from ottla.broker.quorum_config import raft_config
 from ottla.broker.quorum_peers import QuorumPeers
@@ -35,7 +34,7 @@ from ottla.controller.metadata_log_loading import open_metadata_log
 from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
-from ottla.model import KafkaError, NodeId, Uuid
+from ottla.model import KafkaError, NodeId
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
@@ -43,16 +42,13 @@ from ottla.runtime.disk import Disk
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.network import Address, Listener, Network
 from ottla.runtime.tasks import Tasks
-from ottla.storage.clean_shutdown import read_clean_shutdown
+from ottla.storage.clean_shutdown import previous_broker_epoch
 from ottla.storage.group_commit import GroupCommit
-from ottla.storage.log_directory import LogDirectory, Progress
-from ottla.storage.log_store import NO_BROKER_EPOCH, LogStore
+from ottla.storage.log_directory import Progress
+from ottla.storage.log_store import LogStore
 
 _log = logging.getLogger(__name__)
 
-# Rolled segments are made durable soon, whether or not the topic asks for more.
-_FLUSH_SECONDS = 1.0
-_IDLE_CHECK_SECONDS = 10.0
 _DRAIN_SECONDS = 1.0
 _DRAIN_STEP_SECONDS = 0.002
 # A killed process lets go of its connections and ports one after the other.
@@ -75,10 +71,16 @@ class World:
 
 
 class Node:
-    """Belongs to one event loop. `start` once, then `stop` once."""
+    """Belongs to one event loop. `start` once, then `stop` once.
 
-    def __init__(self, config: NodeConfig, world: World) -> None:
+    `on_failed` is called when it has no part in the cluster any more, and is to be stopped.
+    """
+
+    def __init__(
+        self, config: NodeConfig, world: World, *, on_failed: Callable[[], None] = lambda: None
+    ) -> None:
         self.config = config
+        self._on_failed = on_failed
         self.metrics = Metrics()
         self._world = world
         self._tasks = Tasks(self._task_failed)
@@ -90,9 +92,14 @@ class Node:
         """Where it listens, by the listener's name."""
         return {configured.name: listener.address for configured, listener in self._listeners}
 
+    @property
+    def failure(self) -> BaseException | None:
+        """What its metadata has failed with."""
+        return self._quorum.failure
+
     async def start(self, *, progress: Progress = lambda _done, _all: None) -> None:
-        """Returns when the node serves. Raises `StorageError`, `OSError` or `InvalidConfigError`,
-        and then it has let go of everything again."""
+        """Returns when the node serves. Raises `StorageError`, `OSError`, `InvalidConfigError`, or
+        `KafkaError` if the others do not let it in; then it has let go of everything again."""
         config = self.config
         logs = LogStore(self._world.disk, config.log_dirs)
         try:
@@ -148,6 +155,7 @@ class Node:
             endpoints=[controller_endpoint(config)],
         )
         self._quorum = MetadataQuorum(seams, loaded, raft, peers)
+        self._quorum.listen_leader(self._look_for_failure)
         self._listener_name = raft.listener_name
         controller = Controller(seams, self._quorum, cluster_id=cluster_id, node=config)
         self._chores = ControllerChores(controller, world.clock)
@@ -186,6 +194,7 @@ class Node:
             fetch_bytes_max=config.fetch_max_bytes,
             fetch_sessions_max=config.max_incremental_fetch_session_cache_slots,
             connections_max=world.connections_max,
+            metrics=self.metrics,
         )
         broker.controller_apis = controller_apis()
         return broker
@@ -193,12 +202,8 @@ class Node:
     async def _join(self, logs: LogStore) -> None:
         """Takes part in the quorum, and is known to the controller when this returns."""
         config, world = self.config, self._world
-        previous_broker_epoch = _previous_broker_epoch(world.disk, config.log_dirs)
-        directory_ids = [
-            directory_id
-            for directory in logs.directories
-            if (directory_id := directory.id) is not None
-        ]
+        previous_epoch = previous_broker_epoch(world.disk, config.log_dirs)
+        directory_ids = logs.directory_ids
         self._quorum.start(self.broker.service)
         await self._listen()
         self._registration = Registration(
@@ -209,7 +214,9 @@ class Node:
             incarnation_id=world.dice.uuid(),
             heartbeat_interval_ms=config.broker_heartbeat_interval_ms,
             session_timeout_ms=config.broker_session_timeout_ms,
-            offline_directories=lambda: _missing(directory_ids, logs.directories),
+            offline_directories=lambda: [
+                each for each in directory_ids if each not in logs.directory_ids
+            ],
         )
         if config.is_controller:
             self._tasks.start("preferred leaders", self._chores.elect_preferred())
@@ -219,20 +226,23 @@ class Node:
                 self._registration.register_controller(config.listeners.advertised_controller),
             )
         if not config.is_broker:
+            # It has no replicas, and follows dynamic configs all the same.
+            self.broker.replicas.follow_broker_configs()
+            self.broker.metadata.listen(self.broker.replicas.apply)
             return
         await self._registration.register(
             self._advertised(),
             cluster_id=self.broker.cluster_id,
             rack=config.broker_rack,
             directory_ids=directory_ids,
-            previous_broker_epoch=previous_broker_epoch,
+            previous_broker_epoch=previous_epoch,
         )
         await self._registration.wait_known()
 
     async def _begin_to_serve(self, progress: Progress) -> None:
         broker = self.broker
         assert self._registration is not None
-        broker.replicas.load(progress=progress)
+        await broker.replicas.load(progress=progress)
         broker.metadata.listen(broker.replicas.apply)
         broker.metadata.listen(broker.coordinators.apply)
         broker.coordinators.start()
@@ -264,8 +274,22 @@ class Node:
         self.broker.controller.close()
         await self._tasks.close()
         self.broker.replication.close()
+        self.broker.peers.close()
         self.broker.logs.close(broker_epoch=epoch)
         await self._world.background.close()
+
+    async def abandon(self) -> None:
+        """Ends it as the death of its process would: nobody is told, and nothing is put in order.
+        For tests, which also see to the connections."""
+        self._quorum.fail(RuntimeError("it was abandoned"))
+        await self._tasks.close()
+        await self._world.background.close()
+        self._quorum.log.abandon()
+        self.broker.logs.abandon()
+
+    def _look_for_failure(self) -> None:
+        if self._quorum.failure is not None:
+            self._on_failed()
 
     # ---- other nodes
 
@@ -353,39 +377,13 @@ class Node:
         ]
 
     def _housekeeping(self) -> Housekeeping:
-        config = self.config
-        # Kafka closes none if this is negative.
-        idle_ms = config.connections_max_idle_ms
-        idle_seconds = idle_ms / 1_000 if idle_ms >= 0 else inf
         return Housekeeping(
             self.broker,
             self._world.background,
             self.metrics,
-            intervals=Intervals(
-                retention=config.log_retention_check_interval_ms / 1_000,
-                flush=min(_FLUSH_SECONDS, config.log_flush_scheduler_interval_ms / 1_000),
-                checkpoints=config.log_flush_offset_checkpoint_interval_ms / 1_000,
-                producer_expiry=config.producer_id_expiration_check_interval_ms / 1_000,
-                compaction=config.log_cleaner_backoff_ms / 1_000,
-                idle_connections=min(_IDLE_CHECK_SECONDS, idle_seconds / 4),
-                in_sync_replicas=config.replica_lag_time_max_ms / 2_000,
-            ),
-            connection_idle_seconds=idle_seconds,
+            intervals=Intervals.of(self.config),
+            connection_idle_seconds=connection_idle_seconds(self.config),
         )
 
     def _task_failed(self, name: str, error: BaseException) -> None:
         _log.error("%s failed", name, exc_info=error)
-
-
-def _missing(registered: Iterable[Uuid], directories: Iterable[LogDirectory]) -> list[Uuid]:
-    """The directories that have failed since the node registered with them."""
-    left = {directory.id for directory in directories}
-    return [each for each in registered if each not in left]
-
-
-def _previous_broker_epoch(disk: Disk, paths: Sequence[str]) -> int:
-    """Of the incarnation that closed all of these directories cleanly, if one did."""
-    markers = [read_clean_shutdown(disk, path) for path in paths]
-    epochs = {None if marker is None else marker.broker_epoch for marker in markers}
-    epoch = epochs.pop() if len(epochs) == 1 else None
-    return NO_BROKER_EPOCH if epoch is None else epoch

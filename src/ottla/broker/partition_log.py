@@ -10,6 +10,7 @@ from ottla.model import Buffer, ErrorCode, KafkaError
 from ottla.replication.partition import ACKS_ALL, Partition
 from ottla.storage.leader_batch import Origin
 from ottla.storage.log import Log
+from ottla.storage.verification import Verification
 
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
@@ -27,13 +28,21 @@ class PartitionLog:
         log = self._partition.log
         return 0 if log is None else log.log_end_offset
 
-    def append(self, batch: Buffer) -> int:
+    def append(
+        self,
+        batch: Buffer,
+        *,
+        transaction_version: int = 0,
+        verification: Verification | None = None,
+    ) -> int:
         try:
             result = self._partition.append(
                 batch,
                 now_ms=self._broker.clock.now_ms(),
                 origin=Origin.COORDINATOR,
                 acks=ACKS_ALL,
+                transaction_version=transaction_version,
+                verification=verification,
             )
         except OSError as error:
             raise self._broker.storage_failed(self._partition, error) from error

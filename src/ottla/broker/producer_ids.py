@@ -1,4 +1,4 @@
-"""Producer ids for idempotent producers: taken from the controller in blocks, ahead of need.
+"""Producer ids: taken from the controller in blocks, ahead of need.
 
 What a restart leaves of a block is never given out; there are enough ids.
 """
@@ -37,22 +37,38 @@ class ProducerIds:
         """An id that nobody had before; None while the next block is on its way."""
         if not self._block:
             self._block, self._next_block = self._next_block, range(0)
-        if len(self._block) <= _LEFT_MIN and not self._next_block and self._allocation is None:
-            self._allocation = asyncio.get_running_loop().create_future()
-            self._tasks.start("producer ids", self._allocate_block(self._allocation))
+        self._maybe_allocate()
         if not self._block:
             return None
         taken, self._block = self._block[0], self._block[1:]
         return ProducerId(taken)
 
+    @property
+    def has_any(self) -> bool:
+        return bool(self._block or self._next_block)
+
     async def take(self) -> ProducerId:
         """The same, waiting for the block if need be. `KafkaError` says why there is none."""
         while (taken := self.take_nowait()) is None:
-            assert self._allocation is not None
-            error = await asyncio.shield(self._allocation)
-            if error is not None:
-                raise error
+            await self._wait_block()
         return taken
+
+    async def wait_any(self) -> None:
+        """Returns when there are ids to take. `KafkaError` says why there are none."""
+        while not self.has_any:
+            self._maybe_allocate()
+            await self._wait_block()
+
+    async def _wait_block(self) -> None:
+        assert self._allocation is not None
+        error = await asyncio.shield(self._allocation)
+        if error is not None:
+            raise error
+
+    def _maybe_allocate(self) -> None:
+        if len(self._block) <= _LEFT_MIN and not self._next_block and self._allocation is None:
+            self._allocation = asyncio.get_running_loop().create_future()
+            self._tasks.start("producer ids", self._allocate_block(self._allocation))
 
     async def _allocate_block(self, allocation: asyncio.Future[KafkaError | None]) -> None:
         error = None

@@ -141,8 +141,10 @@ class Registration:
             await self._controller.wait_moved()
 
     async def wait_known(self) -> None:
-        """Returns when this node's own metadata shows that it is registered."""
+        """Returns when this node's own metadata shows that it is registered. Raises KafkaError if
+        that has failed."""
         while self._registered() is None:
+            self._controller.require_metadata()
             await self._hurry.wait(self._interval)
 
     async def _ask(self, request: Message) -> Any:

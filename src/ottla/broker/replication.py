@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ottla.broker.broker_peers import inter_broker_address
 from ottla.broker.replica_throttle import ReplicaThrottle
 from ottla.client import Peer
 from ottla.client.peer import ReconnectBackoff
@@ -17,7 +18,7 @@ from ottla.replication.fetchers import Fetchers
 from ottla.replication.follower_context import FetchLimits, FollowerContext
 from ottla.replication.leadership import LeaderContext
 from ottla.replication.partition import Partition
-from ottla.runtime.network import Address, Network
+from ottla.runtime.network import Network
 from ottla.wire.messages.alter_partition import AlterPartitionRequest, AlterPartitionResponse
 
 if TYPE_CHECKING:
@@ -125,15 +126,7 @@ class Replication:
             broker.clock,
             broker.dice,
             broker.tasks,
-            lambda: self._locate(node_id),
+            lambda: inter_broker_address(broker, node_id),
             client_id=f"ottla-{broker.node_id}-fetcher",
             backoff=_BACKOFF,
         )
-
-    def _locate(self, node_id: NodeId) -> Address | None:
-        registration = self._broker.image.brokers.get(node_id)
-        name = self._broker.config.listeners.inter_broker_listener_name
-        for endpoint in () if registration is None else registration.endpoints:
-            if endpoint.name == name:
-                return Address(endpoint.host, endpoint.port)
-        return None

@@ -16,6 +16,7 @@ from ottla.runtime.dice import Dice
 from ottla.storage.errors import CorruptCheckpointError
 from ottla.storage.file_names import DirectoryState
 from ottla.storage.log_directory import LogDirectory
+from ottla.storage.log_store import LogStore
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +38,30 @@ def set_strays_aside(
     if strays:
         for path in directory.set_aside(strays, DirectoryState.STRAY):
             _log.warning("%s belongs to no partition of this node; remove it if you agree", path)
+
+
+def set_copies_aside(
+    logs: LogStore, directory: LogDirectory, image: MetadataImage, node_id: int, dice: Dice
+) -> None:
+    """Of a partition that is in two directories, since the node ended in the middle of a move, the
+    log counts that the metadata names."""
+    others = [each for each in logs.directories if each is not directory]
+    copies: dict[TopicPartition, Uuid] = {}
+    for partition in directory.logs:
+        elsewhere = [each for each in others if partition in each.logs]
+        if elsewhere and _assigned(image, partition, node_id) != directory.id:
+            copies[partition] = dice.uuid()
+    if copies:
+        for path in directory.set_aside(copies, DirectoryState.STRAY):
+            _log.warning("%s was moved to another directory; remove it if you agree", path)
+
+
+def _assigned(image: MetadataImage, partition: TopicPartition, node_id: int) -> Uuid | None:
+    topic = image.topics.by_name.get(partition.topic)
+    registration = None if topic is None else topic.partitions.get(partition.partition)
+    if registration is None or node_id not in registration.replicas:
+        return None
+    return registration.directory_of(node_id)
 
 
 def _topic_id(directory: LogDirectory, partition: TopicPartition) -> Uuid | None:

@@ -25,7 +25,7 @@ _COMMANDS = (
     "trace",
     "simulate",
 )
-_GROUPS = ("cluster", "topics", "groups", "configs", "quorum", "reassign")
+_GROUPS = ("cluster", "topics", "groups", "transactions", "configs", "quorum", "reassign")
 
 
 def _print_version(wanted: bool) -> None:

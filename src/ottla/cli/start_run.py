@@ -15,6 +15,7 @@ import typer
 from ottla.broker.node import Node, World
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.java_properties import parse_properties
+from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.dice import SystemDice
@@ -32,8 +33,12 @@ _LOG_DESCRIPTORS_MAX = 3_000
 _CONNECTIONS_SHARE = 0.75
 _DESCRIPTORS_MAX = 1 << 20
 
-_CANNOT_START = 1
+_CANNOT_START = _FAILED = 1
 _WRONG_USAGE = 2
+
+
+class _MetadataFailedError(Exception):
+    """The node had no part in the cluster any more, and was stopped."""
 
 
 def run_node(
@@ -61,7 +66,10 @@ def run_node(
     keep_freed_memory()
     try:
         run(_serve(node_config))
-    except (StorageError, OSError) as error:
+    except _MetadataFailedError as error:
+        _say_in_red("Stopped:", f"its metadata has failed ({error}); mend that and start it anew")
+        return _FAILED
+    except (StorageError, OSError, InvalidConfigError, KafkaError) as error:
         _say_in_red("Cannot start:", _explained(error, node_config))
         return _CANNOT_START
     return 0
@@ -106,8 +114,8 @@ async def _serve(config: NodeConfig) -> None:
         background=SystemBackground(),
         connections_max=int((descriptors - log_descriptors) * _CONNECTIONS_SHARE),
     )
-    node = Node(config, world)
     stopping = asyncio.Event()
+    node = Node(config, world, on_failed=stopping.set)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
@@ -121,8 +129,11 @@ async def _serve(config: NodeConfig) -> None:
         flush=True,
     )
     await stopping.wait()
+    failure = node.failure
     print("Stopping ...", file=sys.stderr, flush=True)
     await node.stop()
+    if failure is not None:
+        raise _MetadataFailedError(str(failure) or type(failure).__name__) from failure
 
 
 def _say_in_red(title: str, message: str) -> None:
@@ -137,7 +148,9 @@ def _raise_descriptors() -> int:
     return _DESCRIPTORS_MAX if hard == resource.RLIM_INFINITY else hard
 
 
-def _explained(error: StorageError | OSError, config: NodeConfig) -> str:
+def _explained(error: Exception, config: NodeConfig) -> str:
+    if isinstance(error, InvalidConfigError | KafkaError):
+        return error.message
     if isinstance(error, OSError):
         if error.errno == errno.EADDRINUSE:
             ports = ", ".join(str(listener.port) for listener in config.listeners.broker)

@@ -36,6 +36,7 @@ class NodeSettings:
     queued_max_requests = Setting[int]("queued.max.requests")
     queued_max_request_bytes = Setting[int]("queued.max.request.bytes")
     request_timeout_ms = Setting[int]("request.timeout.ms")
+    unstable_api_versions_enable = Setting[bool]("unstable.api.versions.enable")
     max_connections = Setting[int]("max.connections")
     max_connections_per_ip = Setting[int]("max.connections.per.ip")
     max_connection_creation_rate = Setting[int]("max.connection.creation.rate")
@@ -125,6 +126,12 @@ class NodeSettings:
     replica_alter_log_dirs_io_max_bytes_per_second = Setting[int](
         "replica.alter.log.dirs.io.max.bytes.per.second"
     )
+    alter_log_dirs_replication_quota_window_num = Setting[int](
+        "alter.log.dirs.replication.quota.window.num"
+    )
+    alter_log_dirs_replication_quota_window_size_seconds = Setting[int](
+        "alter.log.dirs.replication.quota.window.size.seconds"
+    )
     replication_quota_window_num = Setting[int]("replication.quota.window.num")
     replication_quota_window_size_seconds = Setting[int]("replication.quota.window.size.seconds")
 
@@ -141,6 +148,23 @@ class NodeSettings:
         "producer.id.expiration.check.interval.ms"
     )
     transaction_max_timeout_ms = Setting[int]("transaction.max.timeout.ms")
+    transaction_remove_expired_interval_ms = Setting[int](
+        "transaction.remove.expired.transaction.cleanup.interval.ms"
+    )
+    transaction_state_log_load_buffer_size = Setting[int]("transaction.state.log.load.buffer.size")
+    transaction_state_log_min_isr = Setting[int]("transaction.state.log.min.isr")
+    transaction_state_log_num_partitions = Setting[int]("transaction.state.log.num.partitions")
+    transaction_state_log_replication_factor = Setting[int](
+        "transaction.state.log.replication.factor"
+    )
+    transaction_state_log_segment_bytes = Setting[int]("transaction.state.log.segment.bytes")
+    transaction_partition_verification_enable = Setting[bool](
+        "transaction.partition.verification.enable"
+    )
+    add_partitions_to_txn_retry_backoff_ms = Setting[int]("add.partitions.to.txn.retry.backoff.ms")
+    add_partitions_to_txn_retry_backoff_max_ms = Setting[int](
+        "add.partitions.to.txn.retry.backoff.max.ms"
+    )
 
     _quorum_voters = Setting[tuple[str, ...]]("controller.quorum.voters")
     _quorum_bootstrap_servers = Setting[tuple[str, ...]]("controller.quorum.bootstrap.servers")

@@ -93,7 +93,12 @@ def _load(
         except CorruptSnapshotError as error:
             unreadable.append(error)
             continue
-        return _replay_log(metadata_log, log, loaded, snapshot.end_offset, now_ms)
+        replayed = _replay_log(metadata_log, log, loaded, snapshot.end_offset, now_ms)
+        # No checkpoint says where the log starts, so it was opened from its first segment on. What
+        # is before the earliest snapshot was let go of, with its epochs: a fetch that has gone
+        # another way there would pass for one that has not.
+        log.delete_records_before(snapshots.ids[0].end_offset)
+        return replayed
     if log.log_start_offset > 0:
         reasons = "; ".join(map(str, unreadable)) or "there is none"
         raise StorageError(

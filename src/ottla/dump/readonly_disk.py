@@ -7,6 +7,7 @@ disk the same readers are harmless.
 from __future__ import annotations
 
 import errno
+from collections.abc import Sequence
 from typing import NoReturn
 
 from ottla.runtime.disk import Disk, File
@@ -60,6 +61,9 @@ class ReadonlyDisk:
 
     def sync_directory(self, path: str) -> None:
         _refuse(path)
+
+    def sync_directories(self, paths: Sequence[str]) -> None:
+        _refuse(paths[0])
 
     def lock(self, path: str) -> File:
         _refuse(path)

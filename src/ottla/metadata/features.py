@@ -12,6 +12,7 @@ from ottla.metadata.broker import VersionRange
 
 METADATA_VERSION: Final = "metadata.version"
 KRAFT_VERSION: Final = "kraft.version"
+TRANSACTION_VERSION: Final = "transaction.version"
 ELIGIBLE_LEADER_REPLICAS_VERSION: Final = "eligible.leader.replicas.version"
 
 SUPPORTED_FEATURES: Final = {
@@ -20,7 +21,7 @@ SUPPORTED_FEATURES: Final = {
     METADATA_VERSION: VersionRange(7, 30),
     "share.version": VersionRange(0, 1),
     "streams.version": VersionRange(0, 1),
-    "transaction.version": VersionRange(0, 2),
+    TRANSACTION_VERSION: VersionRange(0, 2),
     ELIGIBLE_LEADER_REPLICAS_VERSION: VersionRange(0, 1),
 }
 
@@ -32,7 +33,7 @@ INITIAL_LEVELS: Final = {
     "group.version": 1,
     "share.version": 1,
     "streams.version": 1,
-    "transaction.version": 2,
+    TRANSACTION_VERSION: 2,
 }
 KRAFT_VERSION_LEVEL: Final = 1
 

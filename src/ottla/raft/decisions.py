@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ottla.model import Buffer
@@ -88,4 +88,15 @@ class Decisions:
     replies: list[Reply] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return any(getattr(self, each.name) not in (None, []) for each in fields(self))
+        # Asked after every event, so without a look at the fields in general.
+        return bool(
+            self.quorum_state is not None
+            or self.truncate_to is not None
+            or self.append is not None
+            or self.append_control
+            or self.snapshot_chunk is not None
+            or self.high_watermark is not None
+            or self.leader is not None
+            or self.sends
+            or self.replies
+        )

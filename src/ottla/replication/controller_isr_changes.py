@@ -77,7 +77,13 @@ class ControllerIsrChanges:
                 # What is proposed in the same turn of the loop goes together.
                 await self._clock.sleep(0)
                 sent, self._unsent = self._unsent, {}
-                if not await self._send_together(sent):
+                is_answered = False
+                try:
+                    is_answered = await self._send_together(sent)
+                except Exception:
+                    # A proposal that is lost would be the partition's last.
+                    _log.exception("changing ISRs fails")
+                if not is_answered:
                     # A newer proposal for a partition stands in for the older one.
                     self._unsent = {**sent, **self._unsent}
                 if self._unsent:

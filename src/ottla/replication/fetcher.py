@@ -44,6 +44,8 @@ _log = logging.getLogger(__name__)
 _THROTTLED_MS: Final = 100
 # After the leader could not be reached; the peer has a backoff of its own.
 _UNREACHED_SECONDS: Final = 0.02
+# After what nobody expected, which may happen again.
+_BEWILDERED_SECONDS: Final = 1.0
 
 
 class Fetcher:
@@ -76,25 +78,30 @@ class Fetcher:
     async def run(self) -> None:
         """Until it is cancelled."""
         while True:
-            request = self._next_request()
-            if request is None:
-                await self._wait_for_work()
-                continue
             try:
-                response: FetchResponse = await self._peer.send(
-                    request,
-                    versions.FETCH,
-                    timeout_ms=self._context.limits.socket_timeout_ms,
-                )
+                await self._fetch_once()
             except ChannelError as error:
                 _log.info("fetching fails: %s", error)
                 self._session.restart()
                 await self._context.clock.sleep(_UNREACHED_SECONDS)
-                continue
-            if self._session.answered(response):
-                self._apply(response)
-                await self._sync()
-                await self._return_in_range()
+            except Exception:
+                # Nobody else would fetch these partitions any more.
+                _log.exception("fetching fails")
+                self._session.restart()
+                await self._context.clock.sleep(_BEWILDERED_SECONDS)
+
+    async def _fetch_once(self) -> None:
+        request = self._next_request()
+        if request is None:
+            await self._wait_for_work()
+            return
+        response: FetchResponse = await self._peer.send(
+            request, versions.FETCH, timeout_ms=self._context.limits.socket_timeout_ms
+        )
+        if self._session.answered(response):
+            self._apply(response)
+            await self._sync()
+            await self._return_in_range()
 
     # ---- asking
 

@@ -27,6 +27,7 @@ from ottla.replication.readable_partition import ENOUGH_BYTES, ReadablePartition
 from ottla.replication.remote_replica import RemoteReplica
 from ottla.storage.leader_batch import Origin
 from ottla.storage.log import AppendResult, Log
+from ottla.storage.verification import Verification
 from ottla.wire.messages.fetch import FetchPartition
 
 __all__ = ["ACKS_ALL", "Follower", "Isolation", "Partition", "PartitionRead", "ReadReplica"]
@@ -34,6 +35,7 @@ __all__ = ["ACKS_ALL", "Follower", "Isolation", "Partition", "PartitionRead", "R
 _log = logging.getLogger(__name__)
 
 ACKS_ALL: Final = -1
+_CLIENT: Final = Origin.CLIENT
 _NO_PARTITION_EPOCH: Final = -1
 
 
@@ -155,7 +157,14 @@ class Partition(ReadablePartition):
     # ---- appending
 
     def append(
-        self, records: Buffer, *, now_ms: int, origin: Origin = Origin.CLIENT, acks: int = 1
+        self,
+        records: Buffer,
+        *,
+        now_ms: int,
+        origin: Origin = Origin.CLIENT,
+        acks: int = 1,
+        transaction_version: int = 0,
+        verification: Verification | None = None,
     ) -> AppendResult:
         """With `acks` of -1, refuses where too few replicas are in sync to acknowledge it."""
         log, leadership = self.log, self._leadership
@@ -165,16 +174,23 @@ class Partition(ReadablePartition):
         if leadership is not None and acks == ACKS_ALL:
             self._require_enough_replicas(leadership)
         result = log.append_as_leader(
-            records, leader_epoch=self.leader_epoch, now_ms=now_ms, origin=origin
+            records,
+            leader_epoch=self.leader_epoch,
+            now_ms=now_ms,
+            origin=origin,
+            transaction_version=transaction_version,
+            verification=verification,
         )
         if result.is_duplicate:
             return result
+        # A marker may make a whole transaction visible.
+        visible = len(records) if origin is _CLIENT else ENOUGH_BYTES
         if leadership is None:
             log.advance_high_watermark(log.log_end_offset)
             if self._committed:
-                self._committed.tell(len(records))
+                self._committed.tell(visible)
         else:
-            self._uncommitted_bytes += len(records)
+            self._uncommitted_bytes += visible
             self._maybe_advance_high_watermark()
         if self._appended:
             self._appended.tell(len(records))

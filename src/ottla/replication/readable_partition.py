@@ -61,7 +61,9 @@ class ReadablePartition:
             aborted = (
                 []
                 if records is None
-                else log.aborted_transactions(fetch_offset=offset, upper_bound_offset=upper)
+                else log.aborted_transactions(
+                    fetch_offset=offset, upper_bound_offset=upper, records=records
+                )
             )
         return PartitionRead(records, log.high_watermark, stable, log.log_start_offset, aborted)
 

@@ -18,6 +18,7 @@ holds for renames and removals made through this disk; no other program may make
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from ottla.runtime.bounded_file import BoundedFile
@@ -72,6 +73,9 @@ class BoundedDisk:
 
     def sync_directory(self, path: str) -> None:
         self._disk.sync_directory(path)
+
+    def sync_directories(self, paths: Sequence[str]) -> None:
+        self._disk.sync_directories(paths)
 
     def space_left(self, path: str) -> int:
         return self._disk.space_left(path)

@@ -104,6 +104,10 @@ class Disk(Protocol):
 
     def sync_directory(self, path: str) -> None: ...
 
+    def sync_directories(self, paths: Sequence[str]) -> None:
+        """Returns when everything in these directories is on the device: names and bytes. For many
+        of them that is much cheaper than one file after the other."""
+
     def space_left(self, path: str) -> int:
         """Bytes that an unprivileged process may still write to the device of `path`."""
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from ottla.model.buffers import Buffer
 from ottla.runtime.fallocate import reserve
+from ottla.runtime.file_system_sync import sync_file_system
 
 # The kernel refuses a vectored call with more buffers than this.
 BUFFERS_PER_CALL = os.sysconf("SC_IOV_MAX")
@@ -71,6 +72,31 @@ class SystemDisk:
             raise _explained(error, "while syncing the directory", path) from error
         finally:
             os.close(descriptor)
+
+    def sync_directories(self, paths: Sequence[str]) -> None:
+        file_systems = {os.stat(path).st_dev: path for path in paths}
+        if not all(map(self._sync_file_system, file_systems.values())):
+            self._sync_one_by_one(paths)
+
+    def _sync_file_system(self, path: str) -> bool:
+        descriptor = _open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            return sync_file_system(descriptor)
+        except OSError as error:
+            raise _explained(error, "while syncing the file system", path) from error
+        finally:
+            os.close(descriptor)
+
+    def _sync_one_by_one(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            for name in os.listdir(path):
+                if not self.is_directory(f"{path}/{name}"):
+                    file = self.open_readonly(f"{path}/{name}")
+                    try:
+                        file.sync()
+                    finally:
+                        file.close()
+            self.sync_directory(path)
 
     def space_left(self, path: str) -> int:
         found = os.statvfs(path)

@@ -49,8 +49,11 @@ class CheckpointFile(Generic[Entry]):
 
     def write(self, entries: Collection[Entry]) -> None:
         """Replaces the file, durably: after a crash it has all the old entries or all of these."""
+        replace_file(self.disk, self.path, self.content(entries))
+
+    def content(self, entries: Collection[Entry]) -> bytes:
         lines = [str(VERSION), str(len(entries)), *map(self.format_entry, entries)]
-        replace_file(self.disk, self.path, "".join(f"{line}\n" for line in lines).encode())
+        return "".join(f"{line}\n" for line in lines).encode()
 
     def _read_lines(self) -> list[str]:
         content = read_file(self.disk, self.path)

@@ -10,6 +10,7 @@ registration of this broker wrote the logs (KIP-966).
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ottla.runtime.disk import Disk
@@ -17,6 +18,7 @@ from ottla.storage.durable_file import read_file, remove_file, replace_file
 
 FILE_NAME: Final = ".kafka_cleanshutdown"
 VERSION: Final = 0
+NO_BROKER_EPOCH: Final = -1
 
 
 class CleanShutdown(NamedTuple):
@@ -45,3 +47,11 @@ def read_clean_shutdown(disk: Disk, directory: str) -> CleanShutdown | None:
 
 def remove_clean_shutdown(disk: Disk, directory: str) -> None:
     remove_file(disk, f"{directory}/{FILE_NAME}")
+
+
+def previous_broker_epoch(disk: Disk, paths: Sequence[str]) -> int:
+    """Of the incarnation that closed all of these directories cleanly, if one did."""
+    markers = [read_clean_shutdown(disk, path) for path in paths]
+    epochs = {None if marker is None else marker.broker_epoch for marker in markers}
+    epoch = epochs.pop() if len(epochs) == 1 else None
+    return NO_BROKER_EPOCH if epoch is None else epoch

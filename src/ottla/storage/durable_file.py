@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from posixpath import dirname
 
-from ottla.runtime.disk import Disk
+from ottla.runtime.disk import Disk, File
 
 
 def read_file(disk: Disk, path: str) -> bytes | None:
@@ -24,16 +24,34 @@ def read_file(disk: Disk, path: str) -> bytes | None:
 
 def replace_file(disk: Disk, path: str, content: bytes) -> None:
     """Returns when `content` is what any crash leaves at `path`. Kafka's `.tmp` is on the way."""
-    temporary = f"{path}.tmp"
-    file = disk.open(temporary, create=True)
+    file = _write_beside(disk, path, content)
     try:
-        file.truncate(0)  # An earlier attempt may have left more than there is to write now.
-        file.write_at(0, [content])
         file.sync()
     finally:
         file.close()
-    disk.rename(temporary, path)
+    finish_replacing(disk, path)
     disk.sync_directory(dirname(path))
+
+
+def begin_replacing(disk: Disk, path: str, content: bytes) -> None:
+    """The first half, for who replaces many: the content is to be synced before `finish_replacing`,
+    and the directory after it."""
+    _write_beside(disk, path, content).close()
+
+
+def finish_replacing(disk: Disk, path: str) -> None:
+    disk.rename(f"{path}.tmp", path)
+
+
+def _write_beside(disk: Disk, path: str, content: bytes) -> File:
+    file = disk.open(f"{path}.tmp", create=True)
+    try:
+        file.truncate(0)  # An earlier attempt may have left more than there is to write now.
+        file.write_at(0, [content])
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 def remove_file(disk: Disk, path: str) -> None:

@@ -46,6 +46,14 @@ class EpochCheckpoint(NamedTuple):
     file: CheckpointFile[EpochEntry]
     entries: tuple[EpochEntry, ...]
 
+    @property
+    def path(self) -> str:
+        return self.file.path
+
+    @property
+    def content(self) -> bytes:
+        return self.file.content(self.entries)
+
     def write(self) -> None:
         self.file.write(self.entries)
 

@@ -1,7 +1,9 @@
-"""Syncing for many at once: appends that promised to be durable before they are acknowledged.
+"""Syncing for many at once: appends that promised to be durable before they are acknowledged, and
+chores that need what is durable.
 
 While one sync of a log runs, whoever appends to it waits for the next; that one covers them all. So
-the number of syncs depends on how long a sync takes and not on how many wait for one.
+the number of syncs depends on how long a sync takes and not on how many wait for one. Of a log that
+is served, nobody else may sync: two at a time would write the same files.
 """
 
 from __future__ import annotations
@@ -35,6 +37,9 @@ class GroupCommit:
             self._waiting[log] = [(offset, future)]
             self._tasks.start(f"sync of {log.partition}", self._sync(log))
         return future
+
+    def is_syncing(self, log: Log) -> bool:
+        return log in self._waiting
 
     async def _sync(self, log: Log) -> None:
         """Syncs until nobody waits for this log."""

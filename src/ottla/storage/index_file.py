@@ -25,6 +25,7 @@ from typing import ClassVar
 from ottla.model import Buffer
 from ottla.runtime.disk import File
 from ottla.storage.errors import CorruptIndexError
+from ottla.storage.rewriting import rewrite
 
 BLOCK_SIZE = 4096
 ENTRIES_READ_SIZE = 16 * BLOCK_SIZE
@@ -76,6 +77,11 @@ class IndexFile:
     def sync(self) -> None:
         self.flush()
         self.file.sync()
+
+    def rewrite(self) -> None:
+        """Writes every entry again, for the next sync to make it durable."""
+        self.flush()
+        rewrite(self.file, 0, self._written)
 
     def close(self) -> None:
         self.flush()

@@ -11,6 +11,8 @@ INVALID_TIMESTAMP, UNSUPPORTED_COMPRESSION_TYPE.
 from __future__ import annotations
 
 from enum import Enum, auto
+from struct import Struct
+from typing import Final
 
 from crc32c import crc32c
 
@@ -36,6 +38,7 @@ from ottla.wire.records.record import walk_records
 # What a batch may hold when it is opened, as a multiple of max.message.bytes: far more than text
 # that repeats itself compresses to, and little enough to open while others wait.
 _EXPANSION_MAX = 64
+_PLACE: Final = Struct(">qii")
 
 
 # Attributes that only a coordinator, compaction and the log itself set.
@@ -50,6 +53,10 @@ class Origin(Enum):
     COORDINATOR = auto()
 
 
+# A member's name costs seven times what a constant's does, and every append asks for these.
+_CLIENT, _ZSTD, _CREATE_TIME = Origin.CLIENT, Codec.ZSTD, TimestampType.CREATE_TIME
+
+
 def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: int) -> BatchHeader:
     """The header of the one batch that fills `records`."""
     try:
@@ -60,10 +67,10 @@ def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: i
     if not (
         header.batch_length + LENGTH_PREFIX_BYTES == size <= config.max_message_bytes
         and 1 <= count == header.last_offset_delta + 1 <= config.max_message_bytes
-        and attributes & CODEC_MASK <= Codec.ZSTD
+        and attributes & CODEC_MASK <= _ZSTD
     ):
         raise _shape_refusal(size, header, config)
-    if origin is Origin.CLIENT and (
+    if origin is _CLIENT and (
         attributes & _NOT_FOR_CLIENTS or header.base_sequence < 0 <= header.producer_id
     ):
         raise _client_refusal(header)
@@ -71,7 +78,7 @@ def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: i
         raise KafkaError(
             ErrorCode.CORRUPT_MESSAGE, "the batch's CRC-32C does not match its bytes; send it again"
         )
-    if config.message_timestamp_type is TimestampType.CREATE_TIME:
+    if config.message_timestamp_type is _CREATE_TIME:
         _check_timestamps(header, config, now_ms)
     if config.compact and not header.is_control:
         _check_keys(records, header, config)
@@ -191,3 +198,13 @@ def _recompress(records: Buffer, header: BatchHeader, codec: Codec, config: LogC
 def _open(records: Buffer, header: BatchHeader, config: LogConfig) -> bytes:
     bytes_max = config.max_message_bytes * _EXPANSION_MAX
     return read_body(records, 0, header, decompressed_bytes_max=bytes_max)
+
+
+def place_batch(records: Buffer, header: BatchHeader) -> tuple[Buffer, ...]:
+    """The batch's bytes with its offset and leader epoch, which the checksum does not cover."""
+    base_offset, batch_length, leader_epoch = header[:3]
+    view = memoryview(records)
+    if view.readonly:
+        return _PLACE.pack(base_offset, batch_length, leader_epoch), view[_PLACE.size :]
+    _PLACE.pack_into(view, 0, base_offset, batch_length, leader_epoch)
+    return (records,)

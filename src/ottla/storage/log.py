@@ -10,30 +10,25 @@ state is then still what it was, and the owner decides about the directory.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from ottla.model import (
-    NO_TIMESTAMP,
-    Buffer,
-    ErrorCode,
-    KafkaError,
-    TopicPartition,
-)
+from ottla.model import NO_TIMESTAMP, Buffer, ErrorCode, KafkaError, TopicPartition
 from ottla.runtime.disk import Disk
 from ottla.storage.epoch_cache import LeaderEpochCache
 from ottla.storage.flush import Flush
 from ottla.storage.follower_batches import check_batches
-from ottla.storage.leader_batch import Origin, check_batch, settle_batch
+from ottla.storage.leader_batch import Origin, check_batch, place_batch, settle_batch
 from ottla.storage.log_config import LogConfig
 from ottla.storage.offset_index import RELATIVE_OFFSET_MAX
 from ottla.storage.producer_history import ProducerHistory
 from ottla.storage.readable_log import ReadableLog
+from ottla.storage.recovery_points import RecoveryPointKeeper
 from ottla.storage.retention import expired_segments
 from ottla.storage.retired_segments import RetiredSegments
 from ottla.storage.segment import Segment
 from ottla.storage.segments import Segments
+from ottla.storage.verification import Verification
 from ottla.wire.records.header import (
     LENGTH_PREFIX_BYTES,
     BatchHeader,
@@ -41,7 +36,7 @@ from ottla.wire.records.header import (
     new_header,
 )
 
-_PLACE = struct.Struct(">qii")
+_LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME
 
 
 class AppendResult(NamedTuple):
@@ -51,13 +46,6 @@ class AppendResult(NamedTuple):
     last_offset: int
     log_append_time_ms: int
     is_duplicate: bool
-
-
-class RecoveryPointKeeper(Protocol):
-    """Whoever keeps the recovery points of a directory's logs across restarts."""
-
-    def lower(self, partition: TopicPartition, recovery_point: int) -> None:
-        """Returns when no later recovery point of this partition can be found after a crash."""
 
 
 class Log(ReadableLog):
@@ -87,11 +75,14 @@ class Log(ReadableLog):
         )
         self.directory = directory
         self.config = config
+        producers.state.requires_verification = config.transaction_verification_enable
         self.epochs = epochs
         self.recovery_point = recovery_point
         self.retired = RetiredSegments(disk, directory)
         self._disk = disk
         self._recovery_points = recovery_points
+        # A file beside the segments that the next flush has to make durable with them.
+        self.doubted_path: str | None = None
         # Tells a flush that was under way during a truncation that it proves nothing any more.
         self._truncations = 0
 
@@ -108,6 +99,7 @@ class Log(ReadableLog):
         """Goes on with another config, which counts from the next append or chore on."""
         self.config = config
         self.producers.state.expiration_ms = config.producer_id_expiration_ms
+        self.producers.state.requires_verification = config.transaction_verification_enable
         for segment in self.segments:
             segment.config = config
 
@@ -121,23 +113,29 @@ class Log(ReadableLog):
         now_ms: int,
         origin: Origin = Origin.CLIENT,
         transaction_version: int = 0,
+        verification: Verification | None = None,
     ) -> AppendResult:
         """Appends the one batch that fills `records`, at the end of the log.
 
         A writable buffer gets its offset and epoch written in place. `KafkaError` says why a batch
-        is refused; then nothing was appended.
+        is refused; then nothing was appended. A marker comes with the version of its transaction,
+        a batch that may open one with what was verified.
         """
         config = self.config
         header = check_batch(records, config, origin=origin, now_ms=now_ms)
         if header.has_producer_id:
             duplicate = self.producers.check(
-                records, header, origin=origin, transaction_version=transaction_version
+                records,
+                header,
+                origin=origin,
+                transaction_version=transaction_version,
+                verification=verification,
             )
             if duplicate is not None:
                 return AppendResult(
                     duplicate.first_offset, duplicate.last_offset, duplicate.timestamp, True
                 )
-        stamps = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
+        stamps = config.message_timestamp_type is _LOG_APPEND_TIME
         if stamps or config.compression_type is not None:
             records, header = settle_batch(records, header, config, now_ms=now_ms)
         first_offset = self.log_end_offset
@@ -145,7 +143,7 @@ class Log(ReadableLog):
         placed = new_header(
             BatchHeader, (first_offset, header.batch_length, leader_epoch, *header[3:])
         )
-        self._append(_place(records, placed), records, (placed,), now_ms)
+        self._append(place_batch(records, placed), records, (placed,), now_ms)
         return AppendResult(
             first_offset, placed.last_offset, now_ms if stamps else NO_TIMESTAMP, False
         )
@@ -332,28 +330,42 @@ class Log(ReadableLog):
         """What has to be synced to make the log durable up to its present end, if anything. Run it
         anywhere, then hand it to `complete_flush`. One at a time: until then nothing else flushes,
         closes or fully truncates the log, or older checkpoints would replace newer ones."""
-        snapshots, epochs = self.producers.waiting_snapshots(), self.epochs.checkpoint()
         segments: list[Segment] = []
         if self.recovery_point < self.log_end_offset:
             # A segment that ends at the recovery point was completed after it was synced, maybe.
             segments = self.segments.between(self.recovery_point - 1, self.log_end_offset)
-        elif not (snapshots or epochs):
+        elif not (self.producers.waiting_snapshots() or self.epochs.is_dirty):
             return None
+        return self._flush_of(segments)
+
+    def prepare_close(self) -> Flush:
+        """The same for a log that is closed next: then it needs no scan when it is opened again."""
+        self.segments.active.become_inactive()
+        if self.log_end_offset > self.segments.first.base_offset:
+            self.producers.take_snapshot(self.log_end_offset)
+        # Completing a time index, here or in a roll, is no append and moves no recovery point.
+        return self._flush_of(self.segments.starting_with(self.recovery_point - 1))
+
+    def _flush_of(self, segments: list[Segment]) -> Flush:
         for segment in segments:
             segment.flush()
         return Flush(
             disk=self._disk,
+            directory=self.directory,
             segments=tuple(segments),
-            snapshots=snapshots,
-            epochs=epochs,
+            snapshots=self.producers.waiting_snapshots(),
+            epochs=self.epochs.checkpoint(),
             offset=self.log_end_offset,
             truncations=self._truncations,
+            doubted_path=self.doubted_path,
         )
 
     def complete_flush(self, flush: Flush) -> None:
         self.producers.snapshots_written(flush.snapshots)
         if flush.epochs is not None:
             self.epochs.checkpoint_written(flush.epochs)
+        if flush.doubted_path is not None:
+            self.doubted_path = None
         if flush.truncations == self._truncations:
             self.recovery_point = max(self.recovery_point, flush.offset)
 
@@ -365,14 +377,15 @@ class Log(ReadableLog):
             self.complete_flush(flush)
 
     def close(self) -> None:
-        """Ends the log cleanly: all of it is durable and needs no scan when it is opened again."""
-        self.segments.active.become_inactive()
-        # Completing a time index, here or in a roll, is no append and moves no recovery point.
-        for segment in self.segments.starting_with(self.recovery_point - 1):
-            segment.sync()
-        if self.log_end_offset > self.segments.first.base_offset:
-            self.producers.take_snapshot(self.log_end_offset)
-        self.flush()
+        """Ends the log cleanly, with all of it durable."""
+        flush = self.prepare_close()
+        if flush.is_needed:
+            flush.run()
+        self.end(flush)
+
+    def end(self, flush: Flush) -> None:
+        """Closes everything, after the flush of `prepare_close` has run."""
+        self.complete_flush(flush)
         self.retired.purge()
         self.abandon()
 
@@ -383,13 +396,3 @@ class Log(ReadableLog):
 
     def __str__(self) -> str:
         return f"{self.partition} in {self.directory}"
-
-
-def _place(records: Buffer, header: BatchHeader) -> tuple[Buffer, ...]:
-    """The batch's bytes with its offset and leader epoch, which the checksum does not cover."""
-    base_offset, batch_length, leader_epoch = header[:3]
-    view = memoryview(records)
-    if view.readonly:
-        return _PLACE.pack(base_offset, batch_length, leader_epoch), view[_PLACE.size :]
-    _PLACE.pack_into(view, 0, base_offset, batch_length, leader_epoch)
-    return (records,)

@@ -42,6 +42,8 @@ class LogConfig:
     flush_messages: int = NEVER_MS
     flush_ms: int = NEVER_MS
     producer_id_expiration_ms: int = 24 * 3600 * 1000
+    # Whether a batch may open a transaction only if the coordinator knows of it (KIP-890).
+    transaction_verification_enable: bool = False
 
     @property
     def syncs_before_acknowledging(self) -> bool:

@@ -9,14 +9,14 @@ one knows. Each file here is Kafka's, by name and content.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from functools import partial
+from typing import Final, NamedTuple
 
 from ottla.model import TopicPartition, Uuid
 from ottla.runtime.disk import Disk
 from ottla.storage.clean_shutdown import (
-    CleanShutdown,
     read_clean_shutdown,
     remove_clean_shutdown,
     write_clean_shutdown,
@@ -30,11 +30,14 @@ from ottla.storage.file_names import (
     PartitionDirectoryName,
     SegmentFileName,
 )
+from ottla.storage.flush import TOGETHER_MIN, run_together
+from ottla.storage.future_logs import FutureLogs
 from ottla.storage.log import Log
 from ottla.storage.log_config import LogConfig
-from ottla.storage.log_loading import open_log
+from ottla.storage.log_loading import blank_log, load_log, open_log
 from ottla.storage.meta_properties import read_meta_properties
 from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
+from ottla.storage.partition_metadata import FILE_NAME as PARTITION_METADATA
 from ottla.storage.partition_metadata import (
     begin_partition_metadata,
     read_partition_metadata,
@@ -49,6 +52,9 @@ _FIRST_FILES = tuple(
     str(SegmentFileName(0, kind))
     for kind in (FileKind.LOG, FileKind.OFFSET_INDEX, FileKind.TIME_INDEX)
 )
+
+# Some hundred milliseconds' worth, and enough that syncing them together pays.
+_OPENED_AT_ONCE: Final = 1_000
 
 ConfigOf = Callable[[TopicPartition], LogConfig]
 # Told after each log: how many are open, and how many there are.
@@ -79,43 +85,91 @@ class LogDirectory:
         self._log_starts = self._checkpoint(OffsetCheckpointName.LOG_START_OFFSET)
         self._high_watermarks = self._checkpoint(OffsetCheckpointName.REPLICATION_OFFSET)
         self.cleaner_offsets = CleanerOffsets(disk, path)
+        # On their way here from another directory.
+        self.futures = FutureLogs(disk, path)
+        self._found_futures: list[PartitionDirectoryName] = []
         # What was found for partitions that are not open: kept until they are, or are deleted.
         self._unopened: dict[TopicPartition, _Offsets] = {}
         # Partitions that are gone, and of which the checkpoints may still tell.
         self._outdated: set[TopicPartition] = set()
+        # Whether the last process closed it; known once it is being loaded.
+        self.had_clean_shutdown = False
+        self._is_loaded = False
 
-    def load(
+    def load(self, config_of: ConfigOf, *, now_ms: int) -> None:
+        """Opens every partition's log, here and now."""
+        for step in self.load_in_steps(config_of, now_ms=now_ms):
+            step()
+
+    def load_in_steps(
         self, config_of: ConfigOf, *, now_ms: int, progress: Progress = lambda _done, _all: None
-    ) -> CleanShutdown | None:
-        """Opens every partition's log; returns the last shutdown's marker if it was a clean one."""
+    ) -> Iterator[Callable[[], None]]:
+        """Opens every partition's log, in steps that the owner has run one after the other, on a
+        worker if there may be many: nobody else uses the directory before the last one is done."""
+        yield self._begin_load
+        partitions = list(self._unopened)
+        for first in range(0, len(partitions), _OPENED_AT_ONCE):
+            configs = {
+                partition: config_of(partition)
+                for partition in partitions[first : first + _OPENED_AT_ONCE]
+            }
+            yield partial(self._open_some, configs, now_ms=now_ms)
+            progress(first + len(configs), len(partitions))
+        futures = {name: config_of(name.partition) for name in self._found_futures}
+        yield partial(self._open_futures, futures, now_ms=now_ms)
+        yield self._end_load
+
+    def _begin_load(self) -> None:
         marker = read_clean_shutdown(self._disk, self.path)
+        self.had_clean_shutdown = marker is not None
         remove_clean_shutdown(self._disk, self.path)
         self._unopened = self._read_checkpoints(self._find_partitions())
-        partitions = list(self._unopened)
-        for done, partition in enumerate(partitions, start=1):
+
+    def _open_some(self, configs: Mapping[TopicPartition, LogConfig], *, now_ms: int) -> None:
+        opened = []
+        for partition, config in configs.items():
             found = self._unopened[partition]
             try:
-                log = open_log(
+                log = load_log(
                     self._disk,
                     f"{self.path}/{partition}",
                     partition,
-                    config_of(partition),
+                    config,
                     recovery_points=self,
                     now_ms=now_ms,
                     log_start_offset=found.log_start_offset,
                     recovery_point=found.recovery_point,
                     compacted_up_to=self.cleaner_offsets.known(partition),
-                    had_clean_shutdown=marker is not None,
+                    had_clean_shutdown=self.had_clean_shutdown,
                 )
             except StorageError as error:
                 self.offline[partition] = error
-            else:
-                log.advance_high_watermark(found.high_watermark)
-                self.logs[partition] = log
-                del self._unopened[partition]
-            progress(done, len(partitions))
+                continue
+            log.advance_high_watermark(found.high_watermark)
+            opened.append(log)
+        self._flush_together(opened)
+        for log in opened:
+            if not (self.had_clean_shutdown or log.log_end_offset):
+                self._doubt(log)
+            self.logs[log.partition] = log
+            del self._unopened[log.partition]
+
+    def _flush_together(self, logs: list[Log]) -> None:
+        flushes = {log: flush for log in logs if (flush := log.prepare_flush()) is not None}
+        run_together(self._disk, flushes.values())
+        for log, flush in flushes.items():
+            log.complete_flush(flush)
+
+    def _open_futures(
+        self, configs: Mapping[PartitionDirectoryName, LogConfig], *, now_ms: int
+    ) -> None:
+        is_clean = self.had_clean_shutdown
+        for path in self.futures.load(configs, had_clean_shutdown=is_clean, now_ms=now_ms):
+            self.purge(path)
+
+    def _end_load(self) -> None:
         self.write_checkpoints()
-        return marker
+        self._is_loaded = True
 
     def create_log(
         self, partition: TopicPartition, topic_id: Uuid, config: LogConfig, *, now_ms: int
@@ -129,7 +183,8 @@ class LogDirectory:
         or on several, each with some of the partitions, which then share the journal's commits.
 
         Everything is written before anything is synced: on a journalling file system the first
-        sync then makes all the names durable, and the others find little left to do.
+        sync then makes all the names durable, and the others find little left to do. Many are
+        synced as a whole.
         """
         disk = self._disk
         directories = [f"{self.path}/{partition}" for partition in topic_ids]
@@ -138,6 +193,9 @@ class LogDirectory:
             begin_partition_metadata(disk, directory, topic_id)
             for name in _FIRST_FILES:
                 disk.open(f"{directory}/{name}", create=True).close()
+        if len(directories) >= TOGETHER_MIN:
+            disk.sync_directories([*directories, self.path])
+            return
         for directory in directories:
             sync_partition_metadata(disk, directory)
             disk.sync_directory(directory)
@@ -151,15 +209,10 @@ class LogDirectory:
         if partition in self._outdated:
             # A crash must not find the offsets of another log that had this name.
             self.write_checkpoints()
-        log = open_log(
-            self._disk,
-            f"{self.path}/{partition}",
-            partition,
-            config,
-            recovery_points=self,
-            now_ms=now_ms,
-            had_clean_shutdown=True,
-        )
+        arguments = (self._disk, f"{self.path}/{partition}", partition, config)
+        log = blank_log(*arguments, recovery_points=self, now_ms=now_ms)
+        if log is None:
+            log = open_log(*arguments, recovery_points=self, now_ms=now_ms, had_clean_shutdown=True)
         self.logs[partition] = log
         return log
 
@@ -182,9 +235,22 @@ class LogDirectory:
     def topic_id(self, partition: TopicPartition) -> Uuid | None:
         return read_partition_metadata(self._disk, f"{self.path}/{partition}")
 
-    def delete_log(self, partition: TopicPartition, *, unique_id: Uuid) -> str:
-        """Takes a partition out of use, durably, and returns the path that `purge` is to remove."""
-        return self.set_aside({partition: unique_id}, DirectoryState.DELETE)[0]
+    def promote(self, partition: TopicPartition, *, log_start_offset: int, now_ms: int) -> Log:
+        """Goes on with a future log as the partition's log."""
+        assert partition not in self.logs, f"{partition} is in {self.path} already"
+        if partition in self._outdated:
+            self.write_checkpoints()
+        self.logs[partition] = self.futures.promote(
+            partition, recovery_points=self, log_start_offset=log_start_offset, now_ms=now_ms
+        )
+        return self.logs[partition]
+
+    def move_out(self, partition: TopicPartition) -> None:
+        """Forgets a log that is in another directory now, as `let_go` does, and leaves it open for
+        those who still read from it. Then its files may be renamed."""
+        del self.logs[partition]
+        self.cleaner_offsets.forget(partition)
+        self._outdated.add(partition)
 
     def set_aside(
         self, unique_ids: Mapping[TopicPartition, Uuid], state: DirectoryState
@@ -254,9 +320,16 @@ class LogDirectory:
         self._outdated.clear()
 
     def close(self, *, broker_epoch: int) -> None:
-        """Closes every log and says so: the next load needs no recovery."""
-        for log in self.logs.values():
-            log.close()
+        """Closes every log and says so: the next load needs no recovery. One that was not loaded to
+        the end is left as it was found."""
+        if not self._is_loaded:
+            self.abandon()
+            return
+        flushes = {log: log.prepare_close() for log in self.logs.values()}
+        run_together(self._disk, flushes.values())
+        for log, flush in flushes.items():
+            log.end(flush)
+        self.futures.close()
         self.write_checkpoints()
         if not self.offline:
             write_clean_shutdown(self._disk, self.path, broker_epoch=broker_epoch)
@@ -267,7 +340,14 @@ class LogDirectory:
         for log in self.logs.values():
             with suppress(OSError):
                 log.abandon()
+        self.futures.abandon()
         self._lock.close()
+
+    def _doubt(self, log: Log) -> None:
+        """A process that failed to sync the files of a new log may have ended right after that."""
+        path = f"{log.directory}/{PARTITION_METADATA}"
+        if self._disk.exists(path):
+            log.doubted_path = path
 
     def _find_partitions(self) -> list[TopicPartition]:
         """The partitions that live here. Directories that were being deleted go."""
@@ -283,6 +363,8 @@ class LogDirectory:
                 continue
             if parsed.state is DirectoryState.LIVE:
                 found.append(parsed.partition)
+            elif parsed.state is DirectoryState.FUTURE:
+                self._found_futures.append(parsed)
             elif parsed.state is DirectoryState.DELETE:
                 self.purge(f"{self.path}/{name}")
         return found

@@ -12,10 +12,11 @@ from ottla.storage.epoch_loading import load_epochs
 from ottla.storage.errors import CorruptIndexError
 from ottla.storage.file_names import FileKind, SegmentFileName
 from ottla.storage.interrupted_work import finish_interrupted_work
-from ottla.storage.log import Log, RecoveryPointKeeper
+from ottla.storage.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_history import ProducerHistory
 from ottla.storage.recovery import Recovery
+from ottla.storage.recovery_points import RecoveryPointKeeper
 from ottla.storage.segment import Segment
 from ottla.storage.segments import Segments
 
@@ -40,6 +41,37 @@ def open_log(
     The offsets come from the directory's checkpoints. Raises `StorageError` where files contradict
     what was known to be safe, `OSError` where the disk fails.
     """
+    log = load_log(
+        disk,
+        directory,
+        partition,
+        config,
+        recovery_points=recovery_points,
+        now_ms=now_ms,
+        log_start_offset=log_start_offset,
+        recovery_point=recovery_point,
+        compacted_up_to=compacted_up_to,
+        had_clean_shutdown=had_clean_shutdown,
+    )
+    log.flush()
+    return log
+
+
+def load_log(
+    disk: Disk,
+    directory: str,
+    partition: TopicPartition,
+    config: LogConfig,
+    *,
+    recovery_points: RecoveryPointKeeper,
+    now_ms: int,
+    log_start_offset: int,
+    recovery_point: int,
+    compacted_up_to: int,
+    had_clean_shutdown: bool,
+) -> Log:
+    """The same but for the last step, for who opens many: before the log is used it has to be
+    flushed. What was derived again has to be durable before the recovery point says so."""
     files = finish_interrupted_work(disk, directory)
     segments, unindexed = _find_segments(
         disk, directory, config, now_ms, files=files, are_synced=had_clean_shutdown
@@ -61,11 +93,9 @@ def open_log(
     if is_sane and (had_clean_shutdown or is_blank):
         if not had_clean_shutdown:
             segments.active.doubt_name()
-        log_end_offset = segments.active.next_offset()
+        recovered_from = log_end_offset = segments.active.next_offset()
         producers.load_up_to(log_end_offset, segments, now_ms=now_ms)
     else:
-        # A process that died may have left names that its host has not written yet.
-        disk.sync_directory(directory)
         start = min([recovery_point, *(segment.base_offset for segment in unindexed)])
         if start < recovery_point:
             # A crash while indexes are built again must not leave half of one to be trusted.
@@ -73,7 +103,7 @@ def open_log(
         recovery = Recovery(
             disk, directory, segments, producers, epochs, recovery_point, compacted_up_to
         )
-        log_end_offset = recovery.run(start, now_ms=now_ms)
+        recovered_from, log_end_offset = recovery.run(start, now_ms=now_ms)
     producers.forget_strays(segments)
     log_start_offset = max(log_start_offset, segments.first.base_offset)
     # In this order, or an epoch without records would stay once and go the next time.
@@ -95,9 +125,44 @@ def open_log(
     if log_end_offset < log_start_offset:
         # Records were deleted beyond what a crash left: none of them may come back.
         log.truncate_fully(log_start_offset, now_ms=now_ms)
-    # What was derived again has to be durable before the recovery point says so.
-    log.flush()
+    log.recovery_point = min(log.recovery_point, recovered_from)
     return log
+
+
+def blank_log(
+    disk: Disk,
+    directory: str,
+    partition: TopicPartition,
+    config: LogConfig,
+    *,
+    recovery_points: RecoveryPointKeeper,
+    now_ms: int,
+) -> Log | None:
+    """The log of files that were just made and are durable, found with two questions to the disk:
+    thousands may be made at once. None if there is something in them."""
+    segment = Segment.open(disk, directory, 0, config, created_ms=now_ms, is_synced=True)
+    segments = Segments([segment])
+    epochs = load_epochs(disk, directory, segments)
+    if segment.size or epochs.entries:
+        return None
+    expiration_ms = config.producer_id_expiration_ms
+    producers = ProducerHistory(
+        disk, directory, partition, producer_id_expiration_ms=expiration_ms, files=[]
+    )
+    producers.load_up_to(0, segments, now_ms=now_ms)
+    return Log(
+        disk,
+        directory,
+        partition,
+        config,
+        segments=segments,
+        producers=producers,
+        epochs=epochs,
+        recovery_points=recovery_points,
+        log_start_offset=0,
+        log_end_offset=0,
+        recovery_point=0,
+    )
 
 
 def _find_segments(

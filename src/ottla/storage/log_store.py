@@ -14,9 +14,8 @@ from ottla.model import ErrorCode, KafkaError, TopicPartition, Uuid
 from ottla.runtime.disk import Disk
 from ottla.storage.log import Log
 from ottla.storage.log_config import LogConfig
-from ottla.storage.log_directory import ConfigOf, LogDirectory, Progress
+from ottla.storage.log_directory import LogDirectory
 
-NO_BROKER_EPOCH = -1
 _OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -26,8 +25,6 @@ class LogStore:
 
     def __init__(self, disk: Disk, paths: Sequence[str]) -> None:
         self._directories: dict[str, LogDirectory] = {}
-        # Of the incarnation that closed all of these directories cleanly, if one did.
-        self.previous_broker_epoch = NO_BROKER_EPOCH
         # Directories that are out of use, and why.
         self.failed: dict[str, OSError] = {}
         for path in paths:
@@ -45,19 +42,10 @@ class LogStore:
         """The directories in use."""
         return list(self._directories.values())
 
-    def load(
-        self, config_of: ConfigOf, *, now_ms: int, progress: Progress = lambda _done, _all: None
-    ) -> None:
-        epochs: set[int | None] = set()
-        for directory in self.directories:
-            try:
-                marker = directory.load(config_of, now_ms=now_ms, progress=progress)
-            except OSError as error:
-                self.take_offline(directory.path, error)
-            else:
-                epochs.add(None if marker is None else marker.broker_epoch)
-        if len(epochs) == 1 and not self.failed:
-            self.previous_broker_epoch = epochs.pop() or NO_BROKER_EPOCH
+    @property
+    def directory_ids(self) -> list[Uuid]:
+        """What the metadata calls the directories in use."""
+        return [found for directory in self.directories if (found := directory.id) is not None]
 
     def get(self, partition: TopicPartition) -> Log | None:
         for directory in self._directories.values():

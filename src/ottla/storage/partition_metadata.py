@@ -15,6 +15,7 @@ from ottla.model import ZERO_UUID, Uuid, uuid_from_text, uuid_to_text
 from ottla.runtime.disk import Disk
 from ottla.storage.durable_file import read_file, replace_file
 from ottla.storage.errors import CorruptCheckpointError
+from ottla.storage.rewriting import sync_file
 
 FILE_NAME: Final = "partition.metadata"
 VERSION: Final = 0
@@ -40,7 +41,7 @@ def begin_partition_metadata(disk: Disk, directory: str, topic_id: Uuid) -> None
 def sync_partition_metadata(disk: Disk, directory: str) -> None:
     file = disk.open(f"{directory}/{FILE_NAME}")
     try:
-        file.sync()
+        sync_file(file)
     finally:
         file.close()
 

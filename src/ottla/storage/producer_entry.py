@@ -6,6 +6,7 @@ flight, and may send any of them again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from ottla.model import NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
@@ -101,6 +102,13 @@ class ProducerEntry:
         timestamp = batch.max_timestamp
         batches.append(BatchMetadata(batch.last_sequence, base_offset + delta, delta, timestamp))
         self.last_timestamp = timestamp
+
+    def add_earlier(self, batches: Iterable[BatchMetadata]) -> None:
+        """Batches of the same epoch that come before those that are remembered."""
+        if self.batches:
+            known = self.batches[0].first_offset
+            batches = [batch for batch in batches if batch.last_offset < known]
+        self.batches = [*batches, *self.batches][-BATCHES_RETAINED_MAX:]
 
     def end_transaction(
         self, *, producer_epoch: int, coordinator_epoch: int, timestamp: int

@@ -7,21 +7,24 @@ next flush writes it: what a crash loses of it, replaying the log from an older 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
-from ottla.model import Buffer, TopicPartition
+from ottla.model import Buffer, ErrorCode, KafkaError, TopicPartition
 from ottla.runtime.disk import Disk
-from ottla.storage.errors import CorruptSnapshotError
+from ottla.storage.errors import CorruptLogError, CorruptSnapshotError
 from ottla.storage.file_names import FileKind, FileState, SegmentFileName
 from ottla.storage.interrupted_work import segment_files
 from ottla.storage.leader_batch import Origin
 from ottla.storage.producer_entry import NO_COORDINATOR_EPOCH, BatchMetadata
 from ottla.storage.producer_snapshot import encode_snapshot, read_snapshot
 from ottla.storage.producer_state import ProducerState
+from ottla.storage.recollection import recent_batches
 from ottla.storage.segment import Segment
 from ottla.storage.segments import Segments
 from ottla.storage.transaction_index import AbortedTransaction
 from ottla.storage.unstable_transactions import CompletedTransaction
+from ottla.storage.verification import Verification
 from ottla.wire.records.control import (
     ControlRecordType,
     EndTransactionMarker,
@@ -42,7 +45,15 @@ class WaitingSnapshot(NamedTuple):
 class ProducerHistory:
     """Owned by one log, and always as far as the log is."""
 
-    __slots__ = ("_directory", "_disk", "_offsets", "_waiting", "state")
+    __slots__ = (
+        "_directory",
+        "_disk",
+        "_forgotten_below",
+        "_offsets",
+        "_segments",
+        "_waiting",
+        "state",
+    )
 
     def __init__(
         self,
@@ -64,13 +75,30 @@ class ProducerHistory:
             if name.kind is FileKind.PRODUCER_SNAPSHOT and name.state is FileState.LIVE
         }
         self._waiting: dict[int, WaitingSnapshot] = {}
+        # Where the state was loaded from a snapshot, and the log to look into for the rest.
+        self._forgotten_below: int | None = None
+        self._segments: Segments | None = None
 
     def check(
-        self, records: Buffer, header: BatchHeader, *, origin: Origin, transaction_version: int
+        self,
+        records: Buffer,
+        header: BatchHeader,
+        *,
+        origin: Origin,
+        transaction_version: int,
+        verification: Verification | None,
     ) -> BatchMetadata | None:
         """Raises if a batch must not be appended; returns what it repeats, if it does."""
         if origin is Origin.CLIENT:
-            return self.state.check_client_batch(header)
+            try:
+                return self.state.check_client_batch(header, verification)
+            except KafkaError as error:
+                if (
+                    error.code is not ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+                    or not self._recollect()
+                ):
+                    raise
+            return self.state.check_client_batch(header, verification)
         if header.is_control:
             marker = _marker(records)
             self.state.check_marker(
@@ -79,8 +107,19 @@ class ProducerHistory:
                 transaction_version=transaction_version,
             )
         else:
-            self.state.check_coordinator_batch(header)
+            self.state.check_coordinator_batch(header, verification)
         return None
+
+    def _recollect(self) -> bool:
+        """Finds again what the snapshot that was loaded does not remember; once."""
+        below, self._forgotten_below = self._forgotten_below, None
+        if below is None or self._segments is None:
+            return False
+        # Bytes that cannot be read are for recovery to find, and for readers.
+        with suppress(CorruptLogError):
+            for producer, batches in recent_batches(self._segments, below=below).items():
+                self.state.remember(producer.producer_id, producer.producer_epoch, batches)
+        return True
 
     def note(self, batch: Buffer, header: BatchHeader, segment: Segment) -> None:
         """Notes a batch that was appended to `segment`, in its transaction index too."""
@@ -128,6 +167,8 @@ class ProducerHistory:
         first_offset = segments.first.base_offset
         self.forget_snapshots(below=first_offset, above=offset)
         start = self._load_latest(first_offset, now_ms)
+        self._segments = segments
+        self._forgotten_below = start if start > first_offset else None
         for segment in segments.between(start, offset) if start < offset else ():
             for position, header in segment.headers():
                 if start <= header.base_offset < offset and header.has_producer_id:
@@ -201,6 +242,7 @@ class ProducerHistory:
 
     def restart(self) -> None:
         """Forgets everything, as when a log begins anew."""
+        self._forgotten_below = None
         self.state.clear()
         self._waiting.clear()
         self._remove(list(self._offsets))

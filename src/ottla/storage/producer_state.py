@@ -6,8 +6,11 @@ trace. A follower, and whoever replays the log, only notes: the leader has check
 the caller writes the transaction index and then calls `complete`, so that a failure in between
 holds the last stable offset back instead of exposing what the index does not know.
 
+A batch that opens a transaction has to be verified first (verification.py): the transaction's
+coordinator knows of it, so that a late one leaves no transaction open that nobody ends.
+
 Nothing here touches a disk; producer_snapshot.py does. The rules are Kafka's, with KIP-98's
-sequence numbers and epochs and KIP-890's stricter marker epochs.
+sequence numbers and epochs and KIP-890's verification and stricter marker epochs.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import Final, NoReturn
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.storage.producer_entry import BatchMetadata, ProducerEntry
 from ottla.storage.unstable_transactions import CompletedTransaction, UnstableTransactions
+from ottla.storage.verification import Verification
 from ottla.wire.records.header import BatchHeader
 
 TRANSACTION_VERSION_2: Final = 2
@@ -28,13 +32,24 @@ PRODUCER_EPOCH_MAX: Final = 2**15 - 1
 class ProducerState:
     """The producers of one partition. Owned by its log and always as far as the log is."""
 
-    __slots__ = ("_entries", "_partition", "_transactions", "expiration_ms")
+    __slots__ = (
+        "_entries",
+        "_partition",
+        "_transactions",
+        "_verifications",
+        "expiration_ms",
+        "requires_verification",
+    )
 
     def __init__(self, partition: TopicPartition, *, producer_id_expiration_ms: int) -> None:
         self._partition = partition
         self.expiration_ms = producer_id_expiration_ms
+        # Whether only verified batches may open a transaction.
+        self.requires_verification = False
         self._entries: dict[int, ProducerEntry] = {}
         self._transactions = UnstableTransactions()
+        # By producer id.
+        self._verifications: dict[int, Verification] = {}
 
     @property
     def entries(self) -> Mapping[int, ProducerEntry]:
@@ -59,31 +74,72 @@ class ProducerState:
             and entry.producer_epoch == producer_epoch
         )
 
-    def check_client_batch(self, batch: BatchHeader) -> BatchMetadata | None:
+    def start_verification(
+        self,
+        *,
+        producer_id: int,
+        producer_epoch: int,
+        sequence: int,
+        supports_epoch_bump: bool,
+        now_ms: int,
+    ) -> Verification | None:
+        """What to append a transactional batch with once its coordinator knows of the transaction.
+
+        None where the transaction is open here, which has been verified. Raises if the producer is
+        fenced.
+        """
+        entry = self._entries.get(producer_id)
+        if entry is not None:
+            self._check_epoch(entry, producer_epoch)
+        if self.has_ongoing_transaction(producer_id=producer_id, producer_epoch=producer_epoch):
+            return None
+        known = self._verifications.get(producer_id)
+        if known is None:
+            known = self._verifications[producer_id] = Verification(
+                producer_epoch=producer_epoch,
+                sequence=sequence,
+                supports_epoch_bump=supports_epoch_bump,
+                now_ms=now_ms,
+            )
+        known.meet(producer_epoch=producer_epoch, sequence=sequence)
+        return known
+
+    def check_client_batch(
+        self, batch: BatchHeader, verification: Verification | None = None
+    ) -> BatchMetadata | None:
         """Raises if the batch must not be appended; returns what it repeats, if it does.
 
         A producer that is not known is taken at its word: its records were deleted, or it was
         idle for too long.
         """
         entry = self._entries.get(batch.producer_id)
-        if entry is None:
-            return None
-        # What follows repeats nothing: five batches have not the bytes to come round to themselves.
-        if not entry.follows(batch):
-            duplicate = entry.find_duplicate(batch)
-            if duplicate is not None:
+        follows = entry is None or entry.follows(batch)
+        if entry is not None:
+            # What follows repeats nothing: five batches have not the bytes to come round to
+            # themselves.
+            if not follows and (duplicate := entry.find_duplicate(batch)) is not None:
                 return duplicate
             self._check_epoch(entry, batch.producer_epoch)
-            self._refuse_sequence(entry, batch)
-        self._check_epoch(entry, batch.producer_epoch)
-        self._check_transaction(entry, batch)
+        if batch.is_transactional:
+            self._check_verified(batch, verification)
+        if self._verifications:
+            self._check_first_sequence(entry, batch)
+        if entry is not None:
+            if not follows:
+                self._refuse_sequence(entry, batch)
+            self._check_transaction(entry, batch)
         return None
 
-    def check_coordinator_batch(self, batch: BatchHeader) -> None:
+    def check_coordinator_batch(
+        self, batch: BatchHeader, verification: Verification | None = None
+    ) -> None:
         """The same for a group coordinator's transactional records, which have no sequence."""
         entry = self._entries.get(batch.producer_id)
         if entry is not None:
             self._check_epoch(entry, batch.producer_epoch)
+        if batch.is_transactional:
+            self._check_verified(batch, verification)
+        if entry is not None:
             self._check_transaction(entry, batch)
 
     def check_marker(
@@ -113,6 +169,8 @@ class ProducerState:
         if batch.is_transactional and entry.current_txn_first_offset is None:
             entry.current_txn_first_offset = base_offset
             self._transactions.begin(first_offset=base_offset, producer_id=producer_id)
+        if self._verifications and batch.is_transactional:
+            self._verifications.pop(producer_id, None)
 
     def update_marker(
         self, batch: BatchHeader, *, base_offset: int, coordinator_epoch: int, is_abort: bool
@@ -125,6 +183,7 @@ class ProducerState:
         entry = self._entries.get(producer_id)
         if entry is None:
             entry = self._entries[producer_id] = ProducerEntry(producer_id)
+        self._forget_verification(batch)
         first_offset = entry.current_txn_first_offset
         entry.end_transaction(
             producer_epoch=batch.producer_epoch,
@@ -156,6 +215,11 @@ class ProducerState:
         expired = [entry for entry in self._entries.values() if self._is_expired(entry, now_ms)]
         for entry in expired:
             del self._entries[entry.producer_id]
+        self._verifications = {
+            producer_id: verification
+            for producer_id, verification in self._verifications.items()
+            if now_ms - verification.started_ms < self.expiration_ms
+        }
 
     def load(self, entries: Iterable[ProducerEntry], *, now_ms: int) -> None:
         """Begins anew from a snapshot's entries, which are this object's from now on."""
@@ -168,10 +232,19 @@ class ProducerState:
             if entry.current_txn_first_offset is not None
         )
 
+    def remember(
+        self, producer_id: int, producer_epoch: int, batches: Iterable[BatchMetadata]
+    ) -> None:
+        """Notes batches, oldest first, that are in the log before those that are known."""
+        entry = self._entries.get(producer_id)
+        if entry is not None and entry.producer_epoch == producer_epoch:
+            entry.add_earlier(batches)
+
     def clear(self) -> None:
         """Forgets everything, as when the log is truncated fully."""
         self._entries.clear()
         self._transactions.clear()
+        self._verifications.clear()
 
     def _is_expired(self, entry: ProducerEntry, now_ms: int) -> bool:
         return (
@@ -182,6 +255,45 @@ class ProducerState:
     def _check_epoch(self, entry: ProducerEntry, producer_epoch: int) -> None:
         if producer_epoch < entry.producer_epoch:
             self._refuse_epoch(entry, producer_epoch)
+
+    def _check_verified(self, batch: BatchHeader, verification: Verification | None) -> None:
+        if not self.requires_verification or self.has_ongoing_transaction(
+            producer_id=batch.producer_id, producer_epoch=batch.producer_epoch
+        ):
+            return
+        if verification is None or self._verifications.get(batch.producer_id) is not verification:
+            raise KafkaError(
+                ErrorCode.INVALID_TXN_STATE,
+                f"producer {batch.producer_id} wrote to {self._partition} within a transaction "
+                "that its coordinator was not asked about, or that has ended since",
+            )
+
+    def _check_first_sequence(self, entry: ProducerEntry | None, batch: BatchHeader) -> None:
+        """Holds the first batch of a transaction against the others that wait to be verified."""
+        verification = self._verifications.get(batch.producer_id)
+        if verification is None:
+            return
+        expected = verification.lowest_sequence
+        is_new = entry is None or not entry.batches
+        if verification.supports_epoch_bump and is_new and batch.base_sequence != 0:
+            # Each transaction starts its sequence numbers over.
+            expected = 0
+        elif batch.base_sequence <= expected:
+            return
+        raise KafkaError(
+            ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+            f"producer {batch.producer_id} begins on {self._partition} with sequence "
+            f"{batch.base_sequence} of epoch {batch.producer_epoch}; {expected} has to come first",
+        )
+
+    def _forget_verification(self, marker: BatchHeader) -> None:
+        """A marker ends what was verified for its transaction, and not what is for the next: in
+        TransactionV2 that one has the marker's own epoch."""
+        known = self._verifications.get(marker.producer_id)
+        if known is not None and not (
+            known.supports_epoch_bump and known.producer_epoch == marker.producer_epoch
+        ):
+            del self._verifications[marker.producer_id]
 
     def _check_transaction(self, entry: ProducerEntry, batch: BatchHeader) -> None:
         if entry.current_txn_first_offset is not None and not batch.is_transactional:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.storage.file_slice import FileSlice
+from ottla.storage.offset_index import OffsetPosition
 from ottla.storage.producer_history import ProducerHistory
 from ottla.storage.segments import Segments
 from ottla.storage.transaction_index import AbortedTransaction
@@ -65,18 +66,36 @@ class ReadableLog:
             )
 
     def aborted_transactions(
-        self, *, fetch_offset: int, upper_bound_offset: int
+        self, *, fetch_offset: int, upper_bound_offset: int, records: FileSlice | None = None
     ) -> list[AbortedTransaction]:
-        """The aborted transactions that a reader of these offsets has to skip."""
+        """The aborted transactions that a reader of these offsets has to skip, or of those among
+        them that were read as `records`."""
         found: list[AbortedTransaction] = []
+        bound = None if records is not None else upper_bound_offset
         for segment in self.segments.starting_with(fetch_offset):
+            if not segment.transaction_index.entry_count:
+                continue
+            if bound is None:
+                assert records is not None
+                bound = min(upper_bound_offset, self._end_of(records, fetch_offset))
             collected = segment.transaction_index.collect(
-                fetch_offset=fetch_offset, upper_bound_offset=upper_bound_offset
+                fetch_offset=fetch_offset, upper_bound_offset=bound
             )
             found += collected.transactions
             if collected.is_complete:
                 break
         return found
+
+    def _end_of(self, records: FileSlice, offset: int) -> int:
+        """An offset that is not below the last of what was read, found without reading it."""
+        for segment in self.segments.starting_with(offset):
+            if segment.log_file is records.file:
+                start = OffsetPosition(offset, records.position)
+                bound = segment.offset_index.upper_bound(start, size=records.size)
+                if bound is not None:
+                    return bound.offset
+                return self.segments.end_offset(segment, self.log_end_offset)
+        return self.log_end_offset
 
     @property
     def last_stable_offset(self) -> int:

@@ -7,7 +7,7 @@ safe before it began. Below `compacted_up_to` gaps are Kafka's, whose recovery p
 Everything that can be derived from the log is derived again: indexes, leader epochs, the state of
 producers. What is below the recovery point was on the device before the crash, so damage there is
 no torn write but rot: cutting it would lose what was acknowledged, and the log stays closed
-instead.
+instead. What is above may be in the page cache alone, and is written again (rewriting.py).
 """
 
 from __future__ import annotations
@@ -26,6 +26,13 @@ from ottla.wire.records.batch import crc_matches
 from ottla.wire.records.header import BatchHeader
 
 
+class Recovered(NamedTuple):
+    """What was recovered, and is to be synced: the segments from an offset up to the log's end."""
+
+    start_offset: int
+    end_offset: int
+
+
 class Recovery(NamedTuple):
     """What it takes to recover a log; made for one `run`."""
 
@@ -37,10 +44,12 @@ class Recovery(NamedTuple):
     recovery_point: int
     compacted_up_to: int
 
-    def run(self, start: int, *, now_ms: int) -> int:
-        """Recovers the segment that holds `start` and all after it; returns the end of the log."""
+    def run(self, start: int, *, now_ms: int) -> Recovered:
+        """Recovers the segment that holds `start` and all after it."""
         suspects = self._suspects(start)
-        end = suspects[0].base_offset
+        # A process that died may have left names that its host has not written yet.
+        suspects[0].doubt_name()
+        start = end = suspects[0].base_offset
         self.epochs.truncate_from_end(end)
         self.producers.load_up_to(end, self.segments, now_ms=now_ms)
         for number, segment in enumerate(suspects):
@@ -60,7 +69,7 @@ class Recovery(NamedTuple):
             if segment.size < size:
                 self._drop(suspects[number + 1 :])
                 break
-        return end
+        return Recovered(start, end)
 
     def _suspects(self, start: int) -> list[Segment]:
         suspects = self.segments.starting_with(start)
@@ -69,6 +78,7 @@ class Recovery(NamedTuple):
         if previous is None:
             return suspects
         if previous.has_complete_indexes():
+            previous.rewrite_indexes()
             previous.sync()
             return suspects
         return [previous, *suspects]
@@ -91,9 +101,10 @@ def recover_segment(
     epochs: LeaderEpochCache,
     recovery_point: int,
 ) -> int:
-    """Makes a segment whole and durable, and returns the offset after its last batch."""
+    """Makes a segment whole, and returns the offset after its last batch. What is no part of it is
+    cut off durably; the rest is to be synced."""
     segment.reset_indexes()
-    end_position, next_offset = 0, segment.base_offset
+    end_position, next_offset, safe_position = 0, segment.base_offset, 0
     try:
         for position, header, batch in scan_batches(segment.log_file, 0, segment.size):
             _require_sound(segment, position, header, batch, next_offset)
@@ -105,6 +116,8 @@ def recover_segment(
             if header.has_producer_id:
                 producers.note(batch, header, segment)
             end_position, next_offset = position + len(batch), header.next_offset
+            if next_offset <= recovery_point:
+                safe_position = end_position
     except CorruptLogError as error:
         if next_offset < recovery_point:
             raise CorruptLogError(
@@ -116,8 +129,8 @@ def recover_segment(
             ) from error
     if end_position < segment.size:
         segment.truncate_at(end_position, next_offset)
+    segment.rewrite_log(safe_position)
     segment.become_inactive()
-    segment.sync()
     return next_offset
 
 

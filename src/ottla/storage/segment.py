@@ -20,6 +20,7 @@ from ottla.storage.errors import CorruptIndexError, StorageError
 from ottla.storage.file_names import FileKind, FileState, SegmentFileName
 from ottla.storage.log_config import LogConfig
 from ottla.storage.offset_index import RELATIVE_OFFSET_MAX, OffsetIndex
+from ottla.storage.rewriting import rewrite, sync_file
 from ottla.storage.time_index import TimeIndex, TimestampOffset
 from ottla.storage.transaction_index import TransactionIndex
 from ottla.wire.records.header import LENGTH_PREFIX_BYTES, BatchHeader
@@ -218,7 +219,8 @@ class Segment:
             # What a part of it left behind would pass for batches when the log is opened again.
             with suppress(OSError):
                 self.log_file.truncate(position)
-                self.log_file.sync()
+            self._is_synced = False
+            self.sync()
             raise
         recent = self._recent or self._begin_recent()
         for header in headers:
@@ -365,6 +367,16 @@ class Segment:
                 f"log of {self.size} bytes has ended. Truncate it and index its segment again."
             )
 
+    def rewrite_log(self, start: int) -> None:
+        """Writes the log from a position on again, for the next sync to make it durable."""
+        rewrite(self.log_file, start, self.size)
+        self._is_synced = False
+
+    def rewrite_indexes(self) -> None:
+        for index in self._indexes():
+            index.rewrite()
+        self._is_synced = False
+
     def doubt_name(self) -> None:
         """Has the names of a blank segment synced with its first bytes, and not before."""
         self._is_synced, self._name_is_durable = True, False
@@ -396,7 +408,7 @@ class Segment:
         try:
             for file in () if was_synced else files:
                 if file is not None:
-                    file.sync()
+                    sync_file(file)
         except OSError:
             self._is_synced = False
             raise
@@ -405,6 +417,19 @@ class Segment:
         if not self._name_is_durable:
             self._disk.sync_directory(self._directory)
             self._name_is_durable = True
+
+    @property
+    def needs_sync(self) -> bool:
+        index = self._transaction_index
+        return not (self._is_synced and self._name_is_durable) or (
+            index is not None and index.needs_sync
+        )
+
+    def note_synced(self) -> None:
+        """All files of the directory are on the device, names included; nobody wrote meanwhile."""
+        self._is_synced = self._name_is_durable = True
+        if self._transaction_index is not None:
+            self._transaction_index.note_synced()
 
     def rename(self, state: FileState) -> None:
         """Gives all files another second suffix. Durable after the directory is synced."""

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from ottla.runtime.disk import Disk, File
 from ottla.storage.errors import CorruptIndexError
+from ottla.storage.rewriting import rewrite, sync_file
 
 _ENTRY: Final = struct.Struct(">hqqqq")
 _LAST_OFFSET: Final = struct.Struct(">q")
@@ -119,9 +120,21 @@ class TransactionIndex:
                 raise self._corrupt(f"{transaction} follows offset {last_offset}")
             last_offset = transaction.last_offset
 
+    def rewrite(self) -> None:
+        """Writes every entry again, for the next sync to make it durable."""
+        if self._file is not None:
+            rewrite(self._file, 0, self._size)
+
+    @property
+    def needs_sync(self) -> bool:
+        return self._file is not None
+
+    def note_synced(self) -> None:
+        self._name_is_durable = True
+
     def sync(self) -> None:
         if self._file is not None:
-            self._file.sync()
+            sync_file(self._file)
         if not self._name_is_durable:
             self._disk.sync_directory(dirname(self.path))
             self._name_is_durable = True

@@ -32,7 +32,6 @@ class EmbeddedNode:
 
     def __init__(self, config: NodeConfig, disk: Disk, background: Background) -> None:
         self._network = _MortalNetwork()
-        self._background = background
         world = World(
             disk=disk,
             clock=SystemClock(),
@@ -75,7 +74,6 @@ class EmbeddedNode:
         """Without a word to anybody. What it wrote is there, as it is after SIGKILL."""
         self.call(self._die())
         self.end()
-        self.node.broker.logs.abandon()
 
     def end(self) -> None:
         """Ends the thread with whatever still runs in it. Also after a start that failed."""
@@ -105,8 +103,7 @@ class EmbeddedNode:
             await SystemClock().sleep(_ARRIVAL_SECONDS)
         # Timers that still fire find nothing to work with, which is nobody's business any more.
         self._loop.set_exception_handler(lambda _loop, _context: None)
-        await self.node._tasks.close()  # noqa: SLF001 - who dies is not asked
-        await self._background.close()
+        await self.node.abandon()
 
 
 class _MortalNetwork(SystemNetwork):

@@ -82,6 +82,17 @@ def encode_response_into(
     return size + _SIZE.size
 
 
+def encode_whole_response(response: Message, version: int, *, correlation_id: int) -> bytes:
+    """A response without stretches of files, in one piece."""
+    parts: list[Buffer] = []
+    assert response.api_key is not None, f"{type(response).__name__} is no response"
+    if response_header_version(response.api_key, version):
+        parts.append(_NO_TAGS)
+    response.encode_into(parts, version)
+    body = b"".join(parts)
+    return _SIZE_AND_CORRELATION.pack(len(body) + _CORRELATION_BYTES, correlation_id) + body
+
+
 def decode_request_head(frame: Buffer) -> RequestHead:
     """The header of a request, whether or not its version is one that we know.
 

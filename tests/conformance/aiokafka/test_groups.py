@@ -67,24 +67,26 @@ def test_three_kinds_of_clients_are_in_one_group(node: RunningNode, topic: str) 
     librdkafka = ConfluentClient(node.bootstrap).consumer(
         **group, heartbeat_interval_ms=300, partition_assignment_strategy="range,roundrobin"
     )
-    librdkafka.subscribe([topic])
 
     async def run() -> set[tuple[str, int]]:
         kafka_python = KafkaPythonClient(node.bootstrap)
         configs = {**group, "heartbeat_interval_ms": 300, "enable_auto_commit": False}
         with kafka_python.consumer(**configs) as other:
-            # If it leads the group it shares out only what it has heard of.
-            assert other.partitions_for_topic(topic)
-            other.subscribe([topic])
+            # It is the first one, for it does not return before it has joined.
             async with member(node, topic) as mine:
-                deadline, sizes = perf_counter() + TIMEOUT_S, [0]
-                while perf_counter() < deadline and sizes != [2, 2, 2]:
-                    await mine.getmany(timeout_ms=20)
-                    await asyncio.to_thread(other.poll, 20)
-                    librdkafka.poll(0.02)
-                    owned = [mine.assignment(), other.assignment(), librdkafka.assignment()]
-                    sizes = [len(each) for each in owned]
-                return {(each.topic, each.partition) for some in owned for each in some}
+                librdkafka.subscribe([topic])
+                # If it leads the group it shares out only what it has heard of.
+                assert other.partitions_for_topic(topic)
+                other.subscribe([topic])
+                consumers = (librdkafka, other, mine)
+                await groups.poll_until(
+                    lambda: all(len(each.assignment()) == 2 for each in consumers), *consumers
+                )
+                return {
+                    (each.topic, each.partition)
+                    for consumer in consumers
+                    for each in consumer.assignment()
+                }
 
     owned = asyncio.run(run())
     librdkafka.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer
@@ -105,6 +106,47 @@ def test_offsets_are_reset_deleted_and_the_group_with_them(
     assert group not in consumer_groups("--list").splitlines()
 
 
+def test_offsets_are_written_to_a_file_and_reset_from_it(
+    consumer_groups: Tool, node: RunningNode, topic: str, tmp_path: Path
+) -> None:
+    names = [f"{topic}-first", f"{topic}-second"]
+    for name in names:
+        member_of(node, name, topic, "classic").close()
+    reset = ("--reset-offsets", *(each for name in names for each in ("--group", name)))
+    exported = consumer_groups(*reset, "--all-topics", "--to-offset", "2", "--export", "--dry-run")
+    lines = sorted(line for line in exported.splitlines() if topic in line)
+    assert lines == sorted(f'"{name}","{topic}",{index},2' for name in names for index in (0, 1))
+    plan = tmp_path / "offsets.csv"
+    plan.write_text("\n".join(lines))
+    consumer_groups(*reset, "--from-file", str(plan), "--execute")
+    for name in names:
+        described = consumer_groups("--describe", "--group", name, "--offsets", "--verbose")
+        # The leader's epoch, which a file does not have, comes before the offset.
+        assert [row[3:5] for row in rows(described)] == [["-", "2"]] * 2
+    deleted = consumer_groups("--delete", "--group", names[0], "--group", names[1])
+    assert "successful" in deleted
+
+
+def test_groups_are_listed_by_state_and_type(
+    consumer_groups: Tool, node: RunningNode, topic: str
+) -> None:
+    stable = member_of(node, f"{topic}-stable", topic, "consumer")
+    member_of(node, f"{topic}-empty", topic, "classic").close()
+    listed = consumer_groups("--list", "--state", "--type")
+    kinds = {words[0]: words[1:] for line in listed.splitlines() if (words := line.split())}
+    assert kinds[f"{topic}-stable"] == ["Consumer", "Stable"]
+    assert kinds[f"{topic}-empty"] == ["Classic", "Empty"]
+    for filters, name in ((("--state", "Empty"), "empty"), (("--type", "consumer"), "stable")):
+        only = consumer_groups("--list", *filters)
+        mine = {line.split()[0] for line in only.splitlines() if topic in line}
+        assert mine == {f"{topic}-{name}"}
+    everything = consumer_groups("--describe", "--all-groups", "--state", "--verbose")
+    assert f"{topic}-stable" in everything
+    assert f"{topic}-empty" in everything
+    assert consumer_groups.run("--validate-regex", "^orders.*").status == 0
+    stable.close()
+
+
 def test_a_group_with_members_is_not_reset(
     consumer_groups: Tool, node: RunningNode, topic: str
 ) -> None:
@@ -122,12 +164,23 @@ def test_groups_of_both_types_are_listed(java: Java, node: RunningNode, topic: s
         member_of(node, f"{topic}-{protocol}", topic, protocol)
         for protocol in ("classic", "consumer")
     ]
-    listed = Tool(java, GROUPS, node)("--list")
-    for consumer in members:
-        consumer.close()
-    kinds = {words[0]: words[1] for line in listed.splitlines() if (words := line.split())}
-    assert kinds[f"{topic}-classic"] == "Classic"
-    assert kinds[f"{topic}-consumer"] == "Consumer"
+    classic, consumer = {f"{topic}-classic": "Classic"}, {f"{topic}-consumer": "Consumer"}
+    both = {**classic, **consumer}
+    expected: dict[tuple[str, ...], dict[str, str]] = {
+        (): both,
+        ("--consumer",): both,
+        ("--protocol", "consumer"): both,
+        ("--group-type", "classic"): classic,
+        ("--group-type", "consumer"): consumer,
+        ("--share",): {},
+        ("--streams",): {},
+    }
+    for filters, kinds in expected.items():
+        listed = Tool(java, GROUPS, node)("--list", *filters)
+        mine = [line.split() for line in listed.splitlines() if line.startswith(topic)]
+        assert {words[0]: words[1] for words in mine} == kinds, filters
+    for member in members:
+        member.close()
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])

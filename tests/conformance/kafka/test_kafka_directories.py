@@ -134,9 +134,9 @@ def test_every_offset_is_found_through_kafkas_indexes(log: Log, name: str) -> No
 def test_a_node_starts_on_kafkas_directory_without_recovery(tmp_path: Path) -> None:
     directory = LogDirectory(SystemDisk(), str(extract("clean", tmp_path)))
 
-    marker = directory.load(lambda _: LogConfig(), now_ms=0)
+    directory.load(lambda _: LogConfig(), now_ms=0)
 
-    assert marker is not None
+    assert directory.had_clean_shutdown
     assert not directory.offline
     assert directory.logs[TopicPartition("plain", 0)].high_watermark > 0
     directory.abandon()

@@ -27,6 +27,7 @@ with catch_warnings():
         KafkaAdminClient,
         KafkaConsumer,
         KafkaProducer,
+        OffsetAndMetadata,
         TopicPartition,
         errors,
     )
@@ -39,7 +40,9 @@ with catch_warnings():
 __all__ = [
     "AlterConfigOp",
     "ConfigResource",
+    "KafkaProducer",
     "KafkaPythonClient",
+    "OffsetAndMetadata",
     "OffsetSpec",
     "TopicPartition",
     "assign",

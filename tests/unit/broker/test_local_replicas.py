@@ -302,3 +302,35 @@ def test_an_unknown_topic_id_of_a_removed_topic_is_told_as_such(node: OneNode) -
 
     assert node.broker.partitions.remove_topic(topic_id) == []
     assert node.broker.partitions.remove_topic(Uuid(b"?" * 16)) == []
+
+
+def test_a_change_that_cannot_be_applied_does_not_take_the_next_with_it(
+    start_node: StartNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = start_node()
+    create = type(node.broker.replicas)._create
+
+    async def fail(*arguments: object) -> None:
+        monkeypatch.setattr(type(node.broker.replicas), "_create", create)
+        raise RuntimeError("what nobody expects")
+
+    monkeypatch.setattr(type(node.broker.replicas), "_create", fail)
+    node.create_topic("orders")
+    node.create_topic("payments")
+
+    node.append("payments", batch_of(b"value"))
+
+
+def test_the_controller_hears_which_directory_was_chosen(start_node: StartNode) -> None:
+    node = start_node(directories=("/a", "/b"))
+    node.create_topic("orders", partitions=4)
+
+    async def turns() -> None:
+        for _ in range(20):
+            await asyncio.sleep(0)  # noqa: TID251 - lets tasks run
+
+    node.run(turns())
+    ids = {directory.path: directory.id for directory in node.broker.logs.directories}
+    for index, registration in node.image.topics.by_name["orders"].partitions.items():
+        path = node.log("orders", index).directory.rpartition("/")[0]
+        assert registration.directory_of(node.broker.node_id) == ids[path]

@@ -12,6 +12,8 @@ from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType
 
 NODE = NodeConfig.of({})
+# A log on its own has no coordinators of transactions to ask.
+DEFAULT = LogConfig(transaction_verification_enable=True)
 
 
 def configs(node: NodeConfig = NODE, seed: int = 0) -> LogConfigs:
@@ -26,7 +28,7 @@ def config(**overrides: str) -> LogConfig:
 def test_a_topic_without_configs_has_kafkas_defaults_and_shares_them() -> None:
     shared = configs()
 
-    assert shared.of_topic("orders", {}) == LogConfig()
+    assert shared.of_topic("orders", {}) == DEFAULT
     assert shared.of_topic("orders", {}) is shared.of_topic("payments", {})
 
 
@@ -101,7 +103,12 @@ def test_every_setting_of_a_log_follows_some_config() -> None:
         }
     )
 
-    found = log_config_of(topic, producer_id_expiration_ms=7, segment_jitter_ms=16)
+    found = log_config_of(
+        topic,
+        producer_id_expiration_ms=7,
+        transaction_verification_enable=True,
+        segment_jitter_ms=16,
+    )
 
     default = LogConfig()
     same = [name for name in LogConfig.__slots__ if getattr(found, name) == getattr(default, name)]
@@ -119,4 +126,4 @@ def test_jitter_is_rolled_for_each_log_and_is_less_than_its_limit() -> None:
 
 
 def test_a_stored_value_that_makes_no_sense_leaves_the_defaults() -> None:
-    assert config(retention_ms="soon", max_message_bytes="1") == LogConfig()
+    assert config(retention_ms="soon", max_message_bytes="1") == DEFAULT

@@ -12,6 +12,7 @@ from ottla.controller.snapshot_file import QuorumVoters
 from ottla.metadata import MetadataDelta, MetadataImage, Replay
 from ottla.model import uuid_to_text
 from ottla.raft import ControlRecord, OffsetAndEpoch, VoterSet
+from ottla.raft.log import SnapshotNeeded, find_obstacle
 from ottla.runtime.system_disk import SystemDisk
 from ottla.simulation.dice import SeededDice
 from ottla.simulation.disk import SimulatedDisk
@@ -183,6 +184,31 @@ def test_snapshots_replace_the_log_before_the_one_that_is_kept_in_reserve() -> N
     assert [each for each in loaded.control_records if each.record in VOTERS.records()] == [
         ControlRecord(ends[-1] - 1, record) for record in VOTERS.records()
     ]
+
+
+def test_a_log_that_is_opened_again_starts_at_its_earliest_snapshot_as_before() -> None:
+    disk = World().disk
+    log = load(disk).log
+    append(log, [*features(), broker(1)])
+    commit(log)
+    image = write_topics(log, loaded_image(disk), "a", "b")
+    # The snapshot ends within a segment, which therefore stays.
+    records = topic("c", [1])
+    append(log, records)
+    take_snapshot(log, image)
+    commit(log)
+    take_snapshot(log, applied(image, records))
+    start = log.start
+    assert start.offset > min(
+        int(name[:20]) for name in disk.list_directory(PATH) if name.endswith(".log")
+    )
+    log.close()
+
+    log = load(disk).log
+
+    assert log.start == start
+    elsewhere = OffsetAndEpoch(start.offset - 1, EPOCH - 1)
+    assert isinstance(find_obstacle(log, elsewhere), SnapshotNeeded)
 
 
 def test_nothing_new_makes_no_new_snapshot() -> None:

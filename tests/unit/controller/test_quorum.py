@@ -317,7 +317,7 @@ def test_leader_that_stops_hands_over_at_once() -> None:
         assert code(await outcome(world, creation)) is ErrorCode.NOT_CONTROLLER
         await world.wait_active()
         # Far less than anybody would wait for a leader that says nothing.
-        assert world.clock.monotonic() - began < 0.5
+        assert world.clock.monotonic() - began < 1.0
         assert [name for sender, _, name in world.sent if sender == leader.id].count(
             "EndQuorumEpochRequest"
         ) == 2

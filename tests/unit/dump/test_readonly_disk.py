@@ -21,6 +21,7 @@ DISK = ReadonlyDisk(SystemDisk())
         DISK.remove,
         DISK.remove_directory,
         DISK.sync_directory,
+        lambda path: DISK.sync_directories([path]),
         DISK.lock,
     ],
 )

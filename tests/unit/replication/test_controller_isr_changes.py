@@ -130,12 +130,13 @@ def test_requests_that_fail_are_sent_again_until_they_are_answered() -> None:
         ChannelError("away"),
         ErrorCode.NOT_CONTROLLER,
         ErrorCode.STALE_BROKER_EPOCH,
+        RuntimeError("what nobody expects"),
     ]
 
     async def scenario() -> None:
         here.catch_up(here.partitions[0])
         await here.settle()
-        assert len(here.requests) == 4
+        assert len(here.requests) == 5
         assert here.partitions[0].isr == {1, 2}
 
     here.run(scenario())

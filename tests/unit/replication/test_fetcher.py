@@ -193,6 +193,26 @@ def test_a_lost_connection_begins_a_new_session_with_everything() -> None:
     run_follower(scenario)
 
 
+def test_what_nobody_expected_does_not_end_fetching(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: object, **_more: object) -> None:
+        monkeypatch.undo()
+        raise RuntimeError("what nobody expects")
+
+    async def scenario(here: Follower) -> None:
+        partition = here.follow(0)
+        await here.settle()
+        leader = here.leaders[1]
+        monkeypatch.setattr("ottla.replication.fetcher.apply_fetched", fail)
+        leader.answer(data(0, records=fetched(1)))
+        await here.settle(2.0)
+        assert leader.asked == {0: 0}
+        leader.answer(data(0, records=fetched(1)))
+        await here.settle()
+        assert end(partition) == 1
+
+    run_follower(scenario)
+
+
 def test_a_session_that_the_leader_lost_begins_anew() -> None:
     async def scenario(here: Follower) -> None:
         here.follow(0)

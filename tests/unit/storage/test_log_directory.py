@@ -39,6 +39,10 @@ def with_records(disk: SimulatedDisk, *, count: int = 10) -> LogDirectory:
     return directory
 
 
+def delete_log(directory: LogDirectory, partition: TopicPartition) -> str:
+    return directory.set_aside({partition: TOPIC_ID}, DirectoryState.DELETE)[0]
+
+
 def end_offsets(directory: LogDirectory) -> dict[TopicPartition, int]:
     return {partition: log.log_end_offset for partition, log in directory.logs.items()}
 
@@ -48,10 +52,9 @@ def test_logs_come_back_after_a_clean_shutdown_without_a_scan(disk: SimulatedDis
     disk.counters.bytes_read = 0
 
     directory = LogDirectory(disk, "/logs")
-    marker = directory.load(lambda _: CONFIG, now_ms=0)
+    directory.load(lambda _: CONFIG, now_ms=0)
 
-    assert marker is not None
-    assert marker.broker_epoch == 7
+    assert directory.had_clean_shutdown
     assert end_offsets(directory) == {ORDERS: 10, PAYMENTS: 10}
     assert directory.logs[ORDERS].high_watermark == 10
     assert directory.topic_id(PAYMENTS) == TOPIC_ID
@@ -61,9 +64,9 @@ def test_a_kill_leaves_no_marker_and_loses_nothing(disk: SimulatedDisk) -> None:
     with_records(disk)
     disk.kill()
 
-    directory = LogDirectory(disk, "/logs")
+    directory = opened(disk)
 
-    assert directory.load(lambda _: CONFIG, now_ms=0) is None
+    assert not directory.had_clean_shutdown
     assert end_offsets(directory) == {ORDERS: 10, PAYMENTS: 10}
 
 
@@ -97,7 +100,7 @@ def test_the_marker_is_gone_while_logs_are_open(disk: SimulatedDisk) -> None:
     opened(disk)
     disk.crash(SeededDice(1))
 
-    assert LogDirectory(disk, "/logs").load(lambda _: CONFIG, now_ms=0) is None
+    assert not opened(disk).had_clean_shutdown
 
 
 def test_truncation_lowers_the_durable_recovery_point_first(disk: SimulatedDisk) -> None:
@@ -137,7 +140,7 @@ def test_rot_below_the_recovery_point_takes_only_its_partition_offline(
 
 def test_a_deleted_partition_is_gone_at_once_and_for_good(disk: SimulatedDisk) -> None:
     directory = with_records(disk)
-    path = directory.delete_log(ORDERS, unique_id=TOPIC_ID)
+    path = delete_log(directory, ORDERS)
     assert path.endswith("-delete")
     disk.crash(SeededDice(3))
 
@@ -149,7 +152,7 @@ def test_a_deleted_partition_is_gone_at_once_and_for_good(disk: SimulatedDisk) -
 
 def test_a_deleted_partition_can_be_made_again(disk: SimulatedDisk) -> None:
     directory = with_records(disk)
-    directory.purge(directory.delete_log(ORDERS, unique_id=TOPIC_ID))
+    directory.purge(delete_log(directory, ORDERS))
 
     log = directory.create_log(ORDERS, TOPIC_ID, CONFIG, now_ms=0)
 
@@ -163,7 +166,7 @@ def test_a_partition_made_again_does_not_get_the_offsets_of_the_deleted_one(seed
     directory.logs[ORDERS].delete_records_before(6)
     directory.logs[ORDERS].flush()
     directory.write_checkpoints()
-    directory.delete_log(ORDERS, unique_id=TOPIC_ID)
+    delete_log(directory, ORDERS)
     directory.create_log(ORDERS, TOPIC_ID, CONFIG, now_ms=0)
     disk.crash(SeededDice(seed))
 

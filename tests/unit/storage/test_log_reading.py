@@ -244,6 +244,26 @@ def test_aborted_transactions_are_found_in_every_segment_that_a_reader_passes() 
     assert aborted(0, 1) == [second]
 
 
+def test_of_a_long_log_only_the_aborted_transactions_around_what_was_read_are_told() -> None:
+    log = new_log(index_interval_bytes=200, segment_bytes=4_000)
+    for number in range(100):
+        transactional(log, number)
+        end_transaction(log, producer_id=number, commit=False)
+    log.advance_high_watermark(200)
+    assert len(log.segments) > 3
+
+    for offset in range(0, 200, 7):
+        records = log.read(offset, bytes_max=500, upper_offset=200)
+        assert records is not None
+        headers = [header for _, header in iterate_batches(records.read())]
+        told = log.aborted_transactions(
+            fetch_offset=offset, upper_bound_offset=200, records=records
+        )
+        needed = {header.producer_id for header in headers if header.last_offset >= offset}
+        assert needed <= {each.producer_id for each in told}
+        assert len(told) <= len(needed) + 4
+
+
 def test_a_batch_outside_the_open_transaction_is_refused() -> None:
     log = new_log()
     transactional(log, 7)

@@ -20,7 +20,8 @@ def partition(number: int) -> TopicPartition:
 
 def store_with(disk: SimulatedDisk, *, partitions: int) -> LogStore:
     store = LogStore(disk, ["/a", "/b"])
-    store.load(lambda _: CONFIG, now_ms=0)
+    for directory in store.directories:
+        directory.load(lambda _: CONFIG, now_ms=0)
     for number in range(partitions):
         store.create_log(partition(number), TOPIC_ID, CONFIG, now_ms=0)
     return store

@@ -18,10 +18,11 @@ from ottla.wire.apis import (
 from ottla.wire.errors import ProtocolError
 from tests.protocol_table import api_table
 
-# The waves "one node", "cluster" and "groups".
+# The waves "one node", "cluster", "groups" and "transactions".
 ONE_NODE = {0, 1, 2, 3, 10, *range(18, 24), 32, 33, 34, 35, 37, 44, 57, 60, 61, 74, 75}
 CLUSTER = {43, 45, 46, *range(52, 57), 58, 59, 62, 63, 64, 67, 70, 73, 80, 81, 82}
 GROUPS = {8, 9, *range(11, 17), 42, 47, 68, 69}
+TRANSACTIONS = {*range(24, 29), 65, 66}
 
 
 def test_every_api_of_kafka_has_its_name() -> None:
@@ -32,7 +33,7 @@ def test_every_api_of_kafka_has_its_name() -> None:
 
 
 def test_apis_of_the_first_waves_are_declared() -> None:
-    assert set(LISTENERS) == ONE_NODE | CLUSTER | GROUPS
+    assert set(LISTENERS) == ONE_NODE | CLUSTER | GROUPS | TRANSACTIONS
 
 
 @pytest.mark.parametrize("key", LISTENERS, ids=lambda key: key.name)
@@ -42,7 +43,9 @@ def test_declared_api_equals_the_table(key: ApiKey) -> None:
     for cls, kind in ((request_class(key), "Request"), (response_class(key), "Response")):
         assert cls.__name__ == api["name"] + kind
         assert cls.api_key == key
-        assert (cls.versions.lowest, cls.versions.highest) == (api["min"], api["max_stable"])
+        assert (cls.stable.lowest, cls.stable.highest) == (api["min"], api["max_stable"])
+        assert cls.versions.lowest == api["min"]
+        assert cls.versions.highest in (api["max_stable"], api["max"])
     headers = [
         [version, request_header_version(key, version), response_header_version(key, version)]
         for version in range(api["min"], api["max"] + 1)

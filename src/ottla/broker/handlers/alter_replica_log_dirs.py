@@ -1,17 +1,17 @@
 """AlterReplicaLogDirs, versions 1 to 2: moves replicas from one log directory to another (KIP-113).
 
-A log that is where it is wanted stays there. Others are not moved yet and get
-OPERATION_NOT_ATTEMPTED. Errors besides: LOG_DIR_NOT_FOUND for a path that is not in `log.dirs`,
-KAFKA_STORAGE_ERROR for a directory that failed, UNKNOWN_TOPIC_OR_PARTITION.
+It is answered when the moves have begun; DescribeLogDirs tells how far they are. A log that is
+where it is wanted stays there, and a move of it elsewhere is given up. Errors: LOG_DIR_NOT_FOUND
+for a path that is not in `log.dirs`, KAFKA_STORAGE_ERROR for a directory that failed,
+UNKNOWN_TOPIC_OR_PARTITION, and REPLICA_NOT_AVAILABLE for a replica that is not here: if it is ever
+to be, it is made in that directory.
 """
 
 from __future__ import annotations
 
-import logging
-
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
-from ottla.model import ErrorCode, KafkaError
+from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
@@ -19,8 +19,6 @@ from ottla.wire.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirsResponse,
     AlterReplicaLogDirTopicResult,
 )
-
-_log = logging.getLogger(__name__)
 
 
 @handles(ApiKey.ALTER_REPLICA_LOG_DIRS)
@@ -50,13 +48,20 @@ def alter_replica_log_dirs(
 def _move(broker: Broker, topic: str, index: int, *, path: str) -> ErrorCode:
     if path in broker.logs.failed:
         return ErrorCode.KAFKA_STORAGE_ERROR
-    if all(directory.path != path for directory in broker.logs.directories):
+    directory = next((each for each in broker.logs.directories if each.path == path), None)
+    if directory is None:
         return ErrorCode.LOG_DIR_NOT_FOUND
+    name = TopicPartition(topic, index)
+    partition = broker.partitions.get(name)
+    if partition is None:
+        if topic not in broker.image.topics.by_name:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        broker.log_moves.wanted[name] = path
+        return ErrorCode.REPLICA_NOT_AVAILABLE
     try:
-        log = broker.partitions.by_name(topic, index).require_log()
+        broker.log_moves.move(partition, directory)
     except KafkaError as error:
         return error.code
-    if log.directory == f"{path}/{log.partition}":
-        return ErrorCode.NONE
-    _log.warning("%s stays in %s: logs cannot be moved to %s yet", topic, log.directory, path)
-    return ErrorCode.OPERATION_NOT_ATTEMPTED
+    except OSError as error:
+        return broker.directory_failed(path, error).code
+    return ErrorCode.NONE

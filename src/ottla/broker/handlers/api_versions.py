@@ -71,6 +71,5 @@ def unsupported_version_response(broker: Broker) -> ApiVersionsResponse:
 
 
 def _versions_of(api: HandledApi) -> ApiVersion:
-    served = api.request_class.versions
-    lowest = 0 if api.key is ApiKey.PRODUCE else served.lowest
-    return ApiVersion(api_key=api.key, min_version=lowest, max_version=served.highest)
+    lowest = 0 if api.key is ApiKey.PRODUCE else api.versions[0]
+    return ApiVersion(api_key=api.key, min_version=lowest, max_version=api.versions[-1])

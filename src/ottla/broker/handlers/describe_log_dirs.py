@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import groupby
+from typing import NamedTuple
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
@@ -23,6 +24,19 @@ from ottla.wire.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+
+
+class _Shown(NamedTuple):
+    """A log in a directory, and if it is on its way there the one that it is a copy of."""
+
+    name: TopicPartition
+    log: Log
+    copied: Log | None
+
+    @property
+    def offset_lag(self) -> int:
+        wanted = self.log.high_watermark if self.copied is None else self.copied.log_end_offset
+        return max(wanted - self.log.log_end_offset, 0)
 
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS)
@@ -46,8 +60,16 @@ def describe_log_dirs(
 def _describe(
     broker: Broker, directory: LogDirectory, asked: set[TopicPartition] | None
 ) -> DescribeLogDirsResult:
-    shown = directory.logs.keys() if asked is None else directory.logs.keys() & asked
-    topics = _topics(directory.logs[partition] for partition in sorted(shown))
+    logs = [
+        _Shown(name, log, None)
+        for name, log in directory.logs.items()
+        if asked is None or name in asked
+    ]
+    for name in directory.futures:
+        future, current = directory.futures.get(name), broker.logs.get(name)
+        if future is not None and (asked is None or name in asked):
+            logs.append(_Shown(name, future, current))
+    topics = _topics(sorted(logs, key=lambda shown: shown.name))
     try:
         return DescribeLogDirsResult(
             log_dir=directory.path,
@@ -61,20 +83,21 @@ def _describe(
         return _failed(directory.path)
 
 
-def _topics(logs: Iterable[Log]) -> list[DescribeLogDirsTopic]:
+def _topics(logs: Iterable[_Shown]) -> list[DescribeLogDirsTopic]:
     return [
         DescribeLogDirsTopic(
             name=topic,
             partitions=[
                 DescribeLogDirsPartition(
-                    partition_index=log.partition.partition,
-                    partition_size=sum(segment.size for segment in log.segments),
-                    offset_lag=max(log.high_watermark - log.log_end_offset, 0),
+                    partition_index=shown.name.partition,
+                    partition_size=sum(segment.size for segment in shown.log.segments),
+                    offset_lag=shown.offset_lag,
+                    is_future_key=shown.copied is not None,
                 )
-                for log in of_topic
+                for shown in of_topic
             ],
         )
-        for topic, of_topic in groupby(logs, key=lambda log: log.partition.topic)
+        for topic, of_topic in groupby(logs, key=lambda shown: shown.name.topic)
     ]
 
 

@@ -1,9 +1,10 @@
 """FindCoordinator, versions 0 to 6: who coordinates a group, a transactional id, a share partition.
 
-Groups are coordinated by the leader of their partition of `__consumer_offsets`, which is made when
-the first client asks. Errors: COORDINATOR_NOT_AVAILABLE while it has no leader that the client's
-listener reaches, and for transactions and share groups, which nobody coordinates yet;
-INVALID_REQUEST for types of key that the version does not have. From version 4 on there are many
+Groups are coordinated by the leader of their partition of `__consumer_offsets`, transactional ids
+by that of `__transaction_state`; both are made when the first client asks. Errors:
+COORDINATOR_NOT_AVAILABLE while there is no leader that the client's listener reaches, and for share
+groups, which nobody coordinates yet; INVALID_REQUEST for types of key that the version does not
+have. From version 4 on there are many
 keys in a request and each has its own answer.
 """
 
@@ -16,8 +17,9 @@ from typing import Final
 from ottla.broker.broker import Broker
 from ottla.broker.coordinators import CONSUMER_OFFSETS
 from ottla.broker.handling import RequestContext, handles
-from ottla.broker.internal_topics import create_consumer_offsets
+from ottla.broker.internal_topics import create_internal_topic
 from ottla.broker.listener_view import ListenerView
+from ottla.broker.transaction_coordinators import TRANSACTION_STATE
 from ottla.coordinator.runtime.placement import partition_for
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
@@ -38,10 +40,9 @@ _BATCHED_VERSION: Final = 4
 _SHARE_VERSION: Final = 6
 _NO_NODE: Final = -1
 
-_MISSING: Final = {
-    CoordinatorType.TRANSACTION: "transactions; use an idempotent producer without a "
-    "transactional id instead",
-    CoordinatorType.SHARE: "share groups",
+_TOPICS: Final[dict[int, str]] = {
+    CoordinatorType.GROUP: CONSUMER_OFFSETS,
+    CoordinatorType.TRANSACTION: TRANSACTION_STATE,
 }
 
 
@@ -49,17 +50,17 @@ _MISSING: Final = {
 def find_coordinator(
     broker: Broker, context: RequestContext, request: FindCoordinatorRequest
 ) -> FindCoordinatorResponse | Awaitable[FindCoordinatorResponse]:
-    is_group = request.key_type == CoordinatorType.GROUP
-    if is_group and CONSUMER_OFFSETS not in broker.image.topics.by_name:
-        return _create_and_find(broker, context, request)
+    topic = _TOPICS.get(request.key_type)
+    if topic is not None and topic not in broker.image.topics.by_name:
+        return _create_and_find(broker, context, request, topic)
     return _find_all(broker, context, request)
 
 
 async def _create_and_find(
-    broker: Broker, context: RequestContext, request: FindCoordinatorRequest
+    broker: Broker, context: RequestContext, request: FindCoordinatorRequest, topic: str
 ) -> FindCoordinatorResponse:
     try:
-        await create_consumer_offsets(broker)
+        await create_internal_topic(broker, topic)
     except KafkaError as error:
         found = [_refuse(key, error) for key in _keys(context, request)]
         return _response(context, found)
@@ -72,8 +73,8 @@ def _find_all(
     found = []
     for key in _keys(context, request):
         try:
-            _check_type(request.key_type, context.api_version)
-            found.append(_find(broker, context, key))
+            topic = _topic_of(request.key_type, context.api_version)
+            found.append(_find(broker, context, key, topic))
         except KafkaError as error:
             found.append(_refuse(key, error))
     return _response(context, found)
@@ -83,33 +84,33 @@ def _keys(context: RequestContext, request: FindCoordinatorRequest) -> list[str]
     return [request.key] if context.api_version < _BATCHED_VERSION else request.coordinator_keys
 
 
-def _check_type(key_type: int, version: int) -> None:
+def _topic_of(key_type: int, version: int) -> str:
     is_known = key_type in CoordinatorType.__members__.values()
     if not is_known or (key_type == CoordinatorType.SHARE and version < _SHARE_VERSION):
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"version {version} has no keys of type {key_type}"
         )
-    what = _MISSING.get(CoordinatorType(key_type))
-    if what is not None:
+    topic = _TOPICS.get(key_type)
+    if topic is None:
         raise KafkaError(
-            ErrorCode.COORDINATOR_NOT_AVAILABLE, f"this cluster has no coordinators yet for {what}"
+            ErrorCode.COORDINATOR_NOT_AVAILABLE,
+            "this cluster has no coordinators yet for share groups",
         )
+    return topic
 
 
-def _find(broker: Broker, context: RequestContext, group_id: str) -> Coordinator:
-    topic = broker.image.topics.by_name.get(CONSUMER_OFFSETS)
+def _find(broker: Broker, context: RequestContext, key: str, topic_name: str) -> Coordinator:
+    topic = broker.image.topics.by_name.get(topic_name)
     view = ListenerView(broker.image, context.listener, suspects=broker.suspects.current())
     if topic is not None:
-        index = partition_for(group_id, partition_count=len(topic.partitions))
+        index = partition_for(key, partition_count=len(topic.partitions))
         registration = topic.partitions[index]
         if not view.leader_error(registration) and view.is_reachable(registration.leader):
             node_id, endpoint = registration.leader, view.all_brokers[registration.leader].endpoint
-            return Coordinator(
-                key=group_id, node_id=node_id, host=endpoint.host, port=endpoint.port
-            )
+            return Coordinator(key=key, node_id=node_id, host=endpoint.host, port=endpoint.port)
     raise KafkaError(
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        f"the partition of {CONSUMER_OFFSETS} that group {group_id!r} is in has no leader now",
+        f"the partition of {topic_name} that {key!r} is in has no leader now",
     )
 
 

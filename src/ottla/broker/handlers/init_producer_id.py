@@ -1,45 +1,84 @@
-"""InitProducerId, versions 0 to 5: an id for an idempotent producer.
+"""InitProducerId, versions 0 to 5: an id and an epoch for a producer.
 
-Who has no transactional id always gets a new producer id, also if it names the one that it had.
-Errors: INVALID_REQUEST where the request contradicts itself, COORDINATOR_NOT_AVAILABLE for a
-transactional id, as nothing coordinates transactions yet, and what the controller answers if it has
-no ids to give.
+Who has no transactional id always gets a new producer id, also if it names the one that it had. Who
+has one gets the next epoch, and whoever had it before is fenced; if a transaction of that one is
+ongoing it is aborted first, and the answer is CONCURRENT_TRANSACTIONS. Other errors:
+INVALID_REQUEST where the request contradicts itself, INVALID_TRANSACTION_TIMEOUT, PRODUCER_FENCED
+(INVALID_PRODUCER_EPOCH up to version 3), those of the coordinator itself, and what the controller
+answers if it has no ids to give.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from functools import partial
+from typing import Final
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.broker.transaction_requests import answer_of, submit_patiently, told_code
+from ottla.coordinator.runtime.waiting_answer import Reply
+from ottla.coordinator.transactions.initializing import ExpectedProducer
 from ottla.model import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from ottla.wire.schema import Message
+
+_FENCED_VERSION: Final = 4
 
 
 @handles(ApiKey.INIT_PRODUCER_ID)
 def init_producer_id(
-    broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
-    request: InitProducerIdRequest,
-) -> InitProducerIdResponse | Awaitable[InitProducerIdResponse]:
+    broker: Broker, context: RequestContext, request: InitProducerIdRequest
+) -> Message | Pending | Awaitable[Message]:
     has_id = request.producer_id != NO_PRODUCER_ID
     has_epoch = request.producer_epoch != NO_PRODUCER_EPOCH
     if has_id != has_epoch or request.transactional_id == "":
         return _refuse(ErrorCode.INVALID_REQUEST)
-    if request.transactional_id is not None:
-        return _refuse(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    producer_id = broker.producer_ids.take_nowait()
-    if producer_id is None:
-        return _wait_for_id(broker)
-    return InitProducerIdResponse(producer_id=producer_id)
+    if not broker.producer_ids.has_any:
+        return _wait_for_ids(broker, context, request)
+    if request.transactional_id is None:
+        producer_id = broker.producer_ids.take_nowait()
+        assert producer_id is not None
+        return InitProducerIdResponse(producer_id=producer_id)
+    pending = Pending()
+    _submit(broker, context, request, pending.resolve)
+    return pending.answer
 
 
-async def _wait_for_id(broker: Broker) -> InitProducerIdResponse:
+async def _wait_for_ids(
+    broker: Broker, context: RequestContext, request: InitProducerIdRequest
+) -> Message:
     try:
-        return InitProducerIdResponse(producer_id=await broker.producer_ids.take())
+        if request.transactional_id is None:
+            return InitProducerIdResponse(producer_id=await broker.producer_ids.take())
+        await broker.producer_ids.wait_any()
     except KafkaError as error:
         return _refuse(error.code)
+    answer: Message = await answer_of(partial(_submit, broker, context, request))
+    return answer
+
+
+def _submit(
+    broker: Broker, context: RequestContext, request: InitProducerIdRequest, reply: Reply
+) -> None:
+    assert request.transactional_id
+    expected = None
+    if request.producer_id != NO_PRODUCER_ID:
+        expected = ExpectedProducer(request.producer_id, request.producer_epoch)
+
+    def refuse(error: KafkaError) -> InitProducerIdResponse:
+        version = context.api_version
+        return _refuse(told_code(error.code, version=version, fenced_version=_FENCED_VERSION))
+
+    submit_patiently(
+        broker,
+        request.transactional_id,
+        lambda transactions: transactions.init_producer_id(request, expected),
+        reply,
+        refuse,
+    )
 
 
 def _refuse(error: ErrorCode) -> InitProducerIdResponse:

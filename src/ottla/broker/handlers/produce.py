@@ -1,10 +1,11 @@
 """Produce, versions 3 to 13: appends a batch to each partition named.
 
 acks=0 gets no answer, and a closed connection instead of an error. With acks=all the answer comes
-when all in-sync replicas have it. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
-UNKNOWN_TOPIC_ID, NOT_LEADER_OR_FOLLOWER, INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS,
-NOT_ENOUGH_REPLICAS_AFTER_APPEND, REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR, and those of
-leader_batch.py and producer_state.py.
+when all in-sync replicas have it. With a transactional id, transactional_produce.py goes first.
+Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, NOT_LEADER_OR_FOLLOWER,
+INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS, NOT_ENOUGH_REPLICAS_AFTER_APPEND, REQUEST_TIMED_OUT,
+KAFKA_STORAGE_ERROR, TRANSACTIONAL_ID_AUTHORIZATION_FAILED, and those of leader_batch.py,
+producer_state.py and transactional_produce.py.
 """
 
 from __future__ import annotations
@@ -14,9 +15,15 @@ from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.leader_hints import LeaderHints
 from ottla.broker.pending import Pending
+from ottla.broker.transactional_produce import (
+    TransactionalProduce,
+    VerifiedProduce,
+    claims_transaction,
+)
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partition import ACKS_ALL, Partition
 from ottla.storage.log import AppendResult
+from ottla.storage.verification import Verification
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.produce import (
     LeaderIdAndEpoch,
@@ -27,6 +34,7 @@ from ottla.wire.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from ottla.wire.schema import Message
 
 _ACKS = (ACKS_ALL, 0, 1)
 _TOPIC_ID_VERSION = 13
@@ -35,6 +43,17 @@ _TOPIC_ID_VERSION = 13
 @handles(ApiKey.PRODUCE)
 def produce(
     broker: Broker, context: RequestContext, request: ProduceRequest
+) -> Message | Pending | None:
+    if request.transactional_id is None:
+        return _append_all(broker, context, request)
+    return TransactionalProduce(broker, context, request, _append_all).run()
+
+
+def _append_all(
+    broker: Broker,
+    context: RequestContext,
+    request: ProduceRequest,
+    verified: VerifiedProduce | None = None,
 ) -> ProduceResponse | Pending | None:
     now_ms = broker.clock.now_ms()
     acks, by_id = request.acks, context.api_version >= _TOPIC_ID_VERSION
@@ -55,7 +74,8 @@ def produce(
                     if by_id
                     else partitions.by_name(topic.name, data.index)
                 )
-                result = _append(broker, partition, data, acks, now_ms)
+                verification = _verification(partition, data, verified)
+                result = _append(broker, partition, data, acks, now_ms, verification)
             except KafkaError as error:
                 failed = True
                 answer.error_code, answer.error_message = error.code, error.message
@@ -86,13 +106,31 @@ def produce(
     return response
 
 
+def _verification(
+    partition: Partition, data: PartitionProduceData, verified: VerifiedProduce | None
+) -> Verification | None:
+    if verified is not None:
+        return verified.require(partition.name)
+    if data.records is not None and claims_transaction(data.records):
+        raise KafkaError(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+            "a batch is a part of a transaction, and the request names no transactional id",
+        )
+    return None
+
+
 def _append(
-    broker: Broker, partition: Partition, data: PartitionProduceData, acks: int, now_ms: int
+    broker: Broker,
+    partition: Partition,
+    data: PartitionProduceData,
+    acks: int,
+    now_ms: int,
+    verification: Verification | None,
 ) -> AppendResult:
     if data.records is None:
         raise KafkaError(ErrorCode.INVALID_RECORD, "a produce request without records")
     try:
-        return partition.append(data.records, now_ms=now_ms, acks=acks)
+        return partition.append(data.records, now_ms=now_ms, acks=acks, verification=verification)
     except OSError as error:
         raise broker.storage_failed(partition, error) from error
 

@@ -33,6 +33,10 @@ from ottla.coordinator.offsets.deleting import (
 )
 from ottla.coordinator.offsets.expiry import expire_offsets
 from ottla.coordinator.offsets.fetching import OffsetFetch
+from ottla.coordinator.offsets.txn_committing import (
+    commit_offsets_in_transaction,
+    require_may_commit_in_transaction,
+)
 from ottla.coordinator.runtime.outcome import NOTHING, CoordinatorRecord, Outcome
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.model import ErrorCode, KafkaError
@@ -48,6 +52,7 @@ from ottla.wire.messages.offset_commit import OffsetCommitRequest
 from ottla.wire.messages.offset_delete import OffsetDeleteRequest
 from ottla.wire.messages.offset_fetch import OffsetFetchRequestGroup
 from ottla.wire.messages.sync_group import SyncGroupRequest
+from ottla.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 # Tombstones are written a few at a time, for a batch has a limit.
 _TOMBSTONES_MAX = 1_000
@@ -158,6 +163,12 @@ class GroupCoordinator(GroupReplay):
         if isinstance(group, ClassicGroup):
             self._keep_session(group, request.member_id)
         return commit_offsets(request, self._context.settings, now_ms=self._context.now_ms())
+
+    def commit_in_transaction(self, request: TxnOffsetCommitRequest) -> Outcome:
+        require_may_commit_in_transaction(self.groups, request)
+        return commit_offsets_in_transaction(
+            request, self._context.settings, now_ms=self._context.now_ms()
+        )
 
     def _keep_session(self, group: ClassicGroup, member_id: str) -> None:
         """A commit is as good as a heartbeat."""

@@ -50,9 +50,10 @@ class Group(ABC):
 
     @abstractmethod
     def require_may_commit(
-        self, *, member_id: str, instance_id: str | None, epoch: int, version: int
+        self, *, member_id: str, instance_id: str | None, epoch: int, version: int | None
     ) -> None:
-        """Raises unless a member of this epoch (or generation) may commit offsets."""
+        """Raises unless a member of this epoch (or generation) may commit offsets: with this
+        version of OffsetCommit, or, if that is None, within a transaction."""
 
     @abstractmethod
     def require_may_fetch(self, *, member_id: str | None, epoch: int) -> None: ...

@@ -17,7 +17,6 @@ from ottla.coordinator.runtime.outcome import CoordinatorRecord, Outcome
 from ottla.model import NO_TIMESTAMP, ErrorCode, KafkaError, TopicPartition
 from ottla.wire.messages.offset_commit import (
     OffsetCommitRequest,
-    OffsetCommitRequestPartition,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
@@ -63,7 +62,7 @@ def commit_offsets(
     for topic in request.topics:
         answers = []
         for asked in topic.partitions:
-            error = _check(asked, settings)
+            error = check_metadata(asked.committed_metadata, settings)
             answers.append(
                 OffsetCommitResponsePartition(
                     partition_index=asked.partition_index, error_code=error
@@ -87,8 +86,7 @@ def commit_offsets(
     return Outcome(records, OffsetCommitResponse(topics=topics))
 
 
-def _check(asked: OffsetCommitRequestPartition, settings: GroupSettings) -> ErrorCode:
-    metadata = asked.committed_metadata
+def check_metadata(metadata: str | None, settings: GroupSettings) -> ErrorCode:
     if metadata is not None and len(metadata) > settings.offset_metadata_max_bytes:
         return ErrorCode.OFFSET_METADATA_TOO_LARGE
     return ErrorCode.NONE

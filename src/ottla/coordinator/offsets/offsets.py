@@ -11,8 +11,11 @@ from ottla.model import NO_PRODUCER_ID, TopicPartition
 
 # By topic and partition.
 GroupOffsets: TypeAlias = dict[str, dict[int, CommittedOffset]]
+# What one producer's transaction will commit if it does, by group.
+PendingOffsets: TypeAlias = dict[str, dict[TopicPartition, CommittedOffset]]
 
 _NO_OFFSETS: Mapping[str, dict[int, CommittedOffset]] = MappingProxyType({})
+_NONE_OPEN: Mapping[TopicPartition, set[int]] = MappingProxyType({})
 
 
 class Offsets:
@@ -20,8 +23,9 @@ class Offsets:
 
     def __init__(self) -> None:
         self._by_group: dict[str, GroupOffsets] = {}
-        # By producer, what its transaction will commit if it does.
-        self._pending: dict[int, dict[str, GroupOffsets]] = {}
+        self._pending: dict[int, PendingOffsets] = {}
+        # By group, the producers that have a pending offset in a partition.
+        self._open: dict[str, dict[TopicPartition, set[int]]] = {}
 
     def of_group(self, group_id: str) -> Mapping[str, Mapping[int, CommittedOffset]]:
         return self._by_group.get(group_id, _NO_OFFSETS)
@@ -31,35 +35,29 @@ class Offsets:
 
     def groups_with(self, topic: str) -> list[str]:
         """The groups that have offsets in a topic, pending ones too."""
-        everywhere = [self._by_group, *self._pending.values()]
-        found = (
+        committed = [group_id for group_id, topics in self._by_group.items() if topic in topics]
+        pending = [
             group_id
-            for by_group in everywhere
-            for group_id, topics in by_group.items()
-            if topic in topics
-        )
-        return list(dict.fromkeys(found))
+            for group_id, names in self._open.items()
+            if any(name.topic == topic for name in names)
+        ]
+        return list(dict.fromkeys([*committed, *pending]))
 
     def has_pending(self, group_id: str) -> bool:
         """Whether a transaction is open that commits offsets of the group."""
-        return any(group_id in by_group for by_group in self._pending.values())
+        return group_id in self._open
 
     def is_pending(self, group_id: str, topic: str, partition: int) -> bool:
-        return any(
-            partition in by_group.get(group_id, _NO_OFFSETS).get(topic, {})
-            for by_group in self._pending.values()
-        )
+        return TopicPartition(topic, partition) in self._open.get(group_id, _NONE_OPEN)
 
     def partitions_of(self, group_id: str) -> Iterator[TopicPartition]:
         """Where a group has offsets, pending ones too."""
-        everywhere = [self._by_group, *self._pending.values()]
-        found = {
-            TopicPartition(topic, partition): None
-            for by_group in everywhere
-            for topic, partitions in by_group.get(group_id, _NO_OFFSETS).items()
+        committed = (
+            TopicPartition(topic, partition)
+            for topic, partitions in self._by_group.get(group_id, _NO_OFFSETS).items()
             for partition in partitions
-        }
-        return iter(found)
+        )
+        return iter(dict.fromkeys([*committed, *self._open.get(group_id, _NONE_OPEN)]))
 
     # ---- replay
 
@@ -71,29 +69,41 @@ class Offsets:
         *,
         producer_id: int = NO_PRODUCER_ID,
     ) -> None:
-        by_group = self._by_group
-        if producer_id != NO_PRODUCER_ID:
-            by_group = self._pending.setdefault(producer_id, {})
-        by_group.setdefault(group_id, {}).setdefault(name.topic, {})[name.partition] = committed
+        if producer_id == NO_PRODUCER_ID:
+            topics = self._by_group.setdefault(group_id, {})
+            topics.setdefault(name.topic, {})[name.partition] = committed
+            return
+        self._pending.setdefault(producer_id, {}).setdefault(group_id, {})[name] = committed
+        self._open.setdefault(group_id, {}).setdefault(name, set()).add(producer_id)
 
     def remove(self, group_id: str, name: TopicPartition) -> None:
         """Takes back what is pending there too."""
-        for by_group in (self._by_group, *self._pending.values()):
-            topics = by_group.get(group_id)
-            if topics is None or topics.get(name.topic, {}).pop(name.partition, None) is None:
-                continue
+        topics = self._by_group.get(group_id, {})
+        if topics.get(name.topic, {}).pop(name.partition, None) is not None:
             if not topics[name.topic]:
                 del topics[name.topic]
             if not topics:
-                del by_group[group_id]
+                del self._by_group[group_id]
+        for producer_id in list(self._open.get(group_id, _NONE_OPEN).get(name, ())):
+            del self._pending[producer_id][group_id][name]
+            self._close(group_id, name, producer_id)
 
     def end_transaction(self, producer_id: int, *, is_committed: bool) -> None:
-        pending = self._pending.pop(producer_id, {})
-        if not is_committed:
-            return
-        for group_id, topics in pending.items():
-            for topic, partitions in topics.items():
-                for partition, committed in partitions.items():
-                    before = self.get(group_id, topic, partition)
-                    if before is None or before.record_offset < committed.record_offset:
-                        self.put(group_id, TopicPartition(topic, partition), committed)
+        """Puts the producer's pending offsets in force, or drops them. A late end does not replace
+        what was committed after them."""
+        for group_id, offsets in self._pending.pop(producer_id, {}).items():
+            for name, committed in offsets.items():
+                self._close(group_id, name, producer_id)
+                before = self.get(group_id, *name)
+                if is_committed and (
+                    before is None or before.record_offset < committed.record_offset
+                ):
+                    self.put(group_id, name, committed)
+
+    def _close(self, group_id: str, name: TopicPartition, producer_id: int) -> None:
+        names = self._open[group_id]
+        names[name].discard(producer_id)
+        if not names[name]:
+            del names[name]
+        if not names:
+            del self._open[group_id]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ottla.model import Buffer, ErrorCode
+from ottla.storage.verification import Verification
 
 
 class CoordinatorLog(Protocol):
@@ -14,8 +15,15 @@ class CoordinatorLog(Protocol):
     @property
     def end_offset(self) -> int: ...
 
-    def append(self, batch: Buffer) -> int:
-        """Appends a batch for all in-sync replicas, and says where the log ends now.
+    def append(
+        self,
+        batch: Buffer,
+        *,
+        transaction_version: int = 0,
+        verification: Verification | None = None,
+    ) -> int:
+        """Appends a batch for all in-sync replicas, and says where the log ends now. A marker comes
+        with the version of its transaction, what may open a transaction with what was verified.
 
         Raises `KafkaError`, and then nothing was appended.
         """

@@ -1,8 +1,8 @@
 """A partition's log, applied to a coordinator's state.
 
 Of the records of one key only the last counts, which is why such a topic can be compacted. So what
-is read at once is compacted first: a million commits of the same offsets cost little more than the
-offsets. Records of transactions, and what ends them, are applied in between, one by one.
+is read is compacted first: a million commits of the same offsets cost little more than the offsets.
+Records of transactions, and what ends them, are applied in between, one by one.
 
 Records that cannot be read are left out with a warning, as are those of types that are not known
 here: they were written by a newer release, or by somebody who may not. The rest is still right.
@@ -33,10 +33,13 @@ _log = logging.getLogger(__name__)
 
 # Applying lets others go on after so many records.
 _RECORDS_AT_ONCE: Final = 64
+# So many keys are held before they are applied: some ten megabytes of them.
+_KEYS_MAX: Final = 50_000
 
 
 class Replay:
-    """Made for one loading; `position` is the offset to go on from."""
+    """Made for one loading, given the log from its start to its end, and finished then. `position`
+    is the offset to go on from."""
 
     def __init__(self, name: TopicPartition, machine: StateMachine, *, start_offset: int) -> None:
         self.position = start_offset
@@ -46,41 +49,49 @@ class Replay:
         self._latest: dict[bytes, tuple[bytes | None, int]] = {}
 
     def apply(self, batches: Buffer) -> Iterator[None]:
-        """Applies whole batches that follow each other, and yields now and then."""
+        """Takes whole batches that follow each other, and yields now and then."""
+        count = 0
         for at, header in iterate_batches(batches):
-            if header.last_offset < self.position:
+            next_offset = header.next_offset
+            if next_offset <= self.position:
                 continue
             if header.is_transactional or header.is_control:
-                yield from self._flush()
+                yield from self.finish()
                 self._apply_transaction(batches, at, header)
             else:
                 self._gather(batches, at, header)
-            self.position = header.last_offset + 1
-            yield
-        yield from self._flush()
+            self.position = next_offset
+            count += header.record_count
+            if count >= _RECORDS_AT_ONCE:
+                count = 0
+                yield
+            if len(self._latest) > _KEYS_MAX:
+                yield from self.finish()
+
+    def finish(self) -> Iterator[None]:
+        """Applies what is left of what was taken, and yields now and then."""
+        latest, self._latest = self._latest, {}
+        for count, (key, (value, offset)) in enumerate(latest.items(), 1):
+            self._apply_record(key, value, offset, NO_PRODUCER_ID)
+            if count % _RECORDS_AT_ONCE == 0:
+                yield
 
     def _gather(self, batches: Buffer, at: int, header: BatchHeader) -> None:
-        latest, position = self._latest, self.position
+        latest, position, base_offset = self._latest, self.position, header.base_offset
         body = read_body(batches, at, header)
         for _, end, _, offset_delta, key, is_null, value_at in walk_records(
             body, header.record_count
         ):
-            offset = header.base_offset + offset_delta
+            offset = base_offset + offset_delta
             if offset < position or key is None:
                 continue
             value = None
             if not is_null:
                 size, value_at = read_varint(body, value_at)
                 value = body[value_at : min(value_at + size, end)]
-            latest.pop(key, None)
+            if key in latest:
+                del latest[key]
             latest[key] = (value, offset)
-
-    def _flush(self) -> Iterator[None]:
-        latest, self._latest = self._latest, {}
-        for count, (key, (value, offset)) in enumerate(latest.items(), 1):
-            self._apply_record(key, value, offset, NO_PRODUCER_ID)
-            if count % _RECORDS_AT_ONCE == 0:
-                yield
 
     def _apply_transaction(self, batches: Buffer, at: int, header: BatchHeader) -> None:
         for record in iterate_records(batches, at):

@@ -19,8 +19,18 @@ from ottla.coordinator.runtime.coordinator_log import CoordinatorLog
 from ottla.coordinator.runtime.outcome import NOTHING, CoordinatorRecord, OnCommitted, Outcome
 from ottla.coordinator.runtime.shard_timers import ShardTimers
 from ottla.coordinator.runtime.state_machine import StateMachine, TimedOperation, Timers
+from ottla.coordinator.runtime.transactional import TransactionalWriter, TransactionMarker
 from ottla.coordinator.runtime.waiting_answer import Reply, WaitingAnswer
-from ottla.model import NO_PRODUCER_ID, ErrorCode, KafkaError, Offset, TopicPartition
+from ottla.model import (
+    NO_PRODUCER_EPOCH,
+    NO_PRODUCER_ID,
+    ErrorCode,
+    KafkaError,
+    Offset,
+    ProducerEpoch,
+    ProducerId,
+    TopicPartition,
+)
 from ottla.runtime.clock import Clock
 from ottla.wire.records import Codec, Record, build_batch
 from ottla.wire.schema import Struct
@@ -88,21 +98,45 @@ class Shard(Generic[M]):
 
     # ---- requests
 
-    def submit(self, operation: Operation[M], reply: Reply, refuse: Refuse) -> None:
+    def submit(
+        self,
+        operation: Operation[M],
+        reply: Reply,
+        refuse: Refuse,
+        *,
+        writer: TransactionalWriter | None = None,
+    ) -> None:
         """Carries out a request. Its answer, or what `refuse` makes of an error, goes to `reply`
         once everything is committed that the answer may tell of. An operation that returns no
-        response answers by itself, whatever becomes of its records."""
+        response answers by itself, whatever becomes of its records. With a writer, the records are
+        a part of its transaction."""
         outcome = NOTHING
         try:
             self._require_active()
             outcome = operation(self.machine)
-            self._append(outcome)
+            self._append(outcome, writer)
         except KafkaError as error:
             self._failed(outcome, error)
             if outcome is NOTHING or outcome.response is not None:
                 reply(refuse(told(error)))
             return
-        self._when_committed(outcome, reply, refuse)
+        self._when_committed(partial(self._settle, outcome, reply, refuse))
+
+    def end_transaction(
+        self, marker: TransactionMarker, told: Callable[[ErrorCode], object]
+    ) -> None:
+        """Appends a marker, and calls `told` once, with NONE when it is committed."""
+        try:
+            self._require_active()
+            self._end_offset = self._log.append(
+                marker.batch(now_ms=self._clock.now_ms()),
+                transaction_version=marker.transaction_version,
+            )
+        except KafkaError as error:
+            told(told_code(error.code))
+            return
+        self.machine.replay_end_transaction(marker.producer_id, is_committed=marker.is_committed)
+        self._when_committed(told)
 
     def _require_active(self) -> None:
         if self.state is ShardState.LOADING:
@@ -136,7 +170,7 @@ class Shard(Generic[M]):
             self._failed(outcome, error)
             return
         if outcome.on_committed is not None:
-            self._when_committed(outcome, _nobody, _never)
+            self._when_committed(partial(self._settle, outcome, _nobody, _never))
 
     def _failed(self, outcome: Outcome, error: KafkaError) -> None:
         if outcome.on_committed is not None:
@@ -144,18 +178,23 @@ class Shard(Generic[M]):
 
     # ---- appending
 
-    def _append(self, outcome: Outcome) -> None:
+    def _append(self, outcome: Outcome, writer: TransactionalWriter | None = None) -> None:
         if not outcome.records:
             return
         first_offset = self._end_offset
-        self._end_offset = self._log.append(self._encode(outcome.records))
-        if not outcome.is_applied:
-            for offset, record in enumerate(outcome.records, first_offset):
-                self.machine.replay(
-                    record.key, record.value, offset=offset, producer_id=NO_PRODUCER_ID
-                )
+        self._end_offset = self._log.append(
+            self._encode(outcome.records, writer),
+            verification=None if writer is None else writer.verification,
+        )
+        if outcome.is_applied:
+            return
+        producer_id = NO_PRODUCER_ID if writer is None else writer.producer_id
+        for offset, record in enumerate(outcome.records, first_offset):
+            self.machine.replay(record.key, record.value, offset=offset, producer_id=producer_id)
 
-    def _encode(self, records: Sequence[CoordinatorRecord]) -> bytearray:
+    def _encode(
+        self, records: Sequence[CoordinatorRecord], writer: TransactionalWriter | None
+    ) -> bytearray:
         types, now_ms = self.machine.record_types, self._clock.now_ms()
         return build_batch(
             [
@@ -170,15 +209,20 @@ class Shard(Generic[M]):
                 for index, record in enumerate(records)
             ],
             codec=self._codec,
+            producer_id=ProducerId(NO_PRODUCER_ID if writer is None else writer.producer_id),
+            producer_epoch=ProducerEpoch(
+                NO_PRODUCER_EPOCH if writer is None else writer.producer_epoch
+            ),
+            is_transactional=writer is not None,
         )
 
     # ---- waiting for what was appended
 
-    def _when_committed(self, outcome: Outcome, reply: Reply, refuse: Refuse) -> None:
+    def _when_committed(self, settle: Callable[[ErrorCode], object]) -> None:
         if self._log.is_committed(self._end_offset):
-            self._settle(outcome, reply, refuse, ErrorCode.NONE)
+            settle(ErrorCode.NONE)
             return
-        waiting = WaitingAnswer(partial(self._settle, outcome, reply, refuse))
+        waiting = WaitingAnswer(settle)
         self._waiting[waiting] = None
         waiting.when_settled = lambda: self._waiting.pop(waiting, None)
         waiting.timer = self._clock.call_later(

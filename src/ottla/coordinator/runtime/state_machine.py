@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.wire.schema import Message
-from ottla.wire.stored.coordinator_records import CoordinatorRecords
+
+if TYPE_CHECKING:
+    from ottla.wire.stored.coordinator_records import CoordinatorRecords
 
 TimedOperation: TypeAlias = Callable[[], Outcome]
 

@@ -17,8 +17,8 @@ class WaitingAnswer:
 
     __slots__ = ("_settled", "timer", "when_settled")
 
-    def __init__(self, settled: Callable[[ErrorCode], None]) -> None:
-        self._settled: Callable[[ErrorCode], None] | None = settled
+    def __init__(self, settled: Callable[[ErrorCode], object]) -> None:
+        self._settled: Callable[[ErrorCode], object] | None = settled
         self.timer: Timer | None = None
         self.when_settled: Callable[[], object] | None = None
 

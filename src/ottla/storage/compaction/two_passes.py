@@ -23,6 +23,7 @@ from ottla.storage.compaction.throttle import Sleep, Throttle
 from ottla.storage.compaction.transaction_walk import TransactionWalk
 from ottla.storage.file_names import FileKind, FileState, SegmentFileName
 from ottla.storage.interrupted_work import remove_segment_files, segment_files
+from ottla.storage.rewriting import sync_file
 from ottla.wire.records.batch import read_body
 from ottla.wire.records.header import BatchHeader
 
@@ -88,7 +89,7 @@ def _sync(disk: Disk, plan: CompactionPlan) -> None:
     for base_offset in plan.unsynced_segments:
         file = disk.open(f"{plan.directory}/{SegmentFileName(base_offset, FileKind.LOG)}")
         try:
-            file.sync()
+            sync_file(file)
         finally:
             file.close()
     disk.sync_directory(plan.directory)

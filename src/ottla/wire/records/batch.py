@@ -121,12 +121,12 @@ def open_body(
     A batch that claims more records than its body has room for, or more offsets than there are, is
     refused here, so that no reader has to fear its numbers.
     """
-    records_end = position + header.size_in_bytes
+    records_end = position + header.batch_length + LENGTH_PREFIX_BYTES
     if records_end > len(buffer):
         raise ProtocolError(f"the record batch at byte {position} is cut off")
     body: Buffer = memoryview(buffer)[position + HEADER_BYTES : records_end]
-    if header.codec is not Codec.NONE:
-        body = decompress(header.codec, body, output_bytes_max=decompressed_bytes_max)
+    if (codec := header.codec) is not Codec.NONE:
+        body = decompress(codec, body, output_bytes_max=decompressed_bytes_max)
     if header.last_offset > _INT64_MAX:
         raise ProtocolError(f"the record batch at byte {position} runs past the last offset")
     if not 0 <= header.record_count * _RECORD_BYTES_MIN <= len(body):

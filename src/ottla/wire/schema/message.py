@@ -15,19 +15,29 @@ Decoder = Callable[[Buffer, int], tuple[Any, int]]
 
 
 class Message(Struct):
-    """The root of a declaration. `api_key` is Kafka's number of the API or of the record type."""
+    """The root of a declaration. `api_key` is Kafka's number of the API or of the record type.
+
+    Versions that are not `stable` may still change in Kafka: nodes serve them only if told to.
+    """
 
     api_key: ClassVar[int | None]
     versions: ClassVar[Versions]
+    stable: ClassVar[Versions]
     flexible: ClassVar[Versions]
     _encoders: ClassVar[dict[int, Encoder]]
     _decoders: ClassVar[dict[int, Decoder]]
 
     def __init_subclass__(
-        cls, *, versions: str, flexible: str = "none", api_key: int | None = None
+        cls,
+        *,
+        versions: str,
+        stable: str | None = None,
+        flexible: str = "none",
+        api_key: int | None = None,
     ) -> None:
         cls.api_key = api_key
         cls.versions = _versions(versions)
+        cls.stable = _versions(stable or versions)
         cls.flexible = _versions(flexible)
         cls._encoders = {}
         cls._decoders = {}

@@ -51,7 +51,7 @@ def test_a_replication_factor_that_was_asked_for_is_insisted_on(start_node: Star
 
 
 @pytest.mark.parametrize("version", [4, 5, 6])
-def test_nobody_coordinates_transactions(node: OneNode, version: int) -> None:
+def test_transactional_ids_have_a_topic_of_their_own(node: OneNode, version: int) -> None:
     request = FindCoordinatorRequest(
         key_type=CoordinatorType.TRANSACTION, coordinator_keys=["one", "two"]
     )
@@ -59,9 +59,16 @@ def test_nobody_coordinates_transactions(node: OneNode, version: int) -> None:
     one, two = node.ask(request, version).coordinators
 
     assert (one.key, two.key) == ("one", "two")
-    assert {one.error_code, two.error_code} == {ErrorCode.COORDINATOR_NOT_AVAILABLE}
-    assert "transactional" in one.error_message
-    assert one.node_id == -1
+    assert {(each.error_code, each.node_id) for each in (one, two)} == {(0, NODE_ID)}
+    assert len(node.image.topics.by_name["__transaction_state"].partitions) == 50
+    assert TOPIC not in node.image.topics.by_name
+    assert node.image.topic_configs("__transaction_state") == {
+        "cleanup.policy": "compact",
+        "compression.type": "uncompressed",
+        "min.insync.replicas": "1",
+        "segment.bytes": "104857600",
+        "unclean.leader.election.enable": "false",
+    }
 
 
 def test_types_of_keys_that_a_version_does_not_have_are_refused(node: OneNode) -> None:

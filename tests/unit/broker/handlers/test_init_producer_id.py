@@ -77,10 +77,10 @@ def test_a_request_that_contradicts_itself_is_refused(node: OneNode, request_: M
     assert (response.producer_id, response.producer_epoch) == (-1, -1)
 
 
-def test_nothing_coordinates_transactions_yet(node: OneNode) -> None:
+def test_who_does_not_coordinate_says_so(node: OneNode) -> None:
     response = node.ask(InitProducerIdRequest(transactional_id="orders"), 5)
 
-    assert response.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert response.error_code == ErrorCode.NOT_COORDINATOR
 
 
 def test_a_controller_that_cannot_write_gives_no_ids(node: OneNode) -> None:

@@ -67,6 +67,27 @@ def test_a_heartbeat_that_says_nothing_new_writes_nothing(shard: GroupShard) -> 
     assert len(shard.log.batches) == count
 
 
+def test_a_member_that_missed_what_it_was_told_is_told_again(shard: GroupShard) -> None:
+    first, second = Member(shard, "a").join(), Member(shard, "b").join()
+    before = set(first.owned)
+    first.beat()
+    first.owned = before
+    settle(first, second)
+    assert everything(first, second) == all_of("t", 6)
+    assert len(first.owned) == 3
+
+
+def test_members_come_again_soon_while_the_group_changes(shard: GroupShard) -> None:
+    first = Member(shard, "a").join()
+    assert first.ask().value.heartbeat_interval_ms == 500
+    shard.clock.advance(5)
+    assert first.ask().value.heartbeat_interval_ms == 5_000
+    Member(shard, "b").join()
+    assert first.ask().value.heartbeat_interval_ms == 500
+    shard.clock.advance(5)
+    assert first.ask().value.heartbeat_interval_ms == 5_000
+
+
 def test_partitions_of_a_member_that_leaves_go_to_the_others(shard: GroupShard) -> None:
     members = [Member(shard, name).join() for name in "abc"]
     settle(*members)

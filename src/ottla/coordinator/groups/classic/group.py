@@ -29,7 +29,7 @@ class ClassicGroup(Group):
         "_protocol_type",
         "_supported",
         "generation",
-        "has_new_member",
+        "initial_rebalance_ends_s",
         "leader",
         "members",
         "pending_members",
@@ -60,8 +60,8 @@ class ClassicGroup(Group):
         # Members of this generation that have not asked for their assignment.
         self.pending_sync: set[str] = set()
         self.static_members: dict[str, str] = {}
-        # Whether somebody joined since the initial delay began.
-        self.has_new_member = False
+        # By the monotonic clock, until when at most the first generation waits for members.
+        self.initial_rebalance_ends_s = 0.0
         # None if what the members say of themselves cannot be read.
         self.topics: frozenset[str] | None = None
         self._protocol_type: str | None = None
@@ -248,7 +248,7 @@ class ClassicGroup(Group):
         member_id: str,
         instance_id: str | None,
         epoch: int,
-        version: int,  # noqa: ARG002 - for groups of the consumer protocol
+        version: int | None,
     ) -> None:
         if epoch < 0 and self.is_empty:
             # An admin, or a consumer that is in no group.
@@ -257,9 +257,10 @@ class ClassicGroup(Group):
             self.require_member(member_id, instance_id)
             if epoch != self.generation:
                 raise illegal_generation(self, epoch)
-        else:
+        elif version is not None:
             raise _unknown(member_id, self.id)
-        if self.state is ClassicState.COMPLETING_REBALANCE:
+        # A producer is not held back by its group: whoever has the next generation fences it.
+        if version is not None and self.state is ClassicState.COMPLETING_REBALANCE:
             raise KafkaError(
                 ErrorCode.REBALANCE_IN_PROGRESS, f"group {self.id} is given its assignments"
             )

@@ -130,12 +130,12 @@ class ClassicJoining:
             awaiting_join=reply,
             is_new=True,
         )
+        group.add(member)
         if (
             group.state is ClassicState.PREPARING_REBALANCE
             and group.previous_state is ClassicState.EMPTY
         ):
-            group.has_new_member = True
-        group.add(member)
+            self._rebalancing.delay_initial(group)
         self._sessions.begin(group, member_id, timeout_ms=NEW_MEMBER_TIMEOUT_MS)
         return self._rebalancing.rebalance(group, f"member {member_id} joined")
 

@@ -2,8 +2,9 @@
 
 Whoever changes the group asks for a rebalance: members learn of it by their heartbeats and join
 again, and when all have, or their time is up, the generation begins. The first one of a group
-waits a little longer, so that members which start together come into it together (KIP-134). In a
-new generation every member has to ask for its assignment within the rebalance timeout.
+waits until nobody has joined for a while, so that members which start together come into it
+together (KIP-134). In a new generation every member has to ask for its assignment within the
+rebalance timeout.
 """
 
 from __future__ import annotations
@@ -57,9 +58,9 @@ class ClassicRebalancing:
         is_initial = group.is_empty
         group.become(ClassicState.PREPARING_REBALANCE, now_ms=self._context.now_ms())
         if is_initial:
-            delay_ms = self._context.settings.initial_rebalance_delay_ms
-            remaining_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
-            self._delay(group.id, delay_ms, remaining_ms)
+            now_s = self._context.clock.monotonic()
+            group.initial_rebalance_ends_s = now_s + group.rebalance_timeout_ms / 1_000
+            self.delay_initial(group)
             return NOTHING
         if group.has_all_joined:
             return self.complete(group)
@@ -76,23 +77,17 @@ class ClassicRebalancing:
             return self.complete(group)
         return NOTHING
 
-    def _delay(self, group_id: str, delay_ms: int, remaining_ms: int) -> None:
+    def delay_initial(self, group: ClassicGroup) -> None:
+        """A member has joined a group that had none: others may be on their way. Kafka waits in
+        whole delays until nobody joined during one, which is never sooner and often later."""
+        group_id = group.id
+        left_ms = (group.initial_rebalance_ends_s - self._context.clock.monotonic()) * 1_000
+        delay_ms = self._context.settings.initial_rebalance_delay_ms
         self._context.timers.schedule(
             _join_key(group_id),
-            delay_ms=delay_ms,
-            operation=lambda: self._delay_is_over(group_id, delay_ms, remaining_ms),
+            delay_ms=max(min(delay_ms, left_ms), 0),
+            operation=lambda: self._joining_is_over(group_id),
         )
-
-    def _delay_is_over(self, group_id: str, delay_ms: int, remaining_ms: int) -> Outcome:
-        group = self._context.groups.get_classic(group_id)
-        if group is None:
-            return NOTHING
-        if group.has_new_member and remaining_ms:
-            group.has_new_member = False
-            configured_ms = self._context.settings.initial_rebalance_delay_ms
-            self._delay(group_id, min(configured_ms, remaining_ms), max(remaining_ms - delay_ms, 0))
-            return NOTHING
-        return self.complete(group)
 
     def _limit_joining(self, group: ClassicGroup) -> None:
         group_id = group.id

@@ -50,6 +50,7 @@ class ConsumerGroup(Group):
         "regexes",
         "static_members",
         "target_epoch",
+        "target_timestamp",
         "targets",
     )
 
@@ -62,6 +63,7 @@ class ConsumerGroup(Group):
         self.members: dict[str, ConsumerMember] = {}
         self.static_members: dict[str, str] = {}
         self.target_epoch = 0
+        self.target_timestamp = 0
         self.targets: dict[str, Assignment] = {}
         self.regexes: dict[str, ResolvedRegex] = {}
         self._owners: dict[TopicIdPartition, str] = {}
@@ -145,14 +147,17 @@ class ConsumerGroup(Group):
         self,
         *,
         member_id: str,
-        instance_id: str | None,  # noqa: ARG002 - for classic groups
+        instance_id: str | None,
         epoch: int,
-        version: int,
+        version: int | None,
     ) -> None:
         if epoch < 0 and self.is_empty:
             return
+        if version is None and epoch < 0 and not member_id and instance_id is None:
+            # A producer that does not say for whom it commits, as its protocol lets it.
+            return
         member = self.require_member(member_id)
-        if member.classic is None and version < _EPOCH_VERSION:
+        if member.classic is None and version is not None and version < _EPOCH_VERSION:
             raise KafkaError(
                 ErrorCode.UNSUPPORTED_VERSION,
                 f"OffsetCommit has the epochs of members from version {_EPOCH_VERSION} on",

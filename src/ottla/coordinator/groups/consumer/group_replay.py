@@ -96,7 +96,9 @@ class ConsumerReplay:
         value: stored.ConsumerGroupTargetAssignmentMetadataValue | None,
     ) -> None:
         if value is not None:
-            self._get_or_make(key.group_id).target_epoch = value.assignment_epoch
+            group = self._get_or_make(key.group_id)
+            group.target_epoch = value.assignment_epoch
+            group.target_timestamp = value.assignment_timestamp
 
     def _replay_target(
         self,

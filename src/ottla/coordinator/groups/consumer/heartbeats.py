@@ -34,6 +34,7 @@ from ottla.coordinator.groups.consumer.conversion import (
 )
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.groups.consumer.group_records import by_topic, current_assignment_record
+from ottla.coordinator.groups.consumer.heartbeat_interval import heartbeat_interval_ms
 from ottla.coordinator.groups.consumer.member import (
     LEAVE_EPOCH,
     STATIC_LEAVE_EPOCH,
@@ -94,6 +95,7 @@ class ConsumerHeartbeats:
         member_id = request.member_id or uuid_to_text(self._context.dice.uuid())
         before = _before(known, member_id)
         was_stale = group.is_metadata_stale
+        owned = _owned(request)
         current = advance(
             group,
             change,
@@ -101,16 +103,23 @@ class ConsumerHeartbeats:
             known=known,
             before=before,
             updated=_updated(before, client, request),
-            owned=_owned(request),
+            owned=owned,
         )
         configs = group_configs(self._context, group.id)
         self._sessions.renew(group.id, member_id, timeout_ms=configs.session_timeout_ms)
         response = wire.ConsumerGroupHeartbeatResponse(
             member_id=member_id,
             member_epoch=current.epoch,
-            heartbeat_interval_ms=configs.heartbeat_interval_ms,
+            heartbeat_interval_ms=heartbeat_interval_ms(
+                group,
+                change,
+                usual_ms=configs.heartbeat_interval_ms,
+                now_ms=self._context.now_ms(),
+            ),
         )
-        if _is_full(request) or known is None or current.assigned != known.assigned:
+        # Who says that it has something else may not have got the answer that told it.
+        is_told = known is not None and current.assigned == known.assigned
+        if _is_full(request) or not is_told or owned not in (None, current.assigned):
             response.assignment = _assignment(current.assigned)
         return Outcome(
             change.records, response, on_committed=stale_again(group) if was_stale else None

@@ -1,0 +1,82 @@
+"""AddOffsetsToTxn, versions 0 to 4: a group's offsets become part of a transaction.
+
+What is added is the group's partition of `__consumer_offsets`, which is made if there is none yet.
+Errors: INVALID_REQUEST without a transactional id, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED
+(INVALID_PRODUCER_EPOCH up to version 1), CONCURRENT_TRANSACTIONS while the markers of the last
+transaction are being written, and those of the coordinator itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from functools import partial
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.coordinators import CONSUMER_OFFSETS
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.internal_topics import create_internal_topic
+from ottla.broker.pending import Pending
+from ottla.broker.transaction_requests import answer_of, submit_patiently, told_code
+from ottla.coordinator.runtime.waiting_answer import Reply
+from ottla.coordinator.transactions.producer import ClaimedProducer
+from ottla.coordinator.transactions.versions import TV_0
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from ottla.wire.schema import Message
+
+_FENCED_VERSION: Final = 2
+
+
+@handles(ApiKey.ADD_OFFSETS_TO_TXN)
+def add_offsets_to_txn(
+    broker: Broker, context: RequestContext, request: AddOffsetsToTxnRequest
+) -> Message | Pending | Awaitable[Message]:
+    if not request.transactional_id:
+        return AddOffsetsToTxnResponse(error_code=ErrorCode.INVALID_REQUEST)
+    if broker.coordinators.groups.partition_of(request.group_id) is None:
+        return _create_and_add(broker, context, request)
+    pending = Pending()
+    _submit(broker, context, request, pending.resolve)
+    return pending.answer
+
+
+async def _create_and_add(
+    broker: Broker, context: RequestContext, request: AddOffsetsToTxnRequest
+) -> Message:
+    try:
+        await create_internal_topic(broker, CONSUMER_OFFSETS)
+    except KafkaError as error:
+        return AddOffsetsToTxnResponse(error_code=error.code)
+    answer: Message = await answer_of(partial(_submit, broker, context, request))
+    return answer
+
+
+def _submit(
+    broker: Broker, context: RequestContext, request: AddOffsetsToTxnRequest, reply: Reply
+) -> None:
+    partition = broker.coordinators.groups.partition_of(request.group_id)
+    if partition is None:
+        reply(AddOffsetsToTxnResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE))
+        return
+    partitions = frozenset({partition})
+    producer = ClaimedProducer(
+        request.transactional_id, request.producer_id, request.producer_epoch
+    )
+
+    def refuse(error: KafkaError) -> AddOffsetsToTxnResponse:
+        version = context.api_version
+        code = told_code(error.code, version=version, fenced_version=_FENCED_VERSION)
+        return AddOffsetsToTxnResponse(error_code=code)
+
+    submit_patiently(
+        broker,
+        request.transactional_id,
+        # Whoever speaks TransactionV2 does not send this.
+        lambda transactions: transactions.add_partitions(
+            producer, partitions, AddOffsetsToTxnResponse(), client_version=TV_0
+        ),
+        reply,
+        refuse,
+    )

@@ -1,0 +1,178 @@
+"""AddPartitionsToTxn, versions 0 to 5: partitions become part of transactions, or are they?
+
+Up to version 3 a client adds partitions to its transaction. From 4 on the leaders of partitions ask
+about many transactions: whether partitions are in them, or to have them added for clients of
+TransactionV2 (KIP-890). Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
+TOPIC_AUTHORIZATION_FAILED for internal topics, and OPERATION_NOT_ATTEMPTED for the others beside
+those; TRANSACTION_ABORTABLE for one that was asked about and is not in the transaction. In all
+partitions: INVALID_REQUEST without a transactional id, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED
+(INVALID_PRODUCER_EPOCH up to version 1), CONCURRENT_TRANSACTIONS while the markers of the last
+transaction are being written, and those of the coordinator itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.gathered import Gathered
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.broker.topic_names import is_internal_topic
+from ottla.broker.transaction_requests import (
+    BROKER_PATIENCE_MS,
+    CLIENT_PATIENCE_MS,
+    submit_patiently,
+    told_code,
+)
+from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.waiting_answer import Reply
+from ottla.coordinator.transactions.coordinator import TransactionCoordinator
+from ottla.coordinator.transactions.producer import ClaimedProducer
+from ottla.coordinator.transactions.versions import TV_0, TV_2
+from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopicResult,
+    AddPartitionsToTxnTransaction,
+)
+from ottla.wire.schema import Message
+
+_FENCED_VERSION: Final = 2
+_BROKERS_VERSION: Final = 4
+
+
+@handles(ApiKey.ADD_PARTITIONS_TO_TXN)
+def add_partitions_to_txn(
+    broker: Broker, context: RequestContext, request: AddPartitionsToTxnRequest
+) -> Message | Pending:
+    if context.api_version < _BROKERS_VERSION:
+        pending = Pending()
+
+        def reply(result: AddPartitionsToTxnResult) -> None:
+            results = result.topic_results
+            pending.resolve(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results))
+
+        _handle(broker, context.api_version, _transaction_of(request), reply)
+        return pending.answer
+    gathered = Gathered(
+        len(request.transactions),
+        lambda results: AddPartitionsToTxnResponse(results_by_transaction=list(results)),
+    )
+    for index, transaction in enumerate(request.transactions):
+        _handle(broker, context.api_version, transaction, gathered.reply(index))
+    return gathered.pending.answer
+
+
+def _transaction_of(request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnTransaction:
+    return AddPartitionsToTxnTransaction(
+        transactional_id=request.v3_and_below_transactional_id,
+        producer_id=request.v3_and_below_producer_id,
+        producer_epoch=request.v3_and_below_producer_epoch,
+        topics=request.v3_and_below_topics,
+    )
+
+
+def _handle(
+    broker: Broker, version: int, transaction: AddPartitionsToTxnTransaction, reply: Reply
+) -> None:
+    asked = _Asked(version, transaction)
+    if not asked.transactional_id:
+        reply(asked.result(ErrorCode.INVALID_REQUEST))
+        return
+    refused = _refused(broker, version, asked.partitions)
+    if refused:
+        reply(_result(asked.transactional_id, refused))
+        return
+    operation = asked.verify if transaction.verify_only else asked.add
+    is_broker = version >= _BROKERS_VERSION
+    submit_patiently(
+        broker,
+        asked.transactional_id,
+        operation,
+        reply,
+        asked.refuse,
+        patience_ms=BROKER_PATIENCE_MS if is_broker else CLIENT_PATIENCE_MS,
+    )
+
+
+class _Asked:
+    """What is asked about one transaction."""
+
+    def __init__(self, version: int, transaction: AddPartitionsToTxnTransaction) -> None:
+        self._version = version
+        self.transactional_id = transaction.transactional_id
+        self._producer = ClaimedProducer(
+            transaction.transactional_id, transaction.producer_id, transaction.producer_epoch
+        )
+        self.partitions = frozenset(
+            TopicPartition(topic.name, index)
+            for topic in transaction.topics
+            for index in topic.partitions
+        )
+
+    def add(self, transactions: TransactionCoordinator) -> Outcome:
+        return transactions.add_partitions(
+            self._producer,
+            self.partitions,
+            self.result(ErrorCode.NONE),
+            client_version=TV_2 if self._version >= _BROKERS_VERSION else TV_0,
+        )
+
+    def verify(self, transactions: TransactionCoordinator) -> Outcome:
+        codes = transactions.verify_partitions(self._producer, self.partitions)
+        return Outcome(response=_result(self.transactional_id, codes))
+
+    def refuse(self, error: KafkaError) -> AddPartitionsToTxnResult:
+        return self.result(
+            told_code(error.code, version=self._version, fenced_version=_FENCED_VERSION)
+        )
+
+    def result(self, code: ErrorCode) -> AddPartitionsToTxnResult:
+        """The same for all partitions."""
+        return _result(self.transactional_id, dict.fromkeys(self.partitions, code))
+
+
+def _refused(
+    broker: Broker, version: int, partitions: frozenset[TopicPartition]
+) -> dict[TopicPartition, ErrorCode]:
+    """Codes for all partitions if one of them cannot be in a transaction, else none."""
+    codes = {name: _error_of(broker, version, name) for name in partitions}
+    if not any(codes.values()):
+        return {}
+    return {name: code or ErrorCode.OPERATION_NOT_ATTEMPTED for name, code in codes.items()}
+
+
+def _error_of(broker: Broker, version: int, name: TopicPartition) -> ErrorCode:
+    if version < _BROKERS_VERSION and is_internal_topic(name.topic):
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    topic = broker.image.topics.by_name.get(name.topic)
+    if topic is None or name.partition not in topic.partitions:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return ErrorCode.NONE
+
+
+def _result(
+    transactional_id: str, codes: Mapping[TopicPartition, ErrorCode]
+) -> AddPartitionsToTxnResult:
+    return AddPartitionsToTxnResult(
+        transactional_id=transactional_id,
+        topic_results=[
+            AddPartitionsToTxnTopicResult(
+                name=topic,
+                results_by_partition=[
+                    AddPartitionsToTxnPartitionResult(
+                        partition_index=name.partition, partition_error_code=codes[name]
+                    )
+                    for name in names
+                ],
+            )
+            for topic, names in groupby(sorted(codes), lambda name: name.topic)
+        ],
+    )

@@ -1,0 +1,52 @@
+"""DescribeTransactions, version 0: transactional ids with their transactions' partitions.
+
+Errors per transactional id: INVALID_REQUEST for an empty one, TRANSACTIONAL_ID_NOT_FOUND, and those
+of the coordinator itself.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.gathered import Gathered
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.waiting_answer import Reply
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    TransactionState,
+)
+from ottla.wire.schema import Message
+
+
+@handles(ApiKey.DESCRIBE_TRANSACTIONS)
+def describe_transactions(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: DescribeTransactionsRequest,
+) -> Message | Pending:
+    gathered = Gathered(
+        len(request.transactional_ids),
+        lambda found: DescribeTransactionsResponse(transaction_states=list(found)),
+    )
+    for index, transactional_id in enumerate(request.transactional_ids):
+        _describe(broker, transactional_id, gathered.reply(index))
+    return gathered.pending.answer
+
+
+def _describe(broker: Broker, transactional_id: str, reply: Reply) -> None:
+    def refuse(error: KafkaError) -> TransactionState:
+        return TransactionState(error_code=error.code, transactional_id=transactional_id)
+
+    if not transactional_id:
+        reply(refuse(KafkaError(ErrorCode.INVALID_REQUEST, "a transactional id is empty")))
+        return
+    broker.coordinators.transactions.submit(
+        transactional_id,
+        lambda transactions: Outcome(response=transactions.describe(transactional_id)),
+        reply,
+        refuse,
+    )

@@ -1,0 +1,54 @@
+"""EndTxn, versions 0 to 5: commits or aborts a transaction.
+
+The answer comes when the decision is committed; the markers follow. From version 5 on
+(TransactionV2) it has the producer's id and epoch for the next transaction. Errors:
+INVALID_REQUEST without a transactional id, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED
+(INVALID_PRODUCER_EPOCH up to version 1), INVALID_TXN_STATE, CONCURRENT_TRANSACTIONS while the
+markers are being written, and those of the coordinator itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.broker.transaction_requests import submit_patiently, told_code
+from ottla.coordinator.transactions.producer import ClaimedProducer
+from ottla.coordinator.transactions.versions import TV_0, TV_2
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
+from ottla.wire.schema import Message
+
+_FENCED_VERSION: Final = 2
+_TRANSACTION_V2_VERSION: Final = 5
+
+
+@handles(ApiKey.END_TXN)
+def end_txn(broker: Broker, context: RequestContext, request: EndTxnRequest) -> Message | Pending:
+    version = context.api_version
+    if not request.transactional_id:
+        return EndTxnResponse(error_code=ErrorCode.INVALID_REQUEST)
+    producer = ClaimedProducer(
+        request.transactional_id, request.producer_id, request.producer_epoch
+    )
+
+    def refuse(error: KafkaError) -> EndTxnResponse:
+        code = told_code(error.code, version=version, fenced_version=_FENCED_VERSION)
+        return EndTxnResponse(error_code=code)
+
+    pending = Pending()
+    submit_patiently(
+        broker,
+        request.transactional_id,
+        lambda transactions: transactions.end(
+            producer,
+            commits=request.committed,
+            client_version=TV_2 if version >= _TRANSACTION_V2_VERSION else TV_0,
+        ),
+        pending.resolve,
+        refuse,
+    )
+    return pending.answer

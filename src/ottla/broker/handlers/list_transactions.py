@@ -1,0 +1,81 @@
+"""ListTransactions, versions 0 to 2: the transactional ids that this node coordinates.
+
+Filtered by state and producer id, from version 1 on by how long a transaction is open, from 2 on by
+a regular expression for transactional ids. States that there are not are named in the answer.
+Errors: COORDINATOR_LOAD_IN_PROGRESS while any of the partitions is loaded,
+COORDINATOR_NOT_AVAILABLE, INVALID_REGULAR_EXPRESSION.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ottla.broker.broker import Broker
+from ottla.broker.gathered import Gathered
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.coordinator.groups.consumer.pattern import Pattern, PatternError
+from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.transactions.coordinator import TransactionCoordinator
+from ottla.coordinator.transactions.describing import TransactionFilter
+from ottla.coordinator.transactions.states import STATES_BY_TITLE
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.list_transactions import (
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+)
+from ottla.wire.schema import Message
+
+
+@handles(ApiKey.LIST_TRANSACTIONS)
+def list_transactions(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: ListTransactionsRequest,
+) -> Message | Pending:
+    try:
+        wanted = _filter(request)
+    except PatternError:
+        return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
+    unknown = [name for name in request.state_filters if name not in STATES_BY_TITLE]
+
+    def listing(transactions: TransactionCoordinator) -> Outcome:
+        found = transactions.list_transactions(wanted)
+        return Outcome(response=ListTransactionsResponse(transaction_states=found))
+
+    def combine(found: Sequence[ListTransactionsResponse]) -> ListTransactionsResponse:
+        refused = [response for response in found if response.error_code]
+        if refused:
+            return refused[0]
+        return ListTransactionsResponse(
+            unknown_state_filters=unknown,
+            transaction_states=[each for response in found for each in response.transaction_states],
+        )
+
+    shards = broker.coordinators.transactions.all
+    gathered = Gathered(len(shards), combine)
+    for index, shard in enumerate(shards):
+        shard.submit(listing, gathered.reply(index), _refuse)
+    return gathered.pending.answer
+
+
+def _filter(request: ListTransactionsRequest) -> TransactionFilter:
+    states = {STATES_BY_TITLE.get(name) for name in request.state_filters}
+    return TransactionFilter(
+        states={each for each in states if each is not None} if states else None,
+        producer_ids=frozenset(request.producer_id_filters),
+        duration_ms=request.duration_filter,
+        id_matches=_matcher(request.transactional_id_pattern),
+    )
+
+
+def _matcher(pattern: str | None) -> Callable[[str], bool]:
+    return Pattern(pattern).matches if pattern else lambda _transactional_id: True
+
+
+def _refuse(error: KafkaError) -> ListTransactionsResponse:
+    if error.code == ErrorCode.NOT_COORDINATOR:
+        # Another node has these ids by now, and lists them.
+        return ListTransactionsResponse()
+    return ListTransactionsResponse(error_code=error.code)

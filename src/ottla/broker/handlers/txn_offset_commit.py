@@ -1,0 +1,158 @@
+"""TxnOffsetCommit, versions 0 to 5: stores how far a group has come as a part of a transaction.
+
+The transaction's coordinator is asked first whether the group's partition of `__consumer_offsets`
+is in the transaction; from version 5 on (TransactionV2) it adds the partition. Errors per
+partition: UNKNOWN_TOPIC_OR_PARTITION, OFFSET_METADATA_TOO_LARGE; in all partitions:
+UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INVALID_GROUP_ID, INVALID_PRODUCER_EPOCH,
+INVALID_TXN_STATE, those of the coordinator itself, and those of the transaction's.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
+from ottla.broker.transaction_verification import (
+    TransactionalProducer,
+    UnverifiedBatch,
+    Verified,
+    supported_by_offset_commit,
+)
+from ottla.coordinator.runtime.transactional import TransactionalWriter
+from ottla.model import NO_SEQUENCE, ErrorCode, TopicPartition
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestTopic,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+from ottla.wire.schema import Message
+
+# Older clients know no coordinator that is loading.
+_LOADING_VERSION: Final = 2
+
+
+@handles(ApiKey.TXN_OFFSET_COMMIT)
+def txn_offset_commit(
+    broker: Broker, context: RequestContext, request: TxnOffsetCommitRequest
+) -> Message | Pending:
+    refused = _take_unknown(broker, request)
+    if refused and not request.topics:
+        return TxnOffsetCommitResponse(topics=refused)
+    return _Commit(broker, context, request, refused).run()
+
+
+class _Commit:
+    """A commit on its way: verified, then written, then answered."""
+
+    __slots__ = ("_broker", "_pending", "_refused", "_request", "_version")
+
+    def __init__(
+        self,
+        broker: Broker,
+        context: RequestContext,
+        request: TxnOffsetCommitRequest,
+        refused: list[TxnOffsetCommitResponseTopic],
+    ) -> None:
+        self._broker = broker
+        self._request = request
+        self._refused = refused
+        self._version = context.api_version
+        self._pending = Pending()
+
+    def run(self) -> Message | Pending:
+        request, broker = self._request, self._broker
+        name = broker.coordinators.groups.partition_of(request.group_id)
+        partition = None if name is None else broker.partitions.get(name)
+        if not request.group_id:
+            self._refuse(ErrorCode.INVALID_GROUP_ID)
+        elif partition is None:
+            self._refuse(ErrorCode.NOT_COORDINATOR)
+        else:
+            broker.verification.verify(
+                TransactionalProducer(
+                    request.transactional_id, request.producer_id, request.producer_epoch
+                ),
+                [UnverifiedBatch(partition, NO_SEQUENCE)],
+                supported_by_offset_commit(self._version),
+                partial(self._write, partition.name),
+            )
+        return self._pending.answer
+
+    def _write(self, name: TopicPartition, verified: Verified) -> None:
+        error = verified.errors.get(name)
+        if error is not None:
+            self._refuse(_told(error))
+            return
+        request, guard = self._request, verified.verifications.get(name)
+        self._broker.coordinators.groups.submit(
+            request.group_id,
+            lambda groups: groups.commit_in_transaction(request),
+            self._reply,
+            lambda error: self._refusal(error.code),
+            writer=TransactionalWriter(request.producer_id, request.producer_epoch, guard),
+        )
+
+    def _reply(self, response: TxnOffsetCommitResponse) -> None:
+        response.topics += self._refused
+        self._pending.resolve(response)
+
+    def _refuse(self, error: ErrorCode) -> None:
+        self._reply(self._refusal(error))
+
+    def _refusal(self, error: ErrorCode) -> TxnOffsetCommitResponse:
+        if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and self._version < _LOADING_VERSION:
+            error = ErrorCode.COORDINATOR_NOT_AVAILABLE
+        return TxnOffsetCommitResponse(
+            topics=[
+                _refused(topic, [each.partition_index for each in topic.partitions], error)
+                for topic in self._request.topics
+            ]
+        )
+
+
+def _told(error: ErrorCode) -> ErrorCode:
+    """Clients retry what they know: none is to look for another coordinator of its group because
+    the transaction's was not reached."""
+    if error is ErrorCode.NETWORK_EXCEPTION:
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    if error is ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        return ErrorCode.NOT_COORDINATOR
+    return error
+
+
+def _take_unknown(
+    broker: Broker, request: TxnOffsetCommitRequest
+) -> list[TxnOffsetCommitResponseTopic]:
+    """Takes partitions that there are not out of the request, and answers for them."""
+    refused, accepted = [], []
+    for asked in request.topics:
+        topic = broker.image.topics.by_name.get(asked.name)
+        known = {} if topic is None else topic.partitions
+        unknown = [
+            each.partition_index for each in asked.partitions if each.partition_index not in known
+        ]
+        if unknown:
+            asked.partitions = [each for each in asked.partitions if each.partition_index in known]
+            refused.append(_refused(asked, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        if asked.partitions:
+            accepted.append(asked)
+    request.topics = accepted
+    return refused
+
+
+def _refused(
+    topic: TxnOffsetCommitRequestTopic, indexes: list[int], error: ErrorCode
+) -> TxnOffsetCommitResponseTopic:
+    return TxnOffsetCommitResponseTopic(
+        name=topic.name,
+        partitions=[
+            TxnOffsetCommitResponsePartition(partition_index=index, error_code=error)
+            for index in indexes
+        ],
+    )

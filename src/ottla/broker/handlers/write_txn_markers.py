@@ -1,0 +1,139 @@
+"""WriteTxnMarkers, versions 1 and 2: ends transactions in the partitions that this node leads.
+
+A coordinator of transactions asks for it. The answer comes when all in-sync replicas have the
+markers. In `__consumer_offsets` the group coordinator writes them, and puts the transaction's
+offsets in force or drops them. From version 2 on a marker says by which rules its transaction was
+made. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER (also for a group
+coordinator that is still loading), NOT_ENOUGH_REPLICAS, NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR; and those after which nobody has to try again:
+INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.coordinators import CONSUMER_OFFSETS
+from ottla.broker.handling import RequestContext, handles
+from ottla.broker.partition_log import PartitionLog
+from ottla.broker.pending import Pending
+from ottla.coordinator.runtime.transactional import TransactionMarker
+from ottla.model import ErrorCode, KafkaError
+from ottla.runtime.clock import Timer
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+from ottla.wire.schema import Message
+
+# What the coordinators of transactions understand.
+_TOLD: Final = {
+    ErrorCode.COORDINATOR_NOT_AVAILABLE: ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.NOT_COORDINATOR: ErrorCode.NOT_LEADER_OR_FOLLOWER,
+}
+
+
+@handles(ApiKey.WRITE_TXN_MARKERS)
+def write_txn_markers(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: WriteTxnMarkersRequest,
+) -> Message | Pending:
+    writing = _Writing(broker)
+    for marker in request.markers:
+        writing.write(marker)
+    return writing.wait()
+
+
+class _Writing:
+    """One request's markers: answered when all of them are, or when time is up."""
+
+    __slots__ = ("_broker", "_count", "_missing", "_pending", "_response", "_timer")
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._response = WriteTxnMarkersResponse()
+        # By a number each.
+        self._missing: dict[int, WritableTxnMarkerPartitionResult] = {}
+        self._count = 0
+        self._timer: Timer | None = None
+        self._pending = Pending(on_abandoned=self._stop)
+
+    def write(self, asked: WritableTxnMarker) -> None:
+        marker = TransactionMarker(
+            asked.producer_id,
+            asked.producer_epoch,
+            asked.coordinator_epoch,
+            asked.transaction_result,
+            asked.transaction_version,
+        )
+        result = WritableTxnMarkerResult(producer_id=asked.producer_id)
+        self._response.markers.append(result)
+        for topic in asked.topics:
+            answers = [
+                WritableTxnMarkerPartitionResult(partition_index=index)
+                for index in topic.partition_indexes
+            ]
+            result.topics.append(WritableTxnMarkerTopicResult(name=topic.name, partitions=answers))
+            for answer in answers:
+                self._count += 1
+                self._missing[self._count] = answer
+                self._write_to(topic.name, marker, answer)
+
+    def _write_to(
+        self, topic: str, marker: TransactionMarker, answer: WritableTxnMarkerPartitionResult
+    ) -> None:
+        told = partial(self._written, self._count)
+        index = answer.partition_index
+        try:
+            partition = self._broker.partitions.by_name(topic, index)
+            if topic == CONSUMER_OFFSETS:
+                self._broker.coordinators.groups.end_transaction(index, marker, told)
+                return
+            log = PartitionLog(self._broker, partition)
+            end_offset = log.append(
+                marker.batch(now_ms=self._broker.clock.now_ms()),
+                transaction_version=marker.transaction_version,
+            )
+        except KafkaError as error:
+            told(error.code)
+        else:
+            log.when_committed(end_offset, told)
+
+    def _written(self, number: int, error: ErrorCode) -> None:
+        answer = self._missing.pop(number, None)
+        if answer is None:
+            # Time was up before.
+            return
+        answer.error_code = _TOLD.get(error, error)
+        if self._timer is not None and not self._missing:
+            self._finish()
+
+    def wait(self) -> Message | Pending:
+        if not self._missing:
+            return self._response
+        seconds = self._broker.config.request_timeout_ms / 1_000
+        self._timer = self._broker.clock.call_later(seconds, self._time_is_up)
+        return self._pending
+
+    def _time_is_up(self) -> None:
+        for answer in self._missing.values():
+            answer.error_code = ErrorCode.REQUEST_TIMED_OUT
+        self._missing.clear()
+        self._finish()
+
+    def _finish(self) -> None:
+        self._stop()
+        self._pending.resolve(self._response)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()

@@ -1,0 +1,78 @@
+"""What handlers of transactions have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+from ottla.broker.broker import Broker
+from ottla.coordinator.runtime.outcome import NOTHING, Outcome
+from ottla.coordinator.runtime.shard import Operation, Refuse
+from ottla.coordinator.runtime.waiting_answer import Reply
+from ottla.coordinator.transactions.coordinator import TransactionCoordinator
+from ottla.model import ErrorCode, KafkaError
+
+# A client's connection waits for no other client's transaction; another node's does.
+CLIENT_PATIENCE_MS: Final = 200
+BROKER_PATIENCE_MS: Final = 20
+
+
+def submit_patiently(
+    broker: Broker,
+    transactional_id: str,
+    operation: Operation[TransactionCoordinator],
+    reply: Reply,
+    refuse: Refuse,
+    *,
+    patience_ms: int = CLIENT_PATIENCE_MS,
+) -> None:
+    """Has an operation wait that comes while the last transaction is being completed."""
+    clock = broker.clock
+    deadline = clock.monotonic() + patience_ms / 1_000
+
+    def left_ms() -> int:
+        return int((deadline - clock.monotonic()) * 1_000)
+
+    def patient(transactions: TransactionCoordinator) -> Outcome:
+        try:
+            return operation(transactions)
+        except KafkaError as error:
+            if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS or left_ms() <= 0:
+                raise
+            transactions.completions.wait(transactional_id, attempt, wait_ms=left_ms())
+            return NOTHING
+
+    def replied(answer: Any) -> None:
+        # Who takes an id over has the transaction aborted first, and is to ask again.
+        is_early = getattr(answer, "error_code", None) == ErrorCode.CONCURRENT_TRANSACTIONS
+        if is_early and left_ms() > 0:
+            attempt()
+        else:
+            reply(answer)
+
+    def attempt() -> None:
+        broker.coordinators.transactions.submit(transactional_id, patient, replied, refuse)
+
+    attempt()
+
+
+def told_code(code: ErrorCode, *, version: int, fenced_version: int) -> ErrorCode:
+    """Clients know PRODUCER_FENCED from a certain version on (KIP-588), and before that only
+    INVALID_PRODUCER_EPOCH."""
+    if code is ErrorCode.PRODUCER_FENCED and version < fenced_version:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    return code
+
+
+async def answer_of(submit: Callable[[Reply], None]) -> Any:
+    """The answer to what is submitted, for a handler that had to wait for something else first."""
+    answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    def reply(answer: Any) -> None:
+        # The connection, and with it whoever waits, may have gone.
+        if not answered.done():
+            answered.set_result(answer)
+
+    submit(reply)
+    return await answered

@@ -1,0 +1,73 @@
+"""TxnOffsetCommit: offsets that count when the transaction they are a part of is committed.
+
+Until the marker comes they are pending, for the producer that wrote them. Members are checked as in
+OffsetCommit, so that a zombie of an older generation cannot commit (KIP-447); but old clients do
+not say who they are, and only their producer's epoch fences them.
+"""
+
+from __future__ import annotations
+
+from ottla.coordinator.groups.groups import Groups
+from ottla.coordinator.groups.settings import GroupSettings
+from ottla.coordinator.offsets.committed_offset import CommittedOffset
+from ottla.coordinator.offsets.committing import check_metadata
+from ottla.coordinator.offsets.offset_records import offset_record
+from ottla.coordinator.runtime.outcome import CoordinatorRecord, Outcome
+from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+
+
+def require_may_commit_in_transaction(groups: Groups, request: TxnOffsetCommitRequest) -> None:
+    """Raises unless a member of this generation may commit; a group that there is not may be made
+    by whoever is in none."""
+    group = groups.get(request.group_id)
+    if group is None:
+        if request.generation_id >= 0:
+            raise KafkaError(ErrorCode.ILLEGAL_GENERATION, f"Group {request.group_id} not found.")
+        return
+    try:
+        group.require_may_commit(
+            member_id=request.member_id,
+            instance_id=request.group_instance_id,
+            epoch=request.generation_id,
+            version=None,
+        )
+    except KafkaError as error:
+        if error.code != ErrorCode.STALE_MEMBER_EPOCH:
+            raise
+        # Producers know generations only.
+        raise KafkaError(ErrorCode.ILLEGAL_GENERATION, error.message) from error
+
+
+def commit_offsets_in_transaction(
+    request: TxnOffsetCommitRequest, settings: GroupSettings, *, now_ms: int
+) -> Outcome:
+    """The records, to be appended as a part of the producer's transaction."""
+    records: list[CoordinatorRecord] = []
+    topics = []
+    for topic in request.topics:
+        answers = []
+        for asked in topic.partitions:
+            error = check_metadata(asked.committed_metadata, settings)
+            answers.append(
+                TxnOffsetCommitResponsePartition(
+                    partition_index=asked.partition_index, error_code=error
+                )
+            )
+            if error:
+                continue
+            committed = CommittedOffset(
+                asked.committed_offset,
+                asked.committed_leader_epoch,
+                asked.committed_metadata or "",
+                now_ms,
+            )
+            name = TopicPartition(topic.name, asked.partition_index)
+            records.append(offset_record(request.group_id, name, committed))
+        topics.append(TxnOffsetCommitResponseTopic(name=topic.name, partitions=answers))
+    return Outcome(records, TxnOffsetCommitResponse(topics=topics))

@@ -1,0 +1,47 @@
+"""Requests that came a moment too early: the markers of the last transaction are being written.
+
+A producer commits and begins the next transaction at once. To send it away with
+CONCURRENT_TRANSACTIONS would cost it a backoff of many times what the markers take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ottla.coordinator.runtime.outcome import NOTHING, Outcome
+from ottla.coordinator.runtime.state_machine import Timers
+
+
+class Completions:
+    """Owned by the coordinator of a partition. Who waits is called once: when the transaction is
+    complete, when it has waited long enough, or when another node coordinates."""
+
+    def __init__(self, timers: Timers) -> None:
+        self._timers = timers
+        self._waiting: dict[str, list[Callable[[], None]]] = {}
+
+    def wait(self, transactional_id: str, told: Callable[[], None], *, wait_ms: int) -> None:
+        self._waiting.setdefault(transactional_id, []).append(told)
+        self._timers.schedule_if_absent(
+            ("completion", transactional_id),
+            delay_ms=wait_ms,
+            operation=lambda: self._tell(transactional_id),
+        )
+
+    def completed(self, transactional_id: str) -> None:
+        """Has them told as soon as what is being done now is done."""
+        if transactional_id in self._waiting:
+            self._timers.schedule(
+                ("completion", transactional_id),
+                delay_ms=0,
+                operation=lambda: self._tell(transactional_id),
+            )
+
+    def close(self) -> None:
+        for transactional_id in list(self._waiting):
+            self._tell(transactional_id)
+
+    def _tell(self, transactional_id: str) -> Outcome:
+        for told in self._waiting.pop(transactional_id, ()):
+            told()
+        return NOTHING

@@ -1,0 +1,47 @@
+"""What the parts of one partition's transaction coordinator share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ottla.coordinator.runtime.state_machine import Timers
+from ottla.coordinator.transactions.markers import MarkerWriter
+from ottla.coordinator.transactions.metrics import TransactionMetrics
+from ottla.coordinator.transactions.settings import TransactionSettings
+from ottla.model import ErrorCode, KafkaError
+from ottla.runtime.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionContext:
+    timers: Timers
+    clock: Clock
+    markers: MarkerWriter
+    metrics: TransactionMetrics
+    # An id that nobody had, or None while the next ones are on their way.
+    take_producer_id: Callable[[], int | None]
+    # Both change while the coordinator lives.
+    settings_now: Callable[[], TransactionSettings]
+    transaction_version_now: Callable[[], int]
+
+    @property
+    def settings(self) -> TransactionSettings:
+        return self.settings_now()
+
+    @property
+    def server_version(self) -> int:
+        """The level of `transaction.version` in this cluster."""
+        return self.transaction_version_now()
+
+    def now_ms(self) -> int:
+        return self.clock.now_ms()
+
+    def new_producer_id(self) -> int:
+        taken = self.take_producer_id()
+        if taken is None:
+            raise KafkaError(
+                ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+                "the controller has not sent the next producer ids yet; ask again in a moment",
+            )
+        return taken

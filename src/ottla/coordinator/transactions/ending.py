@@ -1,0 +1,181 @@
+"""EndTxn, and every other end of a transaction: what is decided, fenced, completed.
+
+With TransactionV2 (KIP-890) the decision also raises the producer's epoch, so each transaction has
+one of its own. A request that comes late names an epoch that is over and cannot touch a later
+transaction. What comes without a transaction:
+
+                       abort                commit
+    state              again    current     again    current
+    Empty              fenced   bump        fenced   invalid
+    CompleteAbort      done     bump        invalid  invalid
+    CompleteCommit     invalid  bump        done     invalid
+
+"again" is a request for the epoch before the current one: the answer to the first was lost.
+In the older protocol there is no "again", and an epoch lasts for many transactions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ottla.coordinator.transactions.states import TransactionState
+from ottla.coordinator.transactions.transaction import (
+    CLIENT_EPOCH_MAX,
+    EPOCH_MAX,
+    NO_PARTITIONS,
+    Transaction,
+)
+from ottla.coordinator.transactions.versions import TV_0, bumps_epoch
+from ottla.model import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ErrorCode, KafkaError
+
+_COMPLETE = {
+    TransactionState.PREPARE_COMMIT: TransactionState.COMPLETE_COMMIT,
+    TransactionState.PREPARE_ABORT: TransactionState.COMPLETE_ABORT,
+}
+
+
+def decide(
+    transaction: Transaction,
+    new_producer_id: Callable[[], int],
+    *,
+    commits: bool,
+    client_version: int,
+    now_ms: int,
+) -> Transaction:
+    """The transaction with its decision, from which there is no way back."""
+    state = TransactionState.PREPARE_COMMIT if commits else TransactionState.PREPARE_ABORT
+    is_ongoing = transaction.state is TransactionState.ONGOING
+    epoch, last_epoch = transaction.producer_epoch, transaction.last_producer_epoch
+    next_producer_id: int = NO_PRODUCER_ID
+    if bumps_epoch(client_version):
+        if transaction.is_epoch_exhausted:
+            next_producer_id = new_producer_id()
+        # The markers have the highest epoch if need be; a client never sees it.
+        epoch, last_epoch = min(epoch + 1, EPOCH_MAX), epoch
+    return transaction.become(
+        state,
+        producer_epoch=epoch,
+        last_producer_epoch=last_epoch,
+        next_producer_id=next_producer_id,
+        start_ms=transaction.start_ms if is_ongoing else now_ms,
+        updated_ms=now_ms,
+        client_version=client_version,
+    )
+
+
+def fence(
+    transaction: Transaction,
+    new_producer_id: Callable[[], int],
+    *,
+    server_version: int,
+    now_ms: int,
+) -> Transaction:
+    """The transaction aborted by the coordinator, so that its producer is fenced."""
+    assert transaction.state is TransactionState.ONGOING
+    if bumps_epoch(server_version):
+        return decide(
+            transaction,
+            new_producer_id,
+            commits=False,
+            client_version=server_version,
+            now_ms=now_ms,
+        )
+    return transaction.become(
+        TransactionState.PREPARE_ABORT,
+        producer_epoch=min(transaction.producer_epoch + 1, EPOCH_MAX),
+        last_producer_epoch=NO_PRODUCER_EPOCH,
+        updated_ms=now_ms,
+        client_version=TV_0,
+    )
+
+
+def complete(transaction: Transaction, *, now_ms: int) -> Transaction:
+    """The transaction after its markers were written."""
+    has_new_id = (
+        bumps_epoch(transaction.client_version) and transaction.next_producer_id != NO_PRODUCER_ID
+    )
+    return transaction.become(
+        _COMPLETE[transaction.state],
+        producer_id=transaction.next_producer_id if has_new_id else transaction.producer_id,
+        producer_epoch=0 if has_new_id else transaction.producer_epoch,
+        next_producer_id=NO_PRODUCER_ID,
+        partitions=NO_PARTITIONS,
+        updated_ms=now_ms,
+    )
+
+
+def is_already_ended(
+    transaction: Transaction,
+    *,
+    producer_id: int,
+    producer_epoch: int,
+    commits: bool,
+    client_version: int,
+) -> bool:
+    """Whether an EndTxn asks for what is done already. False if it is to be done now; raises
+    `KafkaError` for everything that is neither."""
+    is_v2 = bumps_epoch(client_version)
+    again = is_v2 and _is_again(transaction, producer_id, producer_epoch)
+    _require_producer(transaction, producer_id, producer_epoch, again=again, is_v2=is_v2)
+    state = transaction.state
+    if state is TransactionState.ONGOING:
+        return False
+    if state.is_prepared:
+        if transaction.is_committing != commits:
+            raise _invalid(transaction, commits=commits)
+        raise KafkaError(
+            ErrorCode.CONCURRENT_TRANSACTIONS,
+            f"the transaction of {transaction.transactional_id!r} is being completed",
+        )
+    if again or not is_v2:
+        wanted = TransactionState.COMPLETE_COMMIT if commits else TransactionState.COMPLETE_ABORT
+        if state is not wanted:
+            raise _invalid(transaction, commits=commits)
+        return True
+    if commits:
+        raise _invalid(transaction, commits=commits)
+    return False
+
+
+def _is_again(transaction: Transaction, producer_id: int, producer_epoch: int) -> bool:
+    if transaction.producer_epoch == producer_epoch + 1:
+        return True
+    # The epochs of its producer id were exhausted, and it has another one by now.
+    return (
+        transaction.previous_producer_id == producer_id
+        and producer_epoch == CLIENT_EPOCH_MAX
+        and transaction.producer_epoch == 0
+    )
+
+
+def _require_producer(
+    transaction: Transaction, producer_id: int, producer_epoch: int, *, again: bool, is_v2: bool
+) -> None:
+    has_new_id = again and transaction.producer_epoch == 0 and producer_epoch == CLIENT_EPOCH_MAX
+    if transaction.producer_id != producer_id and not has_new_id:
+        raise KafkaError(
+            ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+            f"{transaction.transactional_id!r} belongs to producer {transaction.producer_id}, not "
+            f"to {producer_id}",
+        )
+    is_current = producer_epoch == transaction.producer_epoch
+    if not is_v2 or transaction.state in (TransactionState.ONGOING, TransactionState.EMPTY):
+        is_valid = is_current
+    elif transaction.state.is_prepared:
+        is_valid = again and not has_new_id
+    else:
+        is_valid = is_current or again
+    if not is_valid:
+        raise KafkaError(
+            ErrorCode.PRODUCER_FENCED,
+            f"the epoch of {transaction.transactional_id!r} is {transaction.producer_epoch} and "
+            f"not {producer_epoch}",
+        )
+
+
+def _invalid(transaction: Transaction, *, commits: bool) -> KafkaError:
+    wanted = "commit" if commits else "abort"
+    return KafkaError(
+        ErrorCode.INVALID_TXN_STATE,
+        f"{transaction.transactional_id!r} is {transaction.state.title}: nothing to {wanted}",
+    )

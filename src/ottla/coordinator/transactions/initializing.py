@@ -1,0 +1,100 @@
+"""InitProducerId: a producer takes a transactional id over, and fences whoever had it.
+
+A producer that names the id and the epoch it had goes on with them after an error (KIP-360): it is
+given the next epoch if nobody took over meanwhile, and the same answer if it asks twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from ottla.coordinator.transactions.states import TransactionState
+from ottla.coordinator.transactions.transaction import (
+    NO_PARTITIONS,
+    NOT_STARTED,
+    Transaction,
+    is_exhausted,
+)
+from ottla.model import NO_PRODUCER_EPOCH, ErrorCode, KafkaError
+
+_FIRST_EPOCH: Final = 0
+
+
+class ExpectedProducer(NamedTuple):
+    """What a producer that goes on had."""
+
+    producer_id: int
+    producer_epoch: int
+
+
+def initialize(
+    transaction: Transaction,
+    expected: ExpectedProducer | None,
+    new_producer_id: Callable[[], int],
+    *,
+    timeout_ms: int,
+    now_ms: int,
+) -> Transaction:
+    """The transactional id with the producer's next epoch. Not for one whose transaction is
+    ongoing: that is to be aborted first."""
+    require_may_initialize(transaction, expected)
+    producer_id, epoch = transaction.producer_id, transaction.producer_epoch
+    is_retry = expected is not None and epoch not in (NO_PRODUCER_EPOCH, expected.producer_epoch)
+    if is_retry:
+        _require_last_epoch(transaction, expected)
+        last_epoch = transaction.last_producer_epoch
+    else:
+        last_epoch = NO_PRODUCER_EPOCH if expected is None else epoch
+        if is_exhausted(epoch):
+            producer_id, epoch = new_producer_id(), _FIRST_EPOCH
+        else:
+            epoch += 1
+    return transaction.become(
+        TransactionState.EMPTY,
+        producer_id=producer_id,
+        producer_epoch=epoch,
+        last_producer_epoch=last_epoch,
+        timeout_ms=timeout_ms,
+        partitions=NO_PARTITIONS,
+        start_ms=NOT_STARTED,
+        updated_ms=now_ms,
+    )
+
+
+def require_may_initialize(transaction: Transaction, expected: ExpectedProducer | None) -> None:
+    if expected is not None and not _is_known(transaction, expected):
+        raise _fenced(transaction, expected)
+    if transaction.state.is_prepared:
+        raise KafkaError(
+            ErrorCode.CONCURRENT_TRANSACTIONS,
+            f"the last transaction of {transaction.transactional_id!r} is being completed",
+        )
+
+
+def _is_known(transaction: Transaction, expected: ExpectedProducer) -> bool:
+    # One that was just made is given to anybody; and who had exhausted its epochs may not have
+    # heard of its new id.
+    return (
+        transaction.producer_epoch == NO_PRODUCER_EPOCH
+        or expected.producer_id == transaction.producer_id
+        or (
+            expected.producer_id == transaction.previous_producer_id
+            and is_exhausted(expected.producer_epoch)
+        )
+    )
+
+
+def _require_last_epoch(transaction: Transaction, expected: ExpectedProducer | None) -> None:
+    """Whoever else took over has set the last epoch to none."""
+    assert expected is not None
+    if expected.producer_epoch != transaction.last_producer_epoch:
+        raise _fenced(transaction, expected)
+
+
+def _fenced(transaction: Transaction, expected: ExpectedProducer) -> KafkaError:
+    return KafkaError(
+        ErrorCode.PRODUCER_FENCED,
+        f"another producer has taken {transaction.transactional_id!r} over from producer "
+        f"{expected.producer_id} with epoch {expected.producer_epoch}",
+    )

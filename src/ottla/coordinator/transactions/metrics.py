@@ -1,0 +1,17 @@
+"""What a node tells of the transactions that it coordinates."""
+
+from __future__ import annotations
+
+from ottla.runtime.metrics import Metrics
+
+
+class TransactionMetrics:
+    """The same for all partitions of a node. The age of the oldest transaction is set now and then,
+    the rest as transactions change."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self.open = metrics.gauge("TransactionsOpen")
+        self.oldest_open_ms = metrics.gauge("TransactionsOldestOpenMs")
+        self.committed = metrics.counter("TransactionsCommitted")
+        self.aborted = metrics.counter("TransactionsAborted")
+        self.timed_out = metrics.counter("TransactionsTimedOut")

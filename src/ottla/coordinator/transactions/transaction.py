@@ -1,0 +1,69 @@
+"""A transactional id with its producer and its transaction: a value.
+
+What changes it is in `initializing`, `adding` and `ending`: functions from one to the next. The
+coordinator writes the next one to its log, and only then holds it for true.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
+
+from ottla.coordinator.transactions.states import PREVIOUS_STATES, TransactionState
+from ottla.coordinator.transactions.versions import TV_0
+from ottla.model import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, TopicPartition
+
+# A client never has the highest epoch, so that it can always be fenced by one more.
+EPOCH_MAX: Final = 32_767
+CLIENT_EPOCH_MAX: Final = EPOCH_MAX - 1
+NOT_STARTED: Final = -1
+# A transaction without a timeout belongs to an outside coordinator (KIP-939).
+NO_TIMEOUT_MS: Final = 2**31 - 1
+NO_PARTITIONS: Final[frozenset[TopicPartition]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """`last_producer_epoch` is not in the log: a retry across a failover is not recognised, and
+    the producer is fenced. The rest is Kafka's record."""
+
+    transactional_id: str
+    producer_id: int
+    timeout_ms: int
+    producer_epoch: int = NO_PRODUCER_EPOCH
+    # The epoch before, for whoever did not hear of this one and asks again.
+    last_producer_epoch: int = NO_PRODUCER_EPOCH
+    # The id before the last change, and the one to come once the markers are written.
+    previous_producer_id: int = NO_PRODUCER_ID
+    next_producer_id: int = NO_PRODUCER_ID
+    state: TransactionState = TransactionState.EMPTY
+    partitions: frozenset[TopicPartition] = NO_PARTITIONS
+    start_ms: int = NOT_STARTED
+    updated_ms: int = NOT_STARTED
+    # The level of `transaction.version` that the last change was made by.
+    client_version: int = TV_0
+
+    @property
+    def is_epoch_exhausted(self) -> bool:
+        return is_exhausted(self.producer_epoch)
+
+    @property
+    def is_two_phase(self) -> bool:
+        return self.timeout_ms == NO_TIMEOUT_MS
+
+    @property
+    def is_committing(self) -> bool:
+        assert self.state.is_prepared
+        return self.state is TransactionState.PREPARE_COMMIT
+
+    def become(self, state: TransactionState, **changes: Any) -> Self:
+        """The same after a change, which remembers what its producer id was."""
+        assert self.state in PREVIOUS_STATES[state], f"{self.state.title} to {state.title}"
+        after = replace(self, state=state, previous_producer_id=self.producer_id, **changes)
+        assert 0 <= after.producer_epoch <= EPOCH_MAX
+        assert after.producer_id >= 0
+        return after
+
+
+def is_exhausted(producer_epoch: int) -> bool:
+    return producer_epoch >= CLIENT_EPOCH_MAX

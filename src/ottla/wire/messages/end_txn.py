@@ -1,0 +1,23 @@
+"""Commits or aborts a transaction.
+
+Version 2 may answer PRODUCER_FENCED (KIP-588), 4 TRANSACTION_ABORTABLE. 5 is TransactionV2
+(KIP-890): the answer has the id and the epoch of the producer's next transaction.
+"""
+
+from __future__ import annotations
+
+from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, String, field
+
+
+class EndTxnRequest(Message, api_key=26, versions="0-5", flexible="3+"):
+    transactional_id: String = ""
+    producer_id: Int64 = 0
+    producer_epoch: Int16 = 0
+    committed: Bool = False
+
+
+class EndTxnResponse(Message, api_key=26, versions="0-5", flexible="3+"):
+    throttle_time_ms: Int32 = 0
+    error_code: Int16 = 0
+    producer_id: Int64 = field(default=-1, versions="5+")
+    producer_epoch: Int16 = field(default=-1, versions="5+")

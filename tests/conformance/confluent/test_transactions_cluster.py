@@ -1,0 +1,100 @@
+"""Transactions over several nodes, whose coordinator and leaders may die."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+
+from ottla.coordinator.runtime.placement import partition_for
+from ottla.testing import Cluster
+from tests.conformance.clients import TIMEOUT_S
+from tests.conformance.confluent.client import ConfluentClient
+from tests.conformance.transactions import values
+
+PARTITIONS = 6
+SETTINGS = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with Cluster(nodes=3, properties=SETTINGS) as cluster:
+        yield cluster
+
+
+def coordinator_of(cluster: Cluster, transactional_id: str) -> int:
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    topic = admin.list_topics("__transaction_state", timeout=TIMEOUT_S).topics[
+        "__transaction_state"
+    ]
+    index = partition_for(transactional_id, partition_count=len(topic.partitions))
+    return int(topic.partitions[index].leader)
+
+
+def transactional(cluster: Cluster, topic: str) -> Producer:
+    producer = ConfluentClient(cluster.bootstrap).producer(transactional_id=topic)
+    producer.init_transactions(TIMEOUT_S)
+    return producer
+
+
+def write(producer: Producer, topic: str, value: str) -> None:
+    """The same value to each partition."""
+    for index in range(PARTITIONS):
+        producer.produce(topic, value, partition=index)
+    assert producer.flush(TIMEOUT_S) == 0
+
+
+def test_transactions_over_all_nodes_end_as_they_are_told(cluster: Cluster) -> None:
+    topic = "all-nodes"
+    cluster.create_topic(topic, partitions=PARTITIONS)
+    producer = transactional(cluster, topic)
+    for number in range(20):
+        producer.begin_transaction()
+        write(producer, topic, f"{number:02}")
+        if number % 4:
+            producer.commit_transaction(TIMEOUT_S)
+        else:
+            producer.abort_transaction(TIMEOUT_S)
+    expected = [f"{number:02}" for number in range(20) if number % 4 for _ in range(PARTITIONS)]
+    assert values(cluster.bootstrap, topic, partitions=PARTITIONS) == expected
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_transaction_outlives_its_coordinator(cluster: Cluster, commits: bool) -> None:
+    topic = f"coordinator-dies-{commits}"
+    cluster.create_topic(topic, partitions=PARTITIONS)
+    producer = transactional(cluster, topic)
+    producer.begin_transaction()
+    write(producer, topic, "before")
+    coordinator = coordinator_of(cluster, topic)
+
+    cluster.kill(coordinator)
+
+    if commits:
+        producer.commit_transaction(TIMEOUT_S)
+    else:
+        producer.abort_transaction(TIMEOUT_S)
+    producer.begin_transaction()
+    write(producer, topic, "next")
+    producer.commit_transaction(TIMEOUT_S)
+    cluster.restart(coordinator)
+    expected = [*(["before"] * PARTITIONS * commits), *(["next"] * PARTITIONS)]
+    assert values(cluster.bootstrap, topic, partitions=PARTITIONS) == expected
+
+
+def test_markers_find_the_next_leaders(cluster: Cluster) -> None:
+    topic = "leader-dies"
+    cluster.create_topic(topic, partitions=PARTITIONS)
+    producer = transactional(cluster, topic)
+    producer.begin_transaction()
+    write(producer, topic, "before")
+    leader = next(each for each in cluster.running if each != coordinator_of(cluster, topic))
+
+    cluster.kill(leader)
+
+    producer.commit_transaction(TIMEOUT_S)
+    expected = ["before"] * PARTITIONS
+    assert values(cluster.bootstrap, topic, partitions=PARTITIONS) == expected
+    cluster.restart(leader)

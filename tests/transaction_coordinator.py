@@ -1,0 +1,78 @@
+"""A coordinator of transactions that says what the test wants, in the place of a node's own."""
+
+from __future__ import annotations
+
+from ottla.broker.broker import Broker
+from ottla.broker.handling import HandledApi, RequestContext
+from ottla.broker.pending import Pending
+from ottla.model import ErrorCode
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopicResult,
+    AddPartitionsToTxnTransaction,
+)
+from ottla.wire.schema import Message
+from tests.one_node import OneNode
+
+TRANSACTION_STATE = "__transaction_state"
+
+
+class ScriptedCoordinator:
+    """Says yes to everything, unless it is given `errors` to say one after the other. While it
+    `is_held`, answers wait for `release`."""
+
+    def __init__(self, node: OneNode) -> None:
+        self.asked: list[AddPartitionsToTxnTransaction] = []
+        self.errors: list[ErrorCode] = []
+        self.response_error = ErrorCode.NONE
+        self.is_held = False
+        self._held: list[tuple[Pending, AddPartitionsToTxnResponse]] = []
+        key = ApiKey.ADD_PARTITIONS_TO_TXN
+        node.broker.apis[key] = HandledApi(key, self._handle)
+        node.create_topic(TRANSACTION_STATE)
+
+    def release(self) -> None:
+        held, self._held = self._held, []
+        for pending, response in held:
+            pending.resolve(response)
+
+    def _handle(
+        self, _broker: Broker, context: RequestContext, request: AddPartitionsToTxnRequest
+    ) -> Message | Pending:
+        assert context.api_version == 5
+        response = self._answer(request)
+        if not self.is_held:
+            return response
+        pending = Pending()
+        self._held.append((pending, response))
+        return pending
+
+    def _answer(self, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
+        self.asked += request.transactions
+        if self.response_error:
+            return AddPartitionsToTxnResponse(error_code=self.response_error)
+        error = self.errors.pop(0) if self.errors else ErrorCode.NONE
+        return AddPartitionsToTxnResponse(
+            results_by_transaction=[
+                AddPartitionsToTxnResult(
+                    transactional_id=transaction.transactional_id,
+                    topic_results=[
+                        AddPartitionsToTxnTopicResult(
+                            name=topic.name,
+                            results_by_partition=[
+                                AddPartitionsToTxnPartitionResult(
+                                    partition_index=index, partition_error_code=error
+                                )
+                                for index in topic.partitions
+                            ],
+                        )
+                        for topic in transaction.topics
+                    ],
+                )
+                for transaction in request.transactions
+            ]
+        )
