@@ -4,9 +4,10 @@ python -m benchmarks [--json] [--quick] [SUITE ...]
 
 The suites `codec`, `records`, `log` and `compaction` measure Ottla's parts. The others measure
 servers, want an otherwise idle machine, and add a line to history.jsonl: `versus` loads one Ottla
-node and one Apache Kafka broker side by side, `cluster` starts, loads and hits three nodes of each,
-`partitions` makes 10,000 partitions of three replicas on three Ottla nodes. They take some eight,
-twenty and five minutes; with --quick, which measures less, two, four and one.
+node and one Apache Kafka broker side by side, `groups` consumes from both in groups, `cluster`
+starts, loads and hits three nodes of each, `partitions` makes 10,000 partitions of three replicas
+on three Ottla nodes. They take some eight, ten, twenty and five minutes; with --quick, which
+measures less, two, four, four and one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.table import Table
 
-from benchmarks import cluster, versus
+from benchmarks import cluster, groups, versus
 from benchmarks.cluster import partitions
 from benchmarks.figure import Figure
 from benchmarks.versus import history
@@ -30,6 +31,7 @@ from benchmarks.versus import history
 # Those that measure servers, and are kept in the history.
 OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "versus": versus.run,
+    "groups": groups.run,
     "cluster": cluster.run,
     "partitions": partitions.run,
 }

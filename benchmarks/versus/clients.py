@@ -85,6 +85,11 @@ class ProgramClient:
     def consume(self, address: str, topic: str, *, partitions: int, count: int) -> Run:
         return self._run("consume", address, topic, partitions, count)
 
+    def consume_in_group(self, address: str, topic: str, *, group: str, count: int) -> Run:
+        """As the only member of a new group, with a commit after every thousand messages."""
+        settings = ("auto.offset.reset=earliest", "enable.auto.commit=false")
+        return self._run("group", address, topic, count, f"group.id={group}", *settings)
+
     def latency(
         self, address: str, topic: str, *, partitions: int, rate: int, count: int
     ) -> Percentiles:

@@ -3,6 +3,7 @@
  *
  *   perf produce BROKER TOPIC COUNT SIZE             [NAME=VALUE ...]
  *   perf consume BROKER TOPIC PARTITIONS COUNT       [NAME=VALUE ...]
+ *   perf group   BROKER TOPIC COUNT group.id=GROUP   [NAME=VALUE ...]
  *   perf latency BROKER TOPIC PARTITIONS RATE COUNT  [NAME=VALUE ...]
  *
  * NAME=VALUE are librdkafka's own settings. Prints one line of JSON; says on standard error what
@@ -24,6 +25,7 @@ typedef struct rd_kafka_s rd_kafka_t;
 typedef struct rd_kafka_conf_s rd_kafka_conf_t;
 typedef struct rd_kafka_topic_s rd_kafka_topic_t;
 typedef struct rd_kafka_queue_s rd_kafka_queue_t;
+typedef struct rd_kafka_topic_partition_list_s rd_kafka_topic_partition_list_t;
 typedef struct {
     int err;
     rd_kafka_topic_t *rkt;
@@ -54,6 +56,12 @@ int rd_kafka_consume_start_queue(rd_kafka_topic_t *, int32_t, int64_t, rd_kafka_
 ssize_t rd_kafka_consume_batch_queue(rd_kafka_queue_t *, int, rd_kafka_message_t **, size_t);
 rd_kafka_message_t *rd_kafka_consume_queue(rd_kafka_queue_t *, int);
 void rd_kafka_message_destroy(rd_kafka_message_t *);
+int rd_kafka_poll_set_consumer(rd_kafka_t *);
+rd_kafka_queue_t *rd_kafka_queue_get_consumer(rd_kafka_t *);
+rd_kafka_topic_partition_list_t *rd_kafka_topic_partition_list_new(int);
+void *rd_kafka_topic_partition_list_add(rd_kafka_topic_partition_list_t *, const char *, int32_t);
+int rd_kafka_subscribe(rd_kafka_t *, const rd_kafka_topic_partition_list_t *);
+int rd_kafka_commit(rd_kafka_t *, const rd_kafka_topic_partition_list_t *, int);
 
 enum { BATCH = 1000, WAIT_MS = 30000, LATENCY_SIZE = 1000 };
 
@@ -148,9 +156,9 @@ static rd_kafka_queue_t *started(const char *broker, const char *name, int parti
     return queue;
 }
 
-static void consume(const char *broker, const char *name, char **arguments) {
-    int64_t count = atoll(arguments[1]), seen = 0, start = 0, messages = 0, bytes = 0;
-    rd_kafka_queue_t *queue = started(broker, name, atoi(arguments[0]), arguments + 2);
+/* Takes so many messages, batch by batch; with a client, each batch is committed. */
+static void take(rd_kafka_queue_t *queue, int64_t count, rd_kafka_t *committing) {
+    int64_t seen = 0, start = 0, messages = 0, bytes = 0;
     rd_kafka_message_t *batch[BATCH];
     double cpu_before = 0;
     while (seen < count) {
@@ -164,10 +172,26 @@ static void consume(const char *broker, const char *name, char **arguments) {
             rd_kafka_message_destroy(batch[at]);
         }
         seen += size;
+        int error = committing ? rd_kafka_commit(committing, NULL, 0) : 0;
+        if (error) fail("commit: %s", rd_kafka_err2str(error));
     }
     double seconds = (now_ns() - start) / 1e9;
     printf("{\"messages\": %ld, \"bytes\": %ld, \"seconds\": %.6f, \"client_cpu_s\": %.3f}\n",
            (long)messages, (long)bytes, seconds, cpu_s() - cpu_before);
+}
+
+static void consume(const char *broker, const char *name, char **arguments) {
+    take(started(broker, name, atoi(arguments[0]), arguments + 2), atoll(arguments[1]), NULL);
+}
+
+static void group(const char *broker, const char *name, char **arguments) {
+    rd_kafka_t *client = connected(RD_KAFKA_CONSUMER, broker, arguments + 1);
+    rd_kafka_poll_set_consumer(client);
+    rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(topics, name, RD_KAFKA_PARTITION_UA);
+    int error = rd_kafka_subscribe(client, topics);
+    if (error) fail("subscribe: %s", rd_kafka_err2str(error));
+    take(rd_kafka_queue_get_consumer(client), atoll(arguments[0]), client);
 }
 
 typedef struct {
@@ -234,9 +258,10 @@ static void latency(const char *broker, const char *name, char **arguments) {
 
 int main(int count, char **arguments) {
     int wanted = count > 1 && !strcmp(arguments[1], "latency") ? 7 : 6;
-    if (count < wanted) fail("usage: perf produce|consume|latency BROKER TOPIC ... (see perf.c)");
+    if (count < wanted) fail("usage: perf produce|consume|group|latency BROKER ... (see perf.c)");
     if (!strcmp(arguments[1], "produce")) produce(arguments[2], arguments[3], arguments + 4);
     else if (!strcmp(arguments[1], "consume")) consume(arguments[2], arguments[3], arguments + 4);
+    else if (!strcmp(arguments[1], "group")) group(arguments[2], arguments[3], arguments + 4);
     else if (!strcmp(arguments[1], "latency")) latency(arguments[2], arguments[3], arguments + 4);
     else fail("no such command: %s", arguments[1]);
     fflush(stdout);

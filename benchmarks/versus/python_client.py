@@ -1,5 +1,5 @@
 """perf.c's twin in Python with confluent-kafka, as an application would use it: same arguments,
-same line of JSON. `python -m benchmarks.versus.python_client produce|consume|latency ...`
+same line of JSON. `python -m benchmarks.versus.python_client produce|consume|group|latency ...`
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def main(arguments: list[str]) -> None:
     commands: dict[str, Callable[..., dict[str, float]]] = {
         "produce": produce,
         "consume": consume,
+        "group": group,
         "latency": latency,
     }
     said = commands[command](broker, topic, *numbers, settings=settings)
@@ -59,14 +60,25 @@ def produce(
 def consume(
     broker: str, topic: str, partitions: int, count: int, /, *, settings: dict[str, str]
 ) -> dict[str, float]:
-    consumer = _assigned(broker, topic, partitions, settings)
+    return _take(_assigned(broker, topic, partitions, settings), count, lambda: None)
+
+
+def group(broker: str, topic: str, count: int, /, *, settings: dict[str, str]) -> dict[str, float]:
+    consumer = Consumer({"bootstrap.servers": broker} | settings)
+    consumer.subscribe([topic])
+    return _take(consumer, count, lambda: consumer.commit(asynchronous=False))
+
+
+def _take(consumer: Consumer, count: int, after_batch: Callable[[], object]) -> dict[str, float]:
     first = len(_taken(consumer))
+    after_batch()
     started = time.perf_counter()
     messages = received = 0
     while first + messages < count:
         batch = _taken(consumer)
         messages += len(batch)
         received += sum(len(message.value() or b"") for message in batch)
+        after_batch()
     seconds = time.perf_counter() - started
     return {"messages": messages, "bytes": received, "seconds": seconds}
 

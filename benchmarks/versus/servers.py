@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -44,7 +44,7 @@ JAVA_OPTIONS = (
 )
 # Both get these. A deleted log leaves the disk soon: the next round shall not meet its writes.
 COMMON_CONFIGS = {"log.segment.delete.delay.ms": "1000"}
-KAFKA_CONFIGS = COMMON_CONFIGS | {
+KAFKA_CONFIGS = {
     "process.roles": "broker,controller",
     "node.id": "1",
     "controller.listener.names": "CONTROLLER",
@@ -65,8 +65,9 @@ class Server(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, configs: Mapping[str, str]) -> None:
         self.scratch = scratch
+        self.configs = {**COMMON_CONFIGS, **configs}
         self.address = f"127.0.0.1:{_free_port()}"
         self._process: subprocess.Popen[bytes] | None = None
         self.prepare()
@@ -131,7 +132,9 @@ class KafkaServer(Server):
 
     def prepare(self) -> None:
         controller = f"127.0.0.1:{_free_port()}"
-        configs = KAFKA_CONFIGS | {
+        configs = {
+            **self.configs,
+            **KAFKA_CONFIGS,
             "log.dirs": str(self.scratch / "data"),
             "listeners": f"PLAINTEXT://{self.address},CONTROLLER://{controller}",
             "controller.quorum.bootstrap.servers": controller,
@@ -158,16 +161,17 @@ class OttlaServer(Server):
     def command(self) -> list[str]:
         ottla = Path(sys.executable).with_name("ottla")
         place = ("--data-dir", str(self.scratch / "data"), "--listen", self.address)
-        settings = [f"--set={name}={value}" for name, value in COMMON_CONFIGS.items()]
+        settings = [f"--set={name}={value}" for name, value in self.configs.items()]
         return [str(ottla), "start", *place, *settings]
 
 
 @contextlib.contextmanager
-def fresh(kind: type[Server]) -> Iterator[Server]:
-    """A server over an empty directory, not yet started; stopped and removed in the end."""
+def fresh(kind: type[Server], configs: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """A server over an empty directory, not yet started; stopped and removed in the end. The
+    configs are its own, beside those that all have."""
     scratch = Path(tempfile.mkdtemp(prefix="versus-"))
     try:
-        server = kind(scratch)
+        server = kind(scratch, configs or {})
         try:
             yield server
         finally:
