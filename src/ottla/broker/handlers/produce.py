@@ -23,7 +23,6 @@ from ottla.broker.transactional_produce import (
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partition import ACKS_ALL, Partition
 from ottla.storage.log import AppendResult
-from ottla.storage.verification import Verification
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.produce import (
     LeaderIdAndEpoch,
@@ -74,8 +73,7 @@ def _append_all(
                     if by_id
                     else partitions.by_name(topic.name, data.index)
                 )
-                verification = _verification(partition, data, verified)
-                result = _append(broker, partition, data, acks, now_ms, verification)
+                result = _append(broker, partition, data, acks, now_ms, verified)
             except KafkaError as error:
                 failed = True
                 answer.error_code, answer.error_message = error.code, error.message
@@ -106,31 +104,26 @@ def _append_all(
     return response
 
 
-def _verification(
-    partition: Partition, data: PartitionProduceData, verified: VerifiedProduce | None
-) -> Verification | None:
-    if verified is not None:
-        return verified.require(partition.name)
-    if data.records is not None and claims_transaction(data.records):
-        raise KafkaError(
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-            "a batch is a part of a transaction, and the request names no transactional id",
-        )
-    return None
-
-
 def _append(
     broker: Broker,
     partition: Partition,
     data: PartitionProduceData,
     acks: int,
     now_ms: int,
-    verification: Verification | None,
+    verified: VerifiedProduce | None,
 ) -> AppendResult:
-    if data.records is None:
+    records, verification = data.records, None
+    if records is None:
         raise KafkaError(ErrorCode.INVALID_RECORD, "a produce request without records")
+    if verified is not None:
+        verification = verified.require(partition.name)
+    elif claims_transaction(records):
+        raise KafkaError(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+            "a batch is a part of a transaction, and the request names no transactional id",
+        )
     try:
-        return partition.append(data.records, now_ms=now_ms, acks=acks, verification=verification)
+        return partition.append(records, now_ms=now_ms, acks=acks, verification=verification)
     except OSError as error:
         raise broker.storage_failed(partition, error) from error
 
