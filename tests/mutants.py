@@ -259,7 +259,12 @@ MUTANTS = (
     ),
     Mutant("serves past the high watermark", _replacing(ReadablePartition, "read", _read_all), 3),
     Mutant("skips truncation", _no_truncation, 5),
-    Mutant("votes twice in an epoch", _replacing(voting, "_can_vote", _votes_again), 9),
+    Mutant(
+        "votes twice in an epoch",
+        _replacing(voting, "_can_vote", _votes_again),
+        1,
+        seeks=("contest_election",),
+    ),
     Mutant(
         "forgets producers on failover",
         _around(Partition, "become_leader", _become_leader(_forget_producers)),
