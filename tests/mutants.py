@@ -255,10 +255,10 @@ MUTANTS = (
     Mutant(
         "acknowledges before replication",
         _replacing(Partition, "is_acknowledged", lambda _self, _offset: True),
-        3,
+        1,
     ),
     Mutant("serves past the high watermark", _replacing(ReadablePartition, "read", _read_all), 3),
-    Mutant("skips truncation", _no_truncation, 5),
+    Mutant("skips truncation", _no_truncation, 3),
     Mutant(
         "votes twice in an epoch",
         _replacing(voting, "_can_vote", _votes_again),
@@ -268,38 +268,38 @@ MUTANTS = (
     Mutant(
         "forgets producers on failover",
         _around(Partition, "become_leader", _become_leader(_forget_producers)),
-        4,
+        2,
     ),
-    Mutant("loses an fsync", _replacing(Segment, "sync", lambda _self: None), 9),
+    Mutant("loses an fsync", _replacing(Segment, "sync", lambda _self: None), 7),
     Mutant(
         "commits metadata without a majority",
         _replacing(Progress, "maybe_advance_high_watermark", _commits_alone),
-        9,
+        13,
     ),
     Mutant(
         "counts no follower",
         _replacing(Leadership, "replicated_up_to", lambda _self, leader_end: leader_end),
-        3,
+        1,
     ),
     Mutant(
         "knows no duplicates",
         _replacing(ProducerState, "check_client_batch", lambda _self, _batch: None),
-        3,
+        1,
     ),
     Mutant(
         "elects leaders out of sync",
         _replacing(EffectiveTopicConfig, "unclean_leader_election_enable", True),
-        9,
+        27,
     ),
     Mutant("tells a wrong high watermark", _replacing(ReadablePartition, "read", _tell_end), 1),
-    Mutant("skips records", _replacing(ReadablePartition, "read", _skip_ahead), 4),
+    Mutant("skips records", _replacing(ReadablePartition, "read", _skip_ahead), 2),
     Mutant("forgets metadata", _around(Replay, "take", _drops_records), 1),
     Mutant("never stops leading", _replacing(Partition, "_stop_leading", _never_stops_leading), 1),
     Mutant("fetches until the first error", _replacing(Fetcher, "run", _fetch_once), 1),
     Mutant(
         "never connects again",
         _replacing(ReconnectBackoff, "after", lambda _self, failures, _dice: failures * 1e6),
-        3,
+        2,
     ),
     Mutant(
         "sends no heartbeats",
@@ -309,6 +309,6 @@ MUTANTS = (
     Mutant(
         "takes every log for its own",
         _replacing(serving, "find_obstacle", lambda _log, _position: None),
-        4,
+        7,
     ),
 )

@@ -23,8 +23,16 @@ class Onlooker:
     """Of some partitions of a cluster, from `start` on."""
 
     def __init__(
-        self, world: World, cluster: SimulatedCluster, partitions: list[TopicPartition]
+        self,
+        world: World,
+        cluster: SimulatedCluster,
+        partitions: list[TopicPartition],
+        *,
+        counts_high_watermarks: bool,
     ) -> None:
+        """Where records are synced before they are acknowledged, a leader's high watermark is ahead
+        of its own sync, so that only what was acknowledged counts as committed."""
+        self._counts_high_watermarks = counts_high_watermarks
         self._world = world
         self._cluster = cluster
         self._committed = dict.fromkeys(partitions, 0)
@@ -55,7 +63,8 @@ class Onlooker:
                 name, log = partition.name, partition.log
                 if name in logs and log is not None:
                     logs[name][node.id] = log
-                    self._committed[name] = max(self._committed[name], log.high_watermark)
+                    if self._counts_high_watermarks:
+                        self._committed[name] = max(self._committed[name], log.high_watermark)
         if image is None:
             # Who is in an ISR, only a controller knows that nobody has deposed.
             return

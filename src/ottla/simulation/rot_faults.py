@@ -79,9 +79,13 @@ def _place_to_rot(trouble: Trouble, node: SimulatedNode, path: str) -> int:
 
 
 def _is_spare(trouble: Trouble, node: SimulatedNode) -> bool:
-    """Whether another node leads the partition, and so has all that was ever committed."""
+    """Whether another node leads the partition, on a disk that works, and so has all that was ever
+    committed. Alone in the ISR it may yet fail, so that there have to be two others."""
     leader = trouble.cluster.leader_of(*trouble.partition)
-    return leader is not None and leader is not node and leader.is_serving
+    if leader is None or leader is node or not leader.is_serving:
+        return False
+    led = trouble.cluster.replica_of(leader, trouble.partition)
+    return led is not None and led.log is not None and len(led.isr - {node.id}) > 1
 
 
 def _take_away(node: SimulatedNode, directory: str) -> None:

@@ -91,7 +91,8 @@ async def _story(world: World, plan: Plan) -> None:
     await admin.create_topic(TOPIC, partitions=plan.partitions, configs=configs)
     load = Load(world, cluster, TOPIC, plan)
     load.start()
-    Onlooker(world, cluster, load.partitions).start()
+    onlooker = Onlooker(world, cluster, load.partitions, counts_high_watermarks=not plan.is_durable)
+    onlooker.start()
     started = world.now
     troubles = [
         asyncio.get_running_loop().create_task(_suffer(world, cluster, plan, fault, started))

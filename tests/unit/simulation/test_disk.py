@@ -33,7 +33,7 @@ def crashed(history: Callable[[SimulatedDisk], None], seed: int) -> SimulatedDis
 def contents_found(history: Callable[[SimulatedDisk], None], path: str) -> set[bytes]:
     """What a file holds after the same history and many different crashes."""
     found = set()
-    for seed in range(300):
+    for seed in range(1_500):
         disk = crashed(history, seed)
         if disk.exists(path):
             found.add(disk.open(path).read_at(0, 1 << 20))
