@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -73,10 +74,15 @@ def alternate(
     what: str,
     report: Report,
 ) -> Samples[Sample]:
-    """One round of each side after the other, so that a disturbance of a while meets both."""
+    """One round of each side after the other, so that a disturbance of a while meets both.
+
+    What was written before is on the disk when a round begins. Otherwise the kernel, with as much
+    to write as it allows, holds back whoever is measured, and a round measures the disk.
+    """
     samples: Samples[Sample] = {side.name: [] for side in sides}
     for number in range(rounds):
         for side in sides:
+            os.sync()
             report(f"{what}: {side.name}, round {number + 1} of {rounds}")
             samples[side.name].append(measure(side))
     return samples

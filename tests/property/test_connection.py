@@ -204,9 +204,8 @@ def test_any_request_of_any_values_is_answered(seed: int) -> None:
     with robust_node(*NAMED) as (node, ids):
         values = RequestValues(seed, ids)
         for key, api in node.broker.apis.items():
-            cls = api.request_class
-            version = cls.versions.lowest + seed % (cls.versions.highest - cls.versions.lowest + 1)
-            request = values.message(cls, version)
+            version = api.versions[seed % len(api.versions)]
+            request = values.message(api.request_class, version)
             if isinstance(request, FetchRequest):
                 request.max_wait_ms = min(request.max_wait_ms, 60_000)
             if isinstance(request, UnregisterBrokerRequest) and request.broker_id == NODE_ID:
