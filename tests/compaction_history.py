@@ -14,7 +14,8 @@ from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
 from ottla.simulation.dice import SeededDice
 from ottla.simulation.disk import SimulatedDisk
 from ottla.simulation.disk_faults import PowerLost
-from ottla.storage.compaction import CleanerOffsets, compact, plan_compaction, swap_in
+from ottla.storage.cleaner_offsets import CleanerOffsets
+from ottla.storage.compaction import compact, plan_compaction, swap_in
 from ottla.storage.compaction.offset_map import ENTRY_BYTES_MAX
 from ottla.storage.file_names import FileKind
 from ottla.storage.interrupted_work import segment_files

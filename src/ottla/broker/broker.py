@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ottla.broker.active_controller import ActiveController
@@ -100,8 +101,14 @@ class Broker:
         self.apis: dict[int, HandledApi] = handled_apis(
             has_unstable=config.unstable_api_versions_enable
         )
-        self.controller_apis: dict[int, HandledApi] = {}
         self._background = background
+
+    @cached_property
+    def controller_apis(self) -> dict[int, HandledApi]:
+        # Loaded for the first listener of a controller's: a node may have none.
+        from ottla.broker.controller_apis import controller_apis
+
+        return controller_apis()
 
     @property
     def cluster_id(self) -> str:

@@ -12,14 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from ottla.broker.partition_log import PartitionLog
 from ottla.broker.pending import Pending
 from ottla.coordinator.runtime.placement import partition_for
-from ottla.coordinator.runtime.replay import Replay
-from ottla.coordinator.runtime.shard import Operation, Refuse, Shard
-from ottla.coordinator.runtime.state_machine import StateMachine, Timers
-from ottla.coordinator.runtime.transactional import TransactionalWriter, TransactionMarker
-from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partition import Partition
 from ottla.runtime.background import Background
@@ -30,10 +24,14 @@ from ottla.wire.schema import Message
 
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
+    from ottla.coordinator.runtime.shard import Operation, Refuse, Shard
+    from ottla.coordinator.runtime.state_machine import StateMachine, Timers
+    from ottla.coordinator.runtime.transactional import TransactionalWriter, TransactionMarker
+    from ottla.coordinator.runtime.waiting_answer import Reply
 
 _log = logging.getLogger(__name__)
 
-M = TypeVar("M", bound=StateMachine)
+M = TypeVar("M", bound="StateMachine")
 
 # Loading gives the loop back after this long.
 _STEP_SECONDS: Final = 0.002
@@ -132,18 +130,25 @@ class CoordinatorShards(Generic[M]):
         if not partition.is_leader or partition.log is None:
             self.forget(partition)
         elif index not in self._shards:
-            shard = self._shards[index] = Shard(
-                partition.name,
-                PartitionLog(self._broker, partition),
-                self._broker.clock,
-                partial(self._make_machine, partition),
-                write_timeout_ms=self._write_timeout_ms,
-                codec=self._codec,
-            )
+            shard = self._shards[index] = self._make_shard(partition)
             if partition.log.log_start_offset == partition.log.log_end_offset:
                 shard.finish_loading()
             else:
                 self._broker.tasks.start(f"load {partition.name}", self._load(shard, partition))
+
+    def _make_shard(self, partition: Partition) -> Shard[M]:
+        # Loaded with the first partition, as the state machines are.
+        from ottla.broker.partition_log import PartitionLog
+        from ottla.coordinator.runtime.shard import Shard
+
+        return Shard(
+            partition.name,
+            PartitionLog(self._broker, partition),
+            self._broker.clock,
+            partial(self._make_machine, partition),
+            write_timeout_ms=self._write_timeout_ms,
+            codec=self._codec,
+        )
 
     def close(self) -> None:
         """The node stops. Whoever waits is told to look for another coordinator."""
@@ -172,6 +177,8 @@ class CoordinatorShards(Generic[M]):
             _log.info("%s: its coordinator was loaded in %d ms", partition.name, took_ms)
 
     async def _replay(self, shard: Shard[M], partition: Partition) -> None:
+        from ottla.coordinator.runtime.replay import Replay
+
         log = partition.require_log()
         replay = Replay(partition.name, shard.machine, start_offset=log.log_start_offset)
         # Nothing but this shard appends, and it does not before it is loaded.

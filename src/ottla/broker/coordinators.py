@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ottla.broker.coordinator_shards import CoordinatorShards
 from ottla.broker.transaction_coordinators import TransactionCoordinators
-from ottla.coordinator.runtime.outcome import Outcome
-from ottla.coordinator.runtime.state_machine import Timers
 from ottla.metadata import MetadataDelta
 from ottla.replication.partition import Partition
 from ottla.runtime.background import Background
@@ -21,6 +19,8 @@ from ottla.wire.records import Codec
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
     from ottla.coordinator.groups.coordinator import GroupCoordinator
+    from ottla.coordinator.runtime.outcome import Outcome
+    from ottla.coordinator.runtime.state_machine import Timers
 
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
 _STEP_SECONDS: Final = 0.002

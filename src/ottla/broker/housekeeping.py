@@ -65,8 +65,21 @@ def connection_idle_seconds(config: NodeConfig) -> float:
     return idle_ms / 1_000 if idle_ms >= 0 else inf
 
 
+def start_housekeeping(
+    broker: Broker, background: Background, metrics: Metrics, config: NodeConfig
+) -> None:
+    """Once a node's logs are open. The chores end with the node's tasks."""
+    Housekeeping(
+        broker,
+        background,
+        metrics,
+        intervals=Intervals.of(config),
+        connection_idle_seconds=connection_idle_seconds(config),
+    ).start()
+
+
 class Housekeeping:
-    """Started by the node once its logs are open; its tasks end with the node's."""
+    """Made when the node serves; its tasks end with the node's."""
 
     def __init__(
         self,

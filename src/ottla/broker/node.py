@@ -10,15 +10,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from ottla.broker.active_controller import ActiveController
 from ottla.broker.broker import Broker
 from ottla.broker.connection import ClientConnection
-from ottla.broker.controller_apis import controller_apis
-from ottla.broker.handling import load_all
-from ottla.broker.housekeeping import Housekeeping, Intervals, connection_idle_seconds
+from ottla.broker.handling import HandledApi, load_all
 from ottla.broker.identity import controller_endpoint, identify
 from ottla.broker.quorum_config import raft_config
 from ottla.broker.quorum_peers import QuorumPeers
@@ -27,13 +25,12 @@ from ottla.client.probe import is_gone
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import Listener as ConfiguredListener
 from ottla.controller.broker_liveness import BrokerLiveness
-from ottla.controller.chores import ControllerChores
 from ottla.controller.controller import Controller
 from ottla.controller.metadata_log import MetadataLogConfig
 from ottla.controller.metadata_log_loading import open_metadata_log
 from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.quorum_seams import Seams
-from ottla.controller.service import ControllerService
+from ottla.controller.service import OPERATIONS, ControllerService, operation_of
 from ottla.model import KafkaError, NodeId
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
@@ -57,8 +54,7 @@ _PROBE_SECONDS = 1.0
 _ELECTION_STEP_SECONDS = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(NamedTuple):
     """All seams of a node."""
 
     disk: Disk
@@ -114,7 +110,7 @@ class Node:
         except BaseException:
             await self.stop()
             raise
-        self._housekeeping().start()
+        self._tasks.start("settle", self._settle())
 
     def _open_metadata(self, logs: LogStore) -> None:
         world, config = self._world, self.config
@@ -158,7 +154,6 @@ class Node:
         self._quorum.listen_leader(self._look_for_failure)
         self._listener_name = raft.listener_name
         controller = Controller(seams, self._quorum, cluster_id=cluster_id, node=config)
-        self._chores = ControllerChores(controller, world.clock)
         liveness = BrokerLiveness(
             controller,
             world.clock,
@@ -169,7 +164,7 @@ class Node:
 
     def _make_broker(self, service: ControllerService, logs: LogStore) -> Broker:
         world, config = self._world, self.config
-        broker = Broker(
+        return Broker(
             node_id=NodeId(config.node_id),
             config=config,
             service=service,
@@ -196,8 +191,6 @@ class Node:
             connections_max=world.connections_max,
             metrics=self.metrics,
         )
-        broker.controller_apis = controller_apis()
-        return broker
 
     async def _join(self, logs: LogStore) -> None:
         """Takes part in the quorum, and is known to the controller when this returns."""
@@ -219,8 +212,6 @@ class Node:
             ],
         )
         if config.is_controller:
-            self._tasks.start("preferred leaders", self._chores.elect_preferred())
-            self._tasks.start("unclean leaders", self._chores.elect_unclean())
             self._tasks.start(
                 "register controller",
                 self._registration.register_controller(config.listeners.advertised_controller),
@@ -252,8 +243,6 @@ class Node:
         for configured, listener in self._listeners:
             if configured in self.config.listeners.broker:
                 broker.connection_limits.open(listener)
-        apis = (*broker.apis.values(), *broker.controller_apis.values())
-        self._tasks.start("load handlers", load_all(apis, self._world.clock))
 
     async def stop(self) -> None:
         """Answers what was asked, closes everything and leaves directories that need no repair."""
@@ -376,14 +365,26 @@ class Node:
             for advertised in self.config.listeners.advertised
         ]
 
-    def _housekeeping(self) -> Housekeeping:
-        return Housekeeping(
-            self.broker,
-            self._world.background,
-            self.metrics,
-            intervals=Intervals.of(self.config),
-            connection_idle_seconds=connection_idle_seconds(self.config),
-        )
+    async def _settle(self) -> None:
+        """Loads and begins what a node that serves can do without for a moment."""
+        broker = self.broker
+        apis: list[HandledApi] = []
+        if self.config.is_broker:
+            apis += broker.apis.values()
+        if self.config.listeners.controller:
+            apis += broker.controller_apis.values()
+        await load_all(apis, self._world.clock)
+        for key in OPERATIONS:
+            operation_of(key)
+            await self._world.clock.sleep(0)
+        from ottla.broker.housekeeping import start_housekeeping
+        from ottla.controller.chores import ControllerChores
+
+        if self.config.is_controller:
+            chores = ControllerChores(broker.service.controller, self._world.clock)
+            self._tasks.start("preferred leaders", chores.elect_preferred())
+            self._tasks.start("unclean leaders", chores.elect_unclean())
+        start_housekeeping(broker, self._world.background, self.metrics, self.config)
 
     def _task_failed(self, name: str, error: BaseException) -> None:
         _log.error("%s failed", name, exc_info=error)

@@ -5,6 +5,7 @@ That takes a way to the controller for ISR changes, and a fetcher for each leade
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from ottla.broker.broker_peers import inter_broker_address
@@ -14,8 +15,6 @@ from ottla.client.peer import ReconnectBackoff
 from ottla.metadata import PartitionRegistration
 from ottla.model import NodeId
 from ottla.replication.controller_isr_changes import ControllerIsrChanges
-from ottla.replication.fetchers import Fetchers
-from ottla.replication.follower_context import FetchLimits, FollowerContext
 from ottla.replication.leadership import LeaderContext
 from ottla.replication.partition import Partition
 from ottla.runtime.network import Network
@@ -23,6 +22,7 @@ from ottla.wire.messages.alter_partition import AlterPartitionRequest, AlterPart
 
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
+    from ottla.replication.fetchers import Fetchers
 
 _UNREGISTERED: Final = -1
 _BACKOFF: Final = ReconnectBackoff(first_ms=10, max_ms=500, connect_timeout_ms=2_000)
@@ -52,7 +52,15 @@ class Replication:
             isr_changes,
             config.replica_lag_time_max_ms,
         )
-        self._fetchers = Fetchers(
+
+    @cached_property
+    def _fetchers(self) -> Fetchers:
+        # Loaded with the first partition: a node without any starts without them.
+        from ottla.replication.fetchers import Fetchers
+        from ottla.replication.follower_context import FetchLimits, FollowerContext
+
+        broker, config = self._broker, self._broker.config
+        return Fetchers(
             FollowerContext(
                 broker.node_id,
                 self.broker_epoch,

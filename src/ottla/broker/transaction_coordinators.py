@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ottla.broker.coordinator_shards import CoordinatorShards
-from ottla.coordinator.runtime.state_machine import Timers
 from ottla.metadata.features import TRANSACTION_VERSION
 from ottla.replication.partition import Partition
 from ottla.runtime.background import Background
@@ -17,6 +16,7 @@ from ottla.wire.records import Codec
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
     from ottla.broker.transaction_markers import MarkerSender
+    from ottla.coordinator.runtime.state_machine import Timers
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
     from ottla.coordinator.transactions.markers import TransactionMarkers
     from ottla.coordinator.transactions.metrics import TransactionMetrics

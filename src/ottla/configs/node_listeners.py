@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ottla.configs.errors import InvalidConfigError
 from ottla.configs.listeners import (
@@ -37,8 +37,7 @@ class _ListenerSettings:
     security_inter_broker_protocol = Setting[str]("security.inter.broker.protocol")
 
 
-@dataclass(frozen=True, slots=True)
-class NodeListeners:
+class NodeListeners(NamedTuple):
     """`broker` and `controller` are bound by the node; `advertised` is what clients are told.
 
     `controller_names` are the names of controllers' listeners, here or on other nodes. Controllers

@@ -13,8 +13,7 @@ rots takes nothing with it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ottla.controller.received_snapshot import ReceivedSnapshot
 from ottla.controller.record_batches import (
@@ -49,8 +48,7 @@ _SNAPSHOT_WORTH_BYTES: Final = 1 << 20
 _SNAPSHOT_WORTH_TIMES: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataLogConfig:
+class MetadataLogConfig(NamedTuple):
     """With Kafka's names and defaults."""
 
     log_segment_bytes: int = 1 << 30

@@ -8,7 +8,6 @@ records, applies them, and sends the response when they are safe.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from ottla.configs import NodeConfig
@@ -21,8 +20,7 @@ Request = TypeVar("Request", bound=Message)
 Response = TypeVar("Response", bound=Message)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What an operation may know besides the image."""
 
     cluster_id: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ottla.raft import Destination
 from ottla.runtime.background import Background
@@ -14,8 +13,7 @@ from ottla.runtime.tasks import Tasks
 from ottla.wire.schema import Message
 
 
-@dataclass(frozen=True, slots=True)
-class Seams:
+class Seams(NamedTuple):
     """The world, and whoever owns the tasks of the quorum and of the controller."""
 
     disk: Disk

@@ -7,31 +7,13 @@ process.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 from typing import Any, Final, Protocol
 
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
 from ottla.controller.operation import Operation
-from ottla.controller.operations.allocate_producer_ids import allocate_producer_ids
-from ottla.controller.operations.alter_configs import (
-    incremental_alter_configs,
-    legacy_alter_configs,
-)
-from ottla.controller.operations.alter_partition import alter_partition
-from ottla.controller.operations.alter_partition_reassignments import (
-    alter_partition_reassignments,
-)
-from ottla.controller.operations.assign_replicas_to_dirs import assign_replicas_to_dirs
-from ottla.controller.operations.create_partitions import create_partitions
-from ottla.controller.operations.create_topics import create_topics
-from ottla.controller.operations.delete_topics import delete_topics
-from ottla.controller.operations.elect_leaders import elect_leaders
-from ottla.controller.operations.list_partition_reassignments import (
-    list_partition_reassignments,
-)
-from ottla.controller.operations.register_controller import register_controller
-from ottla.controller.operations.update_features import update_features
 from ottla.controller.quorum_description import describe_quorum
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
@@ -40,20 +22,27 @@ from ottla.wire.messages.describe_quorum import DescribeQuorumRequest
 from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest
 from ottla.wire.schema import Message
 
-OPERATIONS: Final[dict[int, Operation[Any, Any]]] = {
-    ApiKey.CREATE_TOPICS: create_topics,
-    ApiKey.DELETE_TOPICS: delete_topics,
-    ApiKey.CREATE_PARTITIONS: create_partitions,
-    ApiKey.ALTER_CONFIGS: legacy_alter_configs,
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: incremental_alter_configs,
-    ApiKey.UPDATE_FEATURES: update_features,
-    ApiKey.ALLOCATE_PRODUCER_IDS: allocate_producer_ids,
-    ApiKey.CONTROLLER_REGISTRATION: register_controller,
-    ApiKey.ALTER_PARTITION: alter_partition,
-    ApiKey.ASSIGN_REPLICAS_TO_DIRS: assign_replicas_to_dirs,
-    ApiKey.ELECT_LEADERS: elect_leaders,
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: alter_partition_reassignments,
-    ApiKey.LIST_PARTITION_REASSIGNMENTS: list_partition_reassignments,
+# By their module under `operations` and their name there: see `operation_of`.
+OPERATIONS: Final[dict[int, tuple[str, str]]] = {
+    ApiKey.CREATE_TOPICS: ("create_topics", "create_topics"),
+    ApiKey.DELETE_TOPICS: ("delete_topics", "delete_topics"),
+    ApiKey.CREATE_PARTITIONS: ("create_partitions", "create_partitions"),
+    ApiKey.ALTER_CONFIGS: ("alter_configs", "legacy_alter_configs"),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: ("alter_configs", "incremental_alter_configs"),
+    ApiKey.UPDATE_FEATURES: ("update_features", "update_features"),
+    ApiKey.ALLOCATE_PRODUCER_IDS: ("allocate_producer_ids", "allocate_producer_ids"),
+    ApiKey.CONTROLLER_REGISTRATION: ("register_controller", "register_controller"),
+    ApiKey.ALTER_PARTITION: ("alter_partition", "alter_partition"),
+    ApiKey.ASSIGN_REPLICAS_TO_DIRS: ("assign_replicas_to_dirs", "assign_replicas_to_dirs"),
+    ApiKey.ELECT_LEADERS: ("elect_leaders", "elect_leaders"),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: (
+        "alter_partition_reassignments",
+        "alter_partition_reassignments",
+    ),
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: (
+        "list_partition_reassignments",
+        "list_partition_reassignments",
+    ),
 }
 # What goes to the quorum's replica, whoever leads.
 QUORUM_APIS: Final = frozenset(
@@ -76,6 +65,16 @@ BROKER_APIS: Final = frozenset(
         ApiKey.DESCRIBE_QUORUM,
     }
 )
+
+
+@cache
+def operation_of(key: int) -> Operation[Any, Any]:
+    """Loaded when it is first asked for: a node serves before all of them are."""
+    module, name = OPERATIONS[key]
+    operation: Operation[Any, Any] = getattr(
+        import_module(f"ottla.controller.operations.{module}"), name
+    )
+    return operation
 
 
 class Watched(Protocol):
@@ -122,7 +121,7 @@ class ControllerService:
                 return await self.liveness.unregister(request)
             case DescribeQuorumRequest():
                 return describe_quorum(self.controller.quorum, request)
-        response: Message = await self.controller.submit(OPERATIONS[key], request)
+        response: Message = await self.controller.submit(operation_of(key), request)
         return response
 
     async def _heartbeat(

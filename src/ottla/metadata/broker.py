@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ottla.model import Uuid
@@ -39,8 +38,7 @@ class VersionRange(NamedTuple):
         return f"{self[0]}-{self[1]}"
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerRegistration:
+class BrokerRegistration(NamedTuple):
     """One incarnation of a broker. `epoch` is the offset at which it registered."""
 
     id: int
@@ -112,8 +110,7 @@ class BrokerRegistration:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ControllerRegistration:
+class ControllerRegistration(NamedTuple):
     """One incarnation of a controller."""
 
     id: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ottla.raft.progress import ReplicaProgress
@@ -20,8 +19,7 @@ class ReplicaDescription(NamedTuple):
     last_caught_up_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class QuorumDescription:
+class QuorumDescription(NamedTuple):
     leader_id: int
     epoch: int
     high_watermark: int | None

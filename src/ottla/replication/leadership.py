@@ -7,8 +7,7 @@ watermark is at or below the end of every replica of the maximal ISR.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ottla.metadata import BrokerRegistration, PartitionRegistration
 from ottla.model import ErrorCode, KafkaError, NodeId, TopicPartition
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from ottla.replication.partition import Partition
 
 
-@dataclass(frozen=True, slots=True)
-class LeaderContext:
+class LeaderContext(NamedTuple):
     """What the partitions that a node leads ask of the node."""
 
     node_id: NodeId

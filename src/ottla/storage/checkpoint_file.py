@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from ottla.runtime.disk import Disk
 from ottla.storage.durable_file import read_file, replace_file
@@ -24,8 +23,7 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 Entry = TypeVar("Entry")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointFile(Generic[Entry]):
+class CheckpointFile(NamedTuple, Generic[Entry]):
     """A list of entries at one path. Holds nothing open; a missing file is an empty list."""
 
     disk: Disk

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ottla.model import TopicPartition, Uuid
 from ottla.runtime.disk import Disk
@@ -30,8 +30,7 @@ class _NoCheckpoint:
     def lower(self, partition: TopicPartition, recovery_point: int) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class FutureLog:
+class FutureLog(NamedTuple):
     name: PartitionDirectoryName
     log: Log
 

@@ -25,7 +25,7 @@ from typing import ClassVar
 from ottla.model import Buffer
 from ottla.runtime.disk import File
 from ottla.storage.errors import CorruptIndexError
-from ottla.storage.rewriting import rewrite
+from ottla.storage.rewriting import rewrite, sync_file
 
 BLOCK_SIZE = 4096
 ENTRIES_READ_SIZE = 16 * BLOCK_SIZE
@@ -35,11 +35,19 @@ class IndexFile:
     """A sorted file of entries of one struct, open for appending and lookup.
 
     Owns its file from construction to `close`. An `OSError` of the disk leaves the waiting entries
-    in place, so that a later `flush` repeats the write. `file` may be synced by a worker after
-    `flush`; everything else belongs to the thread that appends.
+    in place, so that a later `flush` repeats the write. After `flush` a worker may `sync`;
+    everything else belongs to the thread that appends.
     """
 
-    __slots__ = ("_block_size", "_last", "_pending", "_size_found", "_written", "file")
+    __slots__ = (
+        "_block_size",
+        "_is_synced",
+        "_last",
+        "_pending",
+        "_size_found",
+        "_written",
+        "file",
+    )
 
     ENTRY: ClassVar[struct.Struct]
 
@@ -49,6 +57,8 @@ class IndexFile:
         self._block_size = BLOCK_SIZE - BLOCK_SIZE % entry_size
         self._pending = bytearray()
         self._size_found = file.size()
+        # Of a file that is empty there is nothing to lose.
+        self._is_synced = not self._size_found
         self._written = self._size_found - self._size_found % entry_size
         self._last = self._read_last()
 
@@ -72,16 +82,30 @@ class IndexFile:
         self.file.write_at(self._written, [self._pending])
         self._written += len(self._pending)
         self._pending = bytearray()
+        self._is_synced = False
         return True
 
     def sync(self) -> None:
-        self.flush()
-        self.file.sync()
+        """Returns when everything flushed before is on the device. Most syncs of a log find no new
+        entries here."""
+        if not self._is_synced:
+            # Said now and not later: what is written meanwhile has to be synced again.
+            self._is_synced = True
+            try:
+                sync_file(self.file)
+            except OSError:
+                self._is_synced = False
+                raise
+
+    def note_synced(self) -> None:
+        """It is on the device; nobody wrote meanwhile."""
+        self._is_synced = True
 
     def rewrite(self) -> None:
         """Writes every entry again, for the next sync to make it durable."""
         self.flush()
         rewrite(self.file, 0, self._written)
+        self._is_synced = False
 
     def close(self) -> None:
         self.flush()
@@ -172,6 +196,7 @@ class IndexFile:
         else:
             if size or self._written or self._size_found:
                 self.file.truncate(size)
+                self._is_synced = False
             self._pending = bytearray()
             self._written = self._size_found = size
         self._last = self._read_last()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType
@@ -12,8 +11,7 @@ NEVER_MS: Final = 2**63 - 1
 UNLIMITED: Final = -1
 
 
-@dataclass(frozen=True, slots=True)
-class LogConfig:
+class LogConfig(NamedTuple):
     """Immutable: a dynamic change gives the log a new one."""
 
     segment_bytes: int = 1 << 30

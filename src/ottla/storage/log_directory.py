@@ -21,7 +21,7 @@ from ottla.storage.clean_shutdown import (
     remove_clean_shutdown,
     write_clean_shutdown,
 )
-from ottla.storage.compaction import CleanerOffsets
+from ottla.storage.cleaner_offsets import CleanerOffsets
 from ottla.storage.durable_file import make_directories
 from ottla.storage.errors import CorruptCheckpointError, StorageError
 from ottla.storage.file_names import (

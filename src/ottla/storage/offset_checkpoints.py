@@ -24,9 +24,10 @@ class OffsetCheckpointName(StrEnum):
 class OffsetCheckpoint:
     """One of those files. Reads and writes all of it; keeps nothing."""
 
-    __slots__ = ("_file",)
+    __slots__ = ("_disk", "_file")
 
     def __init__(self, disk: Disk, directory: str, name: OffsetCheckpointName) -> None:
+        self._disk = disk
         self._file = CheckpointFile(disk, f"{directory}/{name}", _format_entry, _parse_entry)
 
     @property
@@ -38,8 +39,9 @@ class OffsetCheckpoint:
         return dict(self._file.read())
 
     def write(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Replaces the file, durably."""
-        self._file.write(offsets.items())
+        """Replaces the file, durably. Without any offsets none is made: that says the same."""
+        if offsets or self._disk.exists(self.path):
+            self._file.write(offsets.items())
 
 
 def _format_entry(entry: tuple[TopicPartition, int]) -> str:

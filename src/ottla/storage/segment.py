@@ -127,6 +127,9 @@ class Segment:
 
     def _begin_empty(self) -> None:
         self._log_file = self._disk.open(self.path(FileKind.LOG), create=True)
+        files = (self._log_file, self.offset_index.file, self.time_index.file)
+        # Of empty files there is nothing to lose but their names.
+        self._is_synced = not (any(each.size() for each in files) or self.config.preallocate)
         if self._log_file.size():
             self._log_file.truncate(0)
         if self.config.preallocate:
@@ -402,13 +405,14 @@ class Segment:
 
         A file that is not open has not changed, or is gone with a segment that was let go of.
         """
-        files = (self._log_file, *(index.file for index in self._open_indexes()))
+        log_file, indexes = self._log_file, self._open_indexes()
         # Said now and not later: what is written meanwhile has to be synced again.
         was_synced, self._is_synced = self._is_synced, True
         try:
-            for file in () if was_synced else files:
-                if file is not None:
-                    sync_file(file)
+            if log_file is not None and not was_synced:
+                sync_file(log_file)
+            for index in () if was_synced else indexes:
+                index.sync()
         except OSError:
             self._is_synced = False
             raise
@@ -428,6 +432,8 @@ class Segment:
     def note_synced(self) -> None:
         """All files of the directory are on the device, names included; nobody wrote meanwhile."""
         self._is_synced = self._name_is_durable = True
+        for index in self._open_indexes():
+            index.note_synced()
         if self._transaction_index is not None:
             self._transaction_index.note_synced()
 

@@ -13,8 +13,8 @@ import pytest
 
 from ottla.model import Offset, TimestampMs, TopicPartition
 from ottla.simulation.disk import SimulatedDisk
+from ottla.storage.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction import (
-    CleanerOffsets,
     CompactionCancelledError,
     compact,
     swap_groups,

@@ -244,7 +244,7 @@ def test_letting_go_of_many_compacted_logs_writes_their_cleaner_offsets_once(
 
 
 def test_a_directory_knows_the_room_that_it_has(disk: SimulatedDisk) -> None:
-    directory = opened(disk)
+    directory = with_records(disk)
     disk.limit_space(1 << 20)
 
     assert directory.usable_bytes == 1 << 20
@@ -261,7 +261,7 @@ def test_deleted_records_stay_deleted(disk: SimulatedDisk) -> None:
 
 
 def test_a_corrupt_checkpoint_costs_a_scan_and_no_data(disk: SimulatedDisk) -> None:
-    with_records(disk)
+    with_records(disk).write_checkpoints()
     disk.kill()
     file = disk.open("/logs/recovery-point-offset-checkpoint")
     file.write_at(0, [b"nonsense"])

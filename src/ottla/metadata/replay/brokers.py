@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ottla.metadata.broker import BrokerRegistration, ControllerRegistration
 from ottla.metadata.delta import MetadataDelta
 from ottla.metadata.errors import MetadataError
@@ -35,14 +33,14 @@ def apply_broker_removal(
 
 @applies(FenceBrokerRecord)
 def apply_fencing(image: MetadataImage, record: FenceBrokerRecord, delta: MetadataDelta) -> None:
-    _put(image, replace(_broker(image, record.id, record.epoch), fenced=True), delta)
+    _put(image, _broker(image, record.id, record.epoch)._replace(fenced=True), delta)
 
 
 @applies(UnfenceBrokerRecord)
 def apply_unfencing(
     image: MetadataImage, record: UnfenceBrokerRecord, delta: MetadataDelta
 ) -> None:
-    _put(image, replace(_broker(image, record.id, record.epoch), fenced=False), delta)
+    _put(image, _broker(image, record.id, record.epoch)._replace(fenced=False), delta)
 
 
 @applies(BrokerRegistrationChangeRecord)
@@ -51,8 +49,7 @@ def apply_broker_change(
 ) -> None:
     broker = _broker(image, record.broker_id, record.broker_epoch)
     cordoned = record.cordoned_log_dirs
-    changed = replace(
-        broker,
+    changed = broker._replace(
         fenced=_switched(broker.fenced, record.fenced, "fenced"),
         in_controlled_shutdown=_switched(
             broker.in_controlled_shutdown, record.in_controlled_shutdown, "in_controlled_shutdown"

@@ -5,7 +5,6 @@ the log's owner, `compact` does the work on files alone, in any process, and `sw
 effect, on the owner's thread again. Then `CleanerOffsets.advance` notes how far the log is clean.
 """
 
-from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.plan import CompactionPlan, plan_compaction
 from ottla.storage.compaction.result import (
     CleanedGroup,
@@ -18,7 +17,6 @@ from ottla.storage.compaction.two_passes import compact
 
 __all__ = [
     "CleanedGroup",
-    "CleanerOffsets",
     "CompactionCancelledError",
     "CompactionPlan",
     "CompactionResult",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from ottla.model import Buffer
@@ -28,7 +27,7 @@ class CleanedSegment:
             plan.directory,
             group[0].base_offset,
             # It will hardly grow to what is reserved for an active segment.
-            replace(plan.config, preallocate=False),
+            plan.config._replace(preallocate=False),
             created_ms=group[-1].created_ms,
             state=FileState.CLEANED,
         )

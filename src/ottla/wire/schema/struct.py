@@ -16,8 +16,7 @@ decoder of a version are each made when they are first called.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
 from ottla.wire.schema.versions import Versions, versions
 
@@ -25,8 +24,7 @@ ALL_VERSIONS = versions("0+")
 _UNSET: Any = object()
 
 
-@dataclass(frozen=True, slots=True)
-class FieldOptions:
+class FieldOptions(NamedTuple):
     """What a declaration says about a field besides its type."""
 
     default: Any = None

@@ -6,8 +6,7 @@ A declaration names them as annotations (`acks: Int16`), which a type checker re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 from ottla.model import Buffer
 from ottla.model import Uuid as RawUuid
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 TEXT_BYTES_MAX = 32767
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(NamedTuple):
     """A value of constant size, with its `struct` code. Runs of these are packed in one go."""
 
     name: str
@@ -27,25 +25,23 @@ class Fixed:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
 class Text:
     """UTF-8 after its length, of TEXT_BYTES_MAX at most whatever form the length has."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+
+class Blob(NamedTuple):
     """Bytes after their length: copied out, unless they are `records`, which stay a view."""
 
     records: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(NamedTuple):
     element: FieldType
 
 
-@dataclass(frozen=True, slots=True)
-class Nested:
+class Nested(NamedTuple):
     struct: type[Struct]
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from ottla.broker.handlers.describe_cluster import EndpointType
 from ottla.model import ErrorCode
@@ -31,7 +29,7 @@ def test_what_may_be_done_is_told_to_who_asks(node: OneNode) -> None:
 
 def test_fenced_brokers_are_shown_to_who_asks(node: OneNode) -> None:
     brokers = node.image.brokers
-    brokers[7] = replace(brokers[NODE_ID], id=7, fenced=True)
+    brokers[7] = brokers[NODE_ID]._replace(id=7, fenced=True)
 
     unasked = node.ask(DescribeClusterRequest(), 2)
     asked = node.ask(DescribeClusterRequest(include_fenced_brokers=True), 2)
