@@ -10,7 +10,7 @@ state is then still what it was, and the owner decides about the directory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ottla.model import NO_TIMESTAMP, Buffer, ErrorCode, KafkaError, TopicPartition
@@ -46,6 +46,10 @@ class AppendResult(NamedTuple):
     last_offset: int
     log_append_time_ms: int
     is_duplicate: bool
+
+
+# As with `new_header`: every append makes one.
+_new_result: Callable[[type[AppendResult], tuple[object, ...]], AppendResult] = tuple.__new__
 
 
 class Log(ReadableLog):
@@ -123,7 +127,7 @@ class Log(ReadableLog):
         """
         config = self.config
         header = check_batch(records, config, origin=origin, now_ms=now_ms)
-        if header.has_producer_id:
+        if header.producer_id >= 0:
             duplicate = self.producers.check(
                 records,
                 header,
@@ -144,9 +148,8 @@ class Log(ReadableLog):
             BatchHeader, (first_offset, header.batch_length, leader_epoch, *header[3:])
         )
         self._append(place_batch(records, placed), records, (placed,), now_ms)
-        return AppendResult(
-            first_offset, placed.last_offset, now_ms if stamps else NO_TIMESTAMP, False
-        )
+        last_offset, time_ms = self.log_end_offset - 1, now_ms if stamps else NO_TIMESTAMP
+        return _new_result(AppendResult, (first_offset, last_offset, time_ms, False))
 
     def append_as_follower(self, records: Buffer, *, now_ms: int) -> int:
         """Appends batches as the leader has them, offsets and epochs included, and returns the new

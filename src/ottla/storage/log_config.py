@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType
@@ -11,7 +12,8 @@ NEVER_MS: Final = 2**63 - 1
 UNLIMITED: Final = -1
 
 
-class LogConfig(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LogConfig:
     """Immutable: a dynamic change gives the log a new one."""
 
     segment_bytes: int = 1 << 30

@@ -127,6 +127,20 @@ def test_offsets_are_written_to_a_file_and_reset_from_it(
     assert "successful" in deleted
 
 
+def test_all_groups_are_deleted_at_once(
+    consumer_groups: Tool, node: RunningNode, topic: str
+) -> None:
+    names = {f"{topic}-first", f"{topic}-second"}
+    for name in names:
+        member_of(node, name, topic, "consumer").close()
+
+    deleted = consumer_groups("--delete", "--all-groups", "--timeout", "20000")
+
+    assert all(f"'{name}'" in deleted for name in names)
+    assert "successful" in deleted
+    assert not names & set(consumer_groups("--list", "--timeout", "20000").splitlines())
+
+
 def test_groups_are_listed_by_state_and_type(
     consumer_groups: Tool, node: RunningNode, topic: str
 ) -> None:

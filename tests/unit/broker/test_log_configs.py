@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ottla.broker.log_configs import LogConfigs, log_config_of
@@ -109,7 +111,7 @@ def test_every_setting_of_a_log_follows_some_config() -> None:
     )
 
     default = LogConfig()
-    same = [name for name in LogConfig._fields if getattr(found, name) == getattr(default, name)]
+    same = [name for name in LogConfig.__slots__ if getattr(found, name) == getattr(default, name)]
     assert same == []
 
 
@@ -120,7 +122,7 @@ def test_jitter_is_rolled_for_each_log_and_is_less_than_its_limit() -> None:
     jitters = {each.segment_jitter_ms for each in rolled}
     assert len(jitters) > 10
     assert max(jitters) < 1000
-    assert len({each._replace(segment_jitter_ms=0) for each in rolled}) == 1
+    assert len({replace(each, segment_jitter_ms=0) for each in rolled}) == 1
 
 
 def test_a_stored_value_that_makes_no_sense_leaves_the_defaults() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def end_offset(log: Log, *, first_dirty_offset: int = 0, now_ms: int = NOW_MS) -
 
 def test_log_without_the_policy_is_left_alone() -> None:
     log = segmented_log(1_000, 2_000)
-    log.config = log.config._replace(compact=False)
+    log.config = dataclasses.replace(log.config, compact=False)
     assert end_offset(log) is None
 
 
@@ -71,7 +72,7 @@ def test_segment_that_is_partly_clean_counts_as_both() -> None:
     append(log, batch_of(b"1", b"2", key=b"key"))
     roll_and_commit(log)
     assert end_offset(log, first_dirty_offset=1) == 2
-    log.config = log.config._replace(min_cleanable_dirty_ratio=0.5)
+    log.config = dataclasses.replace(log.config, min_cleanable_dirty_ratio=0.5)
     assert end_offset(log, first_dirty_offset=1) is None
 
 

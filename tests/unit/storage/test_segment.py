@@ -63,6 +63,40 @@ def test_a_new_segment_has_a_log_and_two_indexes(disk: SimulatedDisk) -> None:
     ]
 
 
+def test_of_an_empty_segment_the_names_alone_are_synced(disk: SimulatedDisk) -> None:
+    segment = Segment.create(disk, "/t-0", BASE, CONFIG, created_ms=0)
+    before = disk.counters.syncs, disk.counters.directory_syncs
+
+    segment.sync()
+
+    assert (disk.counters.syncs - before[0], disk.counters.directory_syncs - before[1]) == (0, 1)
+
+
+def test_an_index_without_new_entries_is_not_synced(disk: SimulatedDisk, segment: Segment) -> None:
+    segment.flush()
+    segment.sync()
+    before = disk.counters.syncs
+
+    add(segment, BASE + 20, timestamp=2_000)
+    segment.sync()
+
+    # The entry of that batch, if it has one, waits in memory.
+    assert disk.counters.syncs - before == 1
+    segment.become_inactive()
+    segment.sync()
+    assert disk.counters.syncs - before > 2
+
+
+def test_emptied_files_are_synced_as_any_change_is(disk: SimulatedDisk, segment: Segment) -> None:
+    segment.flush()
+    segment.sync()
+    before = disk.counters.syncs
+
+    Segment.create(disk, "/t-0", BASE, CONFIG, created_ms=0).sync()
+
+    assert disk.counters.syncs - before == 3
+
+
 def test_what_a_crash_left_under_a_new_segments_names_is_emptied(
     disk: SimulatedDisk, segment: Segment
 ) -> None:

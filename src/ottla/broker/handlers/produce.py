@@ -80,10 +80,9 @@ def _append_all(
                 answer.base_offset = -1
                 continue
             log = partition.require_log()
-            answer.base_offset = result.first_offset
-            answer.log_append_time_ms = result.log_append_time_ms
+            answer.base_offset, last_offset, answer.log_append_time_ms, _ = result
             answer.log_start_offset = log.log_start_offset
-            is_replicated = acks != ACKS_ALL or partition.is_acknowledged(result.last_offset + 1)
+            is_replicated = acks != ACKS_ALL or partition.is_acknowledged(last_offset + 1)
             if not is_replicated or log.config.syncs_before_acknowledging:
                 acknowledgement = acknowledgement or Acknowledgement(broker)
                 acknowledgement.expect(partition, answer, result, is_replicated=is_replicated)

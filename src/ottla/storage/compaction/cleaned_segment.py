@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from ottla.model import Buffer
@@ -27,7 +28,7 @@ class CleanedSegment:
             plan.directory,
             group[0].base_offset,
             # It will hardly grow to what is reserved for an active segment.
-            plan.config._replace(preallocate=False),
+            replace(plan.config, preallocate=False),
             created_ms=group[-1].created_ms,
             state=FileState.CLEANED,
         )
