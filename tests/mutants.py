@@ -7,10 +7,9 @@ seldom meet, and name the faults that seek it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 from unittest.mock import patch
@@ -28,49 +27,10 @@ from ottla.replication.fetcher import Fetcher
 from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 from ottla.replication.readable_partition import ReadablePartition
-from ottla.simulation.dice import SeededDice
-from ottla.simulation.fault_plan import Plan, PlannedFault, plan_of
 from ottla.storage.producer_state import ProducerState
 from ottla.storage.segment import Segment
-
-_SEEKING_SECONDS = 30.0
-
-
-@dataclass(frozen=True)
-class Mutant:
-    name: str
-    plant: Callable[[], AbstractContextManager[Any]]
-    first_seed: int
-    seeks: tuple[str, ...] = ()
-    is_durable: bool = False
-
-    def plan(self, seed: int) -> Plan:
-        if not self.seeks:
-            return plan_of(seed)
-        dice, at, faults = SeededDice(f"seeking {seed}"), 2.0, []
-        while (at := at + dice.between(low=200, high=3_000) / 1_000) < _SEEKING_SECONDS:
-            seconds = dice.between(low=300, high=3_000) / 1_000
-            name, number = dice.choice(self.seeks), dice.below(1 << 32)
-            faults.append(PlannedFault(at, name, seconds, number))
-        return Plan(
-            seed,
-            _SEEKING_SECONDS,
-            self.is_durable,
-            partitions=2,
-            producers=3,
-            faults=tuple(faults),
-            lag_ms_max=1_500,
-        )
-
-
-def _replacing(owner: Any, name: str, new: Any) -> Callable[[], AbstractContextManager[Any]]:
-    return lambda: patch.object(owner, name, new)
-
-
-def _around(owner: Any, name: str, make: Callable[[Any], Any]) -> Callable[[], Any]:
-    """Replaces a function by one made of it."""
-    return lambda: patch.object(owner, name, make(getattr(owner, name)))
-
+from tests.planting import Mutant, around, become_leader, replacing
+from tests.transaction_mutants import TRANSACTION_MUTANTS
 
 # ---- replication
 
@@ -102,20 +62,6 @@ def _skip_ahead(self: Any, offset: int, **how: Any) -> Any:
 
 
 _READ = ReadablePartition.read
-
-
-def _become_leader(change: Callable[[Partition], None]) -> Callable[[Any], Any]:
-    def make(original: Any) -> Any:
-        def become_leader(self: Partition, *arguments: Any, **named: Any) -> bool:
-            epoch = self.leader_epoch
-            changed: bool = original(self, *arguments, **named)
-            if changed and self.leader_epoch > epoch:
-                change(self)
-            return changed
-
-        return become_leader
-
-    return make
 
 
 def _follows_on(self: Partition, registration: Any) -> bool:
@@ -216,99 +162,101 @@ def _joins_anyhow(self: Any, replica: Any, _offset: int) -> bool:
     return self.pending is None and self.is_eligible(replica)
 
 
-MUTANTS = (
+_MUTANTS = (
     Mutant(
         "forgets its vote",
-        _around(quorum, "read_quorum_state", _forgets_vote),
+        around(quorum, "read_quorum_state", _forgets_vote),
         4,
         seeks=("contest_election",),
     ),
     Mutant(
         "joins the ISR behind the high watermark",
-        _replacing(Leadership, "can_join", _joins_anyhow),
+        replacing(Leadership, "can_join", _joins_anyhow),
         2,
     ),
     Mutant(
         "ignores leader epochs",
-        _replacing(ReadablePartition, "check_leader_epoch", lambda _self, _requested: None),
+        replacing(ReadablePartition, "check_leader_epoch", lambda _self, _requested: None),
         5,
         seeks=("flip_leaders",),
     ),
     Mutant(
         "goes on following a deposed leader",
-        _replacing(Partition, "become_follower", _follows_on),
+        replacing(Partition, "become_follower", _follows_on),
         1,
     ),
     Mutant(
         "accepts a stale leader's fetch",
-        _replacing(Partition, "read_for_follower", _reads_for_any_epoch),
+        replacing(Partition, "read_for_follower", _reads_for_any_epoch),
         5,
         seeks=("flip_leaders",),
     ),
     Mutant(
         "takes the page cache for the device",
-        _replacing(Segment, "rewrite_log", lambda _self, _start: None),
+        replacing(Segment, "rewrite_log", lambda _self, _start: None),
         1,
         seeks=("failing_disk", "lose_power_all"),
         is_durable=True,
     ),
     Mutant(
         "acknowledges before replication",
-        _replacing(Partition, "is_acknowledged", lambda _self, _offset: True),
+        replacing(Partition, "is_acknowledged", lambda _self, _offset: True),
         1,
     ),
-    Mutant("serves past the high watermark", _replacing(ReadablePartition, "read", _read_all), 3),
+    Mutant("serves past the high watermark", replacing(ReadablePartition, "read", _read_all), 3),
     Mutant("skips truncation", _no_truncation, 3),
     Mutant(
         "votes twice in an epoch",
-        _replacing(voting, "_can_vote", _votes_again),
+        replacing(voting, "_can_vote", _votes_again),
         1,
         seeks=("contest_election",),
     ),
     Mutant(
         "forgets producers on failover",
-        _around(Partition, "become_leader", _become_leader(_forget_producers)),
+        around(Partition, "become_leader", become_leader(_forget_producers)),
         2,
     ),
-    Mutant("loses an fsync", _replacing(Segment, "sync", lambda _self: None), 7),
+    Mutant("loses an fsync", replacing(Segment, "sync", lambda _self: None), 7),
     Mutant(
         "commits metadata without a majority",
-        _replacing(Progress, "maybe_advance_high_watermark", _commits_alone),
+        replacing(Progress, "maybe_advance_high_watermark", _commits_alone),
         13,
     ),
     Mutant(
         "counts no follower",
-        _replacing(Leadership, "replicated_up_to", lambda _self, leader_end: leader_end),
+        replacing(Leadership, "replicated_up_to", lambda _self, leader_end: leader_end),
         1,
     ),
     Mutant(
         "knows no duplicates",
-        _replacing(ProducerState, "check_client_batch", lambda _self, _batch: None),
+        replacing(ProducerState, "check_client_batch", lambda _self, _batch: None),
         1,
     ),
     Mutant(
         "elects leaders out of sync",
-        _replacing(EffectiveTopicConfig, "unclean_leader_election_enable", True),
-        27,
+        replacing(EffectiveTopicConfig, "unclean_leader_election_enable", True),
+        100,
     ),
-    Mutant("tells a wrong high watermark", _replacing(ReadablePartition, "read", _tell_end), 1),
-    Mutant("skips records", _replacing(ReadablePartition, "read", _skip_ahead), 2),
-    Mutant("forgets metadata", _around(Replay, "take", _drops_records), 1),
-    Mutant("never stops leading", _replacing(Partition, "_stop_leading", _never_stops_leading), 1),
-    Mutant("fetches until the first error", _replacing(Fetcher, "run", _fetch_once), 1),
+    Mutant("tells a wrong high watermark", replacing(ReadablePartition, "read", _tell_end), 1),
+    Mutant("skips records", replacing(ReadablePartition, "read", _skip_ahead), 2),
+    Mutant("forgets metadata", around(Replay, "take", _drops_records), 1),
+    Mutant("never stops leading", replacing(Partition, "_stop_leading", _never_stops_leading), 1),
+    Mutant("fetches until the first error", replacing(Fetcher, "run", _fetch_once), 1),
     Mutant(
         "never connects again",
-        _replacing(ReconnectBackoff, "after", lambda _self, failures, _dice: failures * 1e6),
+        replacing(ReconnectBackoff, "after", lambda _self, failures, _dice: failures * 1e6),
         2,
     ),
     Mutant(
         "sends no heartbeats",
-        _replacing(registration.Registration, "keep_alive", _beats_no_more),
+        replacing(registration.Registration, "keep_alive", _beats_no_more),
         1,
     ),
     Mutant(
         "takes every log for its own",
-        _replacing(serving, "find_obstacle", lambda _log, _position: None),
+        replacing(serving, "find_obstacle", lambda _log, _position: None),
         7,
     ),
 )
+
+MUTANTS = (*_MUTANTS, *TRANSACTION_MUTANTS)

@@ -190,6 +190,8 @@ class OneNode:
         context = RequestContext(version, "test", "127.0.0.1", listener)
         answer = self.broker.apis[key].handler(self.broker, context, sent)
         assert answer is not None
+        # What follows an answer comes before the next request.
+        self.clock.advance(0)
         if isinstance(answer, Pending):
             response = await _resolved(answer)
         else:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
-from ottla.broker.handling import HandledApi, RequestContext
-from ottla.broker.pending import Pending
+from ottla.broker.transaction_verification import Question, answer_all, request_of
 from ottla.model import ErrorCode
-from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnRequest,
@@ -15,7 +12,6 @@ from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
-from ottla.wire.schema import Message
 from tests.one_node import OneNode
 
 TRANSACTION_STATE = "__transaction_state"
@@ -30,26 +26,21 @@ class ScriptedCoordinator:
         self.errors: list[ErrorCode] = []
         self.response_error = ErrorCode.NONE
         self.is_held = False
-        self._held: list[tuple[Pending, AddPartitionsToTxnResponse]] = []
-        key = ApiKey.ADD_PARTITIONS_TO_TXN
-        node.broker.apis[key] = HandledApi(key, self._handle)
+        self._held: list[tuple[Question, AddPartitionsToTxnResponse]] = []
+        node.broker.verification.ask_here = self._ask  # type: ignore[method-assign]
         node.create_topic(TRANSACTION_STATE)
 
     def release(self) -> None:
         held, self._held = self._held, []
-        for pending, response in held:
-            pending.resolve(response)
+        for question, response in held:
+            answer_all([question], response)
 
-    def _handle(
-        self, _broker: Broker, context: RequestContext, request: AddPartitionsToTxnRequest
-    ) -> Message | Pending:
-        assert context.api_version == 5
-        response = self._answer(request)
-        if not self.is_held:
-            return response
-        pending = Pending()
-        self._held.append((pending, response))
-        return pending
+    def _ask(self, question: Question) -> None:
+        response = self._answer(request_of([question]))
+        if self.is_held:
+            self._held.append((question, response))
+        else:
+            answer_all([question], response)
 
     def _answer(self, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
         self.asked += request.transactions

@@ -128,6 +128,7 @@ class TransactionShard:
         # A refusal is answered with the error itself.
         refuse: Any = lambda error: error  # noqa: E731
         self.shard.submit(operation, answer, refuse)
+        self.carry_on()
         return answer
 
     def init(
@@ -162,6 +163,10 @@ class TransactionShard:
         return self.submit(
             lambda machine: machine.end(producer, commits=commits, client_version=version)
         )
+
+    def carry_on(self) -> None:
+        """What comes right after an answer."""
+        self.clock.advance(0)
 
     def markers_written(self) -> None:
         """All markers that were wanted are written."""

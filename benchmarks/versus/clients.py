@@ -55,6 +55,19 @@ class Percentiles:
     p999_ms: float
 
 
+@dataclass(frozen=True, slots=True)
+class Transacted:
+    """Transactions of one producer. A commit begins when everything before it is acknowledged, a
+    whole transaction with its first record."""
+
+    run: Run
+    committed_messages: int
+    commit_p50_ms: float
+    commit_p99_ms: float
+    whole_p50_ms: float
+    whole_p99_ms: float
+
+
 class Client(Protocol):
     """Ends with an exception where anything is refused or does not come."""
 
@@ -97,6 +110,33 @@ class ProgramClient:
         pace = ("linger.ms=0", "max.in.flight=5")
         said = self._say("latency", address, topic, partitions, rate, count, *pace)
         return Percentiles(*(said[name] / 1000 for name in ("p50_us", "p99_us", "p999_us")))
+
+    def transact(
+        self,
+        address: str,
+        topic: str,
+        *,
+        partitions: int,
+        transactions: int,
+        records: int,
+        size: int,
+        abort_every: int,
+        rate: int,
+        transactional_id: str,
+    ) -> Transacted:
+        """Transactions one after the other, so many a second or, at 0, as fast as they are taken.
+        With `abort_every`, the last of so many is aborted."""
+        amounts = (partitions, transactions, records, size, abort_every, rate)
+        setting = f"transactional.id={transactional_id}"
+        said = self._say("transact", address, topic, *amounts, setting)
+        return Transacted(
+            Run(int(said["messages"]), int(said["bytes"]), said["seconds"]),
+            int(said["committed"]),
+            *(
+                said[name] / 1000
+                for name in ("commit_p50_us", "commit_p99_us", "whole_p50_us", "whole_p99_us")
+            ),
+        )
 
     def _run(self, *arguments: str | int) -> Run:
         said = self._say(*arguments)
@@ -143,18 +183,24 @@ def python_client() -> ProgramClient:
 
 def c_client() -> ProgramClient:
     """perf.c, compiled; raises ClientMissingError where that cannot be."""
-    compiler, library, source = shutil.which("cc"), _library(), HERE / "perf.c"
+    library = _library()
+    program = compiled(HERE / "perf.c", str(library), f"-Wl,-rpath,{library.parent}")
+    return ProgramClient("C", (str(program),))
+
+
+def compiled(source: Path, *link: str) -> Path:
+    """The program of a C source, made once per content; raises ClientMissingError without `cc`."""
+    compiler = shutil.which("cc")
     if compiler is None:
         raise ClientMissingError("no C compiler on the PATH: install gcc or clang")
-    digest = hashlib.sha256(source.read_bytes() + str(library).encode()).hexdigest()[:16]
-    program = CACHE / f"perf-{digest}"
+    digest = hashlib.sha256(source.read_bytes() + "".join(link).encode()).hexdigest()[:16]
+    program = CACHE / f"{source.stem}-{digest}"
     if not program.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         fresh = program.with_suffix(".new")
-        link = [str(library), f"-Wl,-rpath,{library.parent}", "-lpthread"]
-        _output([compiler, "-O2", "-o", str(fresh), str(source), *link])
+        _output([compiler, "-O2", "-o", str(fresh), str(source), *link, "-lpthread"])
         fresh.rename(program)
-    return ProgramClient("C", (str(program),))
+    return program
 
 
 def loading_client(note: Callable[[str], None]) -> tuple[ProgramClient, bool]:

@@ -5,6 +5,8 @@
  *   perf consume BROKER TOPIC PARTITIONS COUNT       [NAME=VALUE ...]
  *   perf group   BROKER TOPIC COUNT group.id=GROUP   [NAME=VALUE ...]
  *   perf latency BROKER TOPIC PARTITIONS RATE COUNT  [NAME=VALUE ...]
+ *   perf transact BROKER TOPIC PARTITIONS TRANSACTIONS RECORDS SIZE ABORT_EVERY RATE
+ *                                                    transactional.id=ID [NAME=VALUE ...]
  *
  * NAME=VALUE are librdkafka's own settings. Prints one line of JSON; says on standard error what
  * went wrong and ends with 1 otherwise.
@@ -62,6 +64,12 @@ rd_kafka_topic_partition_list_t *rd_kafka_topic_partition_list_new(int);
 void *rd_kafka_topic_partition_list_add(rd_kafka_topic_partition_list_t *, const char *, int32_t);
 int rd_kafka_subscribe(rd_kafka_t *, const rd_kafka_topic_partition_list_t *);
 int rd_kafka_commit(rd_kafka_t *, const rd_kafka_topic_partition_list_t *, int);
+typedef struct rd_kafka_error_s rd_kafka_error_t;
+const char *rd_kafka_error_string(const rd_kafka_error_t *);
+rd_kafka_error_t *rd_kafka_init_transactions(rd_kafka_t *, int);
+rd_kafka_error_t *rd_kafka_begin_transaction(rd_kafka_t *);
+rd_kafka_error_t *rd_kafka_commit_transaction(rd_kafka_t *, int);
+rd_kafka_error_t *rd_kafka_abort_transaction(rd_kafka_t *, int);
 
 enum { BATCH = 1000, WAIT_MS = 30000, LATENCY_SIZE = 1000 };
 
@@ -92,13 +100,16 @@ static void on_delivery(rd_kafka_t *client, const rd_kafka_message_t *message, v
     if (message->err) fail("a message was not taken: %s", rd_kafka_err2str(message->err));
 }
 
+static const char *reports_only_errors = "true";
+
 static rd_kafka_t *connected(int kind, const char *broker, char **settings) {
     char error[512];
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     if (rd_kafka_conf_set(conf, "bootstrap.servers", broker, error, sizeof error)) fail("%s", error);
     if (kind == RD_KAFKA_PRODUCER) {
         /* Only what goes wrong is reported: a callback per message would be the client's cost. */
-        rd_kafka_conf_set(conf, "delivery.report.only.error", "true", error, sizeof error);
+        rd_kafka_conf_set(conf, "delivery.report.only.error", reports_only_errors, error,
+                          sizeof error);
         rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     }
     for (; *settings; settings++) {
@@ -225,6 +236,11 @@ static double percentile_us(const int64_t *sorted, int64_t count, double share) 
     return sorted[at < count ? at : count - 1] / 1e3;
 }
 
+static void wait_due(int64_t due) {
+    struct timespec until = {due / 1000000000LL, due % 1000000000LL};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
 static void latency(const char *broker, const char *name, char **arguments) {
     int partitions = atoi(arguments[0]);
     int64_t rate = atoll(arguments[1]), count = atoll(arguments[2]), warm = rate;
@@ -240,8 +256,7 @@ static void latency(const char *broker, const char *name, char **arguments) {
     for (int64_t sent = 0; sent < count + warm; sent++) {
         /* Counted from when it was due: a client that falls behind must not hide the delay. */
         int64_t due = start + sent * 1000000000LL / rate;
-        struct timespec until = {due / 1000000000LL, due % 1000000000LL};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        wait_due(due);
         memcpy(payload, &due, sizeof due);
         send_one(client, topic, sent % partitions, RD_KAFKA_MSG_F_COPY, payload, sizeof payload);
         rd_kafka_poll(client, 0);
@@ -256,13 +271,66 @@ static void latency(const char *broker, const char *name, char **arguments) {
            percentile_us(latencies, count, 0.99), percentile_us(latencies, count, 0.999));
 }
 
+static void require(const char *what, rd_kafka_error_t *error) {
+    if (error) fail("%s: %s", what, rd_kafka_error_string(error));
+}
+
+/* Transactions one after the other, each over all partitions; of every ABORT_EVERY the last one is
+ * aborted, unless that is 0. With a RATE, so many a second; otherwise as fast as they are taken.
+ * The first hundredth of them only warms up. */
+static void transact(const char *broker, const char *name, char **arguments) {
+    int partitions = atoi(arguments[0]);
+    int64_t count = atoll(arguments[1]), records = atoll(arguments[2]), size = atoll(arguments[3]),
+            abort_every = atoll(arguments[4]), rate = atoll(arguments[5]), warm = 1 + count / 100;
+    /* Without a report for each message, a flush only looks every 10 ms whether it is done. */
+    reports_only_errors = "false";
+    rd_kafka_t *client = connected(RD_KAFKA_PRODUCER, broker, arguments + 6);
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(client, name, NULL);
+    int64_t *commits_ns = malloc(count * sizeof(int64_t));
+    int64_t *wholes_ns = malloc(count * sizeof(int64_t));
+    char *payload = malloc(size);
+    for (int64_t at = 0; at < size; at++) payload[at] = (char)(rand() >> 8);
+    require("init", rd_kafka_init_transactions(client, WAIT_MS));
+    int64_t start = 0, paced_from = now_ns(), committed = 0;
+    for (int64_t number = -warm; number < count; number++) {
+        if (rate) wait_due(paced_from + (number + warm) * 1000000000LL / rate);
+        if (number == 0) start = now_ns();
+        int64_t begun = now_ns();
+        require("begin", rd_kafka_begin_transaction(client));
+        for (int64_t sent = 0; sent < records; sent++)
+            send_one(client, topic, sent % partitions, 0, payload, size);
+        flush(client);
+        if (number >= 0 && abort_every && (number + 1) % abort_every == 0) {
+            require("abort", rd_kafka_abort_transaction(client, WAIT_MS));
+            continue;
+        }
+        int64_t flushed = now_ns();
+        require("commit", rd_kafka_commit_transaction(client, WAIT_MS));
+        if (number < 0) continue;
+        commits_ns[committed] = now_ns() - flushed;
+        wholes_ns[committed++] = now_ns() - begun;
+    }
+    double seconds = (now_ns() - start) / 1e9;
+    qsort(commits_ns, committed, sizeof *commits_ns, ascending);
+    qsort(wholes_ns, committed, sizeof *wholes_ns, ascending);
+    printf("{\"messages\": %ld, \"bytes\": %ld, \"seconds\": %.6f, \"committed\": %ld, "
+           "\"commit_p50_us\": %.1f, "
+           "\"commit_p99_us\": %.1f, \"whole_p50_us\": %.1f, \"whole_p99_us\": %.1f}\n",
+           (long)(count * records), (long)(count * records * size), seconds,
+           (long)((committed + warm) * records), percentile_us(commits_ns, committed, 0.5),
+           percentile_us(commits_ns, committed, 0.99), percentile_us(wholes_ns, committed, 0.5),
+           percentile_us(wholes_ns, committed, 0.99));
+}
+
 int main(int count, char **arguments) {
-    int wanted = count > 1 && !strcmp(arguments[1], "latency") ? 7 : 6;
-    if (count < wanted) fail("usage: perf produce|consume|group|latency BROKER ... (see perf.c)");
-    if (!strcmp(arguments[1], "produce")) produce(arguments[2], arguments[3], arguments + 4);
-    else if (!strcmp(arguments[1], "consume")) consume(arguments[2], arguments[3], arguments + 4);
-    else if (!strcmp(arguments[1], "group")) group(arguments[2], arguments[3], arguments + 4);
-    else if (!strcmp(arguments[1], "latency")) latency(arguments[2], arguments[3], arguments + 4);
+    const char *command = count > 1 ? arguments[1] : "";
+    int wanted = !strcmp(command, "transact") ? 10 : !strcmp(command, "latency") ? 7 : 6;
+    if (count < wanted) fail("usage: perf COMMAND BROKER ... (see perf.c)");
+    if (!strcmp(command, "produce")) produce(arguments[2], arguments[3], arguments + 4);
+    else if (!strcmp(command, "consume")) consume(arguments[2], arguments[3], arguments + 4);
+    else if (!strcmp(command, "group")) group(arguments[2], arguments[3], arguments + 4);
+    else if (!strcmp(command, "latency")) latency(arguments[2], arguments[3], arguments + 4);
+    else if (!strcmp(command, "transact")) transact(arguments[2], arguments[3], arguments + 4);
     else fail("no such command: %s", arguments[1]);
     fflush(stdout);
     _Exit(0); /* The clients are not destroyed: nothing is left that has to be said to the server. */

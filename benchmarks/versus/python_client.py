@@ -1,5 +1,7 @@
 """perf.c's twin in Python with confluent-kafka, as an application would use it: same arguments,
-same line of JSON. `python -m benchmarks.versus.python_client produce|consume|group|latency ...`
+same line of JSON.
+
+python -m benchmarks.versus.python_client produce|consume|group|latency|transact ...
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ def main(arguments: list[str]) -> None:
         "consume": consume,
         "group": group,
         "latency": latency,
+        "transact": transact,
     }
     said = commands[command](broker, topic, *numbers, settings=settings)
     print(json.dumps(said))
@@ -115,6 +118,57 @@ def latency(
         f"{name}_us": measured[min(count - 1, int(count * share))] / 1000
         for name, share in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999))
     }
+
+
+def transact(
+    broker: str,
+    topic: str,
+    partitions: int,
+    count: int,
+    records: int,
+    size: int,
+    abort_every: int,
+    rate: int,
+    /,
+    *,
+    settings: dict[str, str],
+) -> dict[str, float]:
+    producer = Producer({"bootstrap.servers": broker, "on_delivery": _on_delivery} | settings)
+    producer.init_transactions(WAIT_S)
+    payload, warm = bytes(size), 1 + count // 100
+    commits_ns: list[int] = []
+    wholes_ns: list[int] = []
+    start_ns = paced_from_ns = time.perf_counter_ns()
+    for number in range(-warm, count):
+        if rate:
+            due_ns = paced_from_ns + (number + warm) * 1_000_000_000 // rate
+            time.sleep(max(due_ns - time.perf_counter_ns(), 0) / 1e9)
+        begun_ns = time.perf_counter_ns()
+        if number == 0:
+            start_ns = begun_ns
+        producer.begin_transaction()
+        for sent in range(records):
+            _send(producer, topic, payload, partition=sent % partitions)
+        _flush(producer)
+        if number >= 0 and abort_every and (number + 1) % abort_every == 0:
+            producer.abort_transaction(WAIT_S)
+            continue
+        flushed_ns = time.perf_counter_ns()
+        producer.commit_transaction(WAIT_S)
+        commits_ns.append(time.perf_counter_ns() - flushed_ns)
+        wholes_ns.append(time.perf_counter_ns() - begun_ns)
+    seconds = (time.perf_counter_ns() - start_ns) / 1e9
+    said: dict[str, float] = {
+        "messages": count * records,
+        "bytes": count * records * size,
+        "seconds": seconds,
+        "committed": len(commits_ns) * records,
+    }
+    for title, took_ns in (("commit", commits_ns), ("whole", wholes_ns)):
+        measured = sorted(took_ns[warm:])
+        for name, share in (("p50", 0.5), ("p99", 0.99)):
+            said[f"{title}_{name}_us"] = measured[int((len(measured) - 1) * share)] / 1000
+    return said
 
 
 def _assigned(broker: str, topic: str, partitions: int, settings: dict[str, str]) -> Consumer:

@@ -3,13 +3,20 @@
 import pytest
 
 from ottla.simulation.seeded_run import run_plan
-from tests.mutants import MUTANTS, Mutant
+from tests.mutants import MUTANTS
+from tests.planting import Mutant
 from tests.soak import IS_SOAK
 
 SEEDS_MAX = 30
 # One of each kind in every run of the tests; all of them take longer.
 _ALWAYS = frozenset(
-    {"never stops leading", "counts no follower", "knows no duplicates", "forgets its vote"}
+    {
+        "never stops leading",
+        "counts no follower",
+        "knows no duplicates",
+        "forgets its vote",
+        "skips verification",
+    }
 )
 
 

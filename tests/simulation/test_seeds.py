@@ -44,6 +44,16 @@ def test_groups_of_both_protocols_lose_nothing_to_a_coordinator_that_ends() -> N
     )
 
 
+def test_copies_in_transactions_are_exact_whatever_becomes_of_their_coordinators() -> None:
+    faults = (
+        PlannedFault(3.0, "kill", 2.0, 1, node_id=1),
+        PlannedFault(5.0, "elect", 1.0, 16),
+        PlannedFault(6.0, "pause", 3.0, 2, node_id=2),
+        PlannedFault(9.0, "stop", 1.0, 3, node_id=3),
+    )
+    _check_plan(Plan(1, 12.0, False, partitions=2, producers=1, faults=faults, copiers=2))
+
+
 def test_voters_nodes_and_features_change_under_load() -> None:
     faults = (
         PlannedFault(2.5, "change_voters", 1.0, 4, node_id=4),

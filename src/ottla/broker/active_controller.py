@@ -27,6 +27,9 @@ from ottla.wire.requests import decode_response, encode_request
 from ottla.wire.schema import Message
 
 _RETRY_MS: Final = 20
+# So many attempts each before the pause doubles.
+_PATIENCE: Final = 5
+_DOUBLINGS_MAX: Final = 2
 _RETRY_JITTER: Final = 0.5
 _BACKOFF: Final = ReconnectBackoff(first_ms=10, max_ms=50, connect_timeout_ms=1_000)
 DEFAULT_TIMEOUT_MS: Final = 30_000
@@ -100,9 +103,11 @@ class ActiveController:
         """Whether this node has no part in the cluster any more, and has to be started anew."""
         return self._quorum.failure is not None
 
-    async def wait_moved(self) -> None:
-        """Returns when there may be another active controller, or after a moment."""
-        pause_ms = self._dice.jitter(_RETRY_MS, fraction=_RETRY_JITTER)
+    async def wait_moved(self, *, attempts: int = 1) -> None:
+        """Returns when there may be another active controller, or after a moment, which is longer
+        after many attempts in vain."""
+        retry_ms = _RETRY_MS << min(attempts // _PATIENCE, _DOUBLINGS_MAX)
+        pause_ms = self._dice.jitter(retry_ms, fraction=_RETRY_JITTER)
         await self._moved.wait(pause_ms / 1_000)
 
     async def ask(self, request: Message, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Any:

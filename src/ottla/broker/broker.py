@@ -102,6 +102,7 @@ class Broker:
             has_unstable=config.unstable_api_versions_enable
         )
         self._background = background
+        commit.listen(self._log_synced)
 
     @cached_property
     def controller_apis(self) -> dict[int, HandledApi]:
@@ -137,6 +138,11 @@ class Broker:
         """What to tell a client whose request met a failing or full disk."""
         path = partition.require_log().directory.rpartition("/")[0]
         return self.directory_failed(path, error, is_replicated=partition.has_other_replicas)
+
+    def _log_synced(self, log: Log) -> None:
+        partition = self.partitions.get(log.partition)
+        if partition is not None and partition.log is log:
+            partition.log_synced()
 
     def log_failed(self, log: Log, error: OSError) -> KafkaError:
         """Takes the log's directory offline, with all its partitions, unless it is merely full."""

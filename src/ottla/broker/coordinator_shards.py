@@ -81,7 +81,7 @@ class CoordinatorShards(Generic[M]):
         *,
         writer: TransactionalWriter | None = None,
     ) -> None:
-        shard = self._shard_of(key)
+        shard = self.shard_of(key)
         if shard is None:
             reply(
                 refuse(
@@ -112,7 +112,7 @@ class CoordinatorShards(Generic[M]):
         count = len(topic.partitions)
         return TopicPartition(self.topic, partition_for(key, partition_count=count))
 
-    def _shard_of(self, key: str) -> Shard[M] | None:
+    def shard_of(self, key: str) -> Shard[M] | None:
         name = self.partition_of(key)
         return None if name is None else self._shards.get(name.partition)
 

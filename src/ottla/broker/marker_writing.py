@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ottla.coordinator.runtime.transactional import TransactionMarker
 from ottla.coordinator.transactions.markers import TransactionMarkers
 from ottla.model import TopicPartition
 from ottla.runtime.dice import Dice
@@ -27,18 +28,22 @@ class MarkerPart(NamedTuple):
 
     writing: MarkerWriting
     partitions: list[TopicPartition]
+    attempts: int = 0
+
+    def next_retry_ms(self, dice: Dice) -> float:
+        doubled = min(_RETRY_MS_FIRST << min(self.attempts, 10), _RETRY_MS_MAX)
+        return dice.jitter(doubled, fraction=_RETRY_JITTER)
 
 
 class MarkerWriting:
     """Which partitions still lack theirs. Owned by the sender."""
 
-    __slots__ = ("_attempts", "_is_done", "_left", "markers", "shard")
+    __slots__ = ("_is_done", "_left", "markers", "shard")
 
     def __init__(self, shard: ShardMarkers, markers: TransactionMarkers) -> None:
         self.shard = shard
         self.markers = markers
         self._left = set(markers.partitions)
-        self._attempts = 0
         self._is_done = False
 
     @property
@@ -56,10 +61,16 @@ class MarkerWriting:
             self._is_done = True
             self.shard.finished(self.markers)
 
-    def next_retry_ms(self, dice: Dice) -> float:
-        doubled = min(_RETRY_MS_FIRST << min(self._attempts, 10), _RETRY_MS_MAX)
-        self._attempts += 1
-        return dice.jitter(doubled, fraction=_RETRY_JITTER)
+    def marker(self) -> TransactionMarker:
+        """For partitions of this node."""
+        markers = self.markers
+        return TransactionMarker(
+            markers.producer_id,
+            markers.producer_epoch,
+            self.shard.coordinator_epoch,
+            markers.is_commit,
+            markers.transaction_version,
+        )
 
 
 def markers_request(parts: list[MarkerPart]) -> WriteTxnMarkersRequest:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from itertools import count
 from typing import Any, Final
 
 from ottla.broker.active_controller import ActiveController, Lane
@@ -67,6 +68,8 @@ class Registration:
         self._session_timeout_ms = session_timeout_ms
         self._offline_directories = offline_directories
         self._hurry = Nudge(clock)
+        # Heartbeats in a row that nobody answered.
+        self._unheard = 0
         metadata.listen(self._metadata_changed)
 
     # ---- becoming known
@@ -127,7 +130,7 @@ class Registration:
             log_dirs=directory_ids,
             previous_broker_epoch=previous_broker_epoch,
         )
-        while True:
+        for attempts in count(1):
             response = await self._ask(request)
             error = ErrorCode(response.error_code)
             if error is ErrorCode.NONE:
@@ -138,7 +141,7 @@ class Registration:
                     error, f"the controller does not take this node as a broker: {error.name}"
                 )
             # Its last incarnation may have died without a sign.
-            await self._controller.wait_moved()
+            await self._controller.wait_moved(attempts=attempts)
 
     async def wait_known(self) -> None:
         """Returns when this node's own metadata shows that it is registered. Raises KafkaError if
@@ -149,7 +152,7 @@ class Registration:
 
     async def _ask(self, request: Message) -> Any:
         """What a controller answers, as soon as one does. `KafkaError` if that makes no sense."""
-        while True:
+        for attempts in count(1):
             try:
                 response = await self._controller.send(request)
             except ChannelError as error:
@@ -160,7 +163,8 @@ class Registration:
             else:
                 if response.error_code != ErrorCode.NOT_CONTROLLER:
                     return response
-            await self._controller.wait_moved()
+            await self._controller.wait_moved(attempts=attempts)
+        raise AssertionError("attempts never end")
 
     def _registered(self) -> BrokerRegistration | None:
         """This incarnation, as this node's own metadata shows it."""
@@ -255,7 +259,9 @@ class Registration:
             _log.debug("a heartbeat is refused: %s", error)
         else:
             if response.error_code != ErrorCode.NOT_CONTROLLER:
+                self._unheard = 0
                 return response
-        await self._controller.wait_moved()
+        self._unheard += 1
+        await self._controller.wait_moved(attempts=self._unheard)
         self.hurry()
         return None

@@ -11,16 +11,15 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ottla.broker.broker_peers import PeerLane
-from ottla.broker.handling import RequestContext
+from ottla.broker.marker_appending import append_marker
 from ottla.broker.marker_writing import MarkerPart, MarkerWriting, markers_request
-from ottla.broker.pending import Pending
 from ottla.client import ChannelError, versions
 from ottla.coordinator.transactions.markers import TransactionMarkers
 from ottla.model import ErrorCode, TopicPartition
-from ottla.wire.apis import ApiKey
 from ottla.wire.messages.write_txn_markers import WriteTxnMarkersResponse
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ _FENCED: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDI
 
 class MarkerSender:
     """One for all coordinators of a node. Owned by its loop; requests end with the node's tasks."""
+
+    _append = staticmethod(append_marker)
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
@@ -60,12 +61,14 @@ class MarkerSender:
             for part in parts:
                 names = [name for name in part.partitions if self._leader_of(name) != node_id]
                 if names:
-                    moved.append(MarkerPart(part.writing, names))
+                    moved.append(MarkerPart(part.writing, names, part.attempts))
                     part.partitions[:] = [name for name in part.partitions if name not in names]
             for part in moved:
-                self.dispatch(part.writing, part.partitions)
+                self.dispatch(part.writing, part.partitions, attempts=part.attempts)
 
-    def dispatch(self, writing: MarkerWriting, partitions: Iterable[TopicPartition]) -> None:
+    def dispatch(
+        self, writing: MarkerWriting, partitions: Iterable[TopicPartition], *, attempts: int = 0
+    ) -> None:
         if writing.is_over:
             return
         by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
@@ -76,7 +79,7 @@ class MarkerSender:
             else:
                 by_leader[leader].append(name)
         for leader, names in by_leader.items():
-            self._give(leader, MarkerPart(writing, names))
+            self._give(leader, MarkerPart(writing, names, attempts))
         writing.maybe_finish()
 
     def _leader_of(self, name: TopicPartition) -> int | None:
@@ -97,29 +100,24 @@ class MarkerSender:
                 self._broker.tasks.start(f"markers to {leader}", self._send_all(leader))
 
     def _again(self, part: MarkerPart) -> None:
-        delay_ms = part.writing.next_retry_ms(self._broker.dice)
-        self._broker.clock.call_later(
-            delay_ms / 1_000, lambda: self.dispatch(part.writing, part.partitions)
-        )
+        writing, partitions, attempts = part
+        again = partial(self.dispatch, writing, partitions, attempts=attempts + 1)
+        self._broker.clock.call_later(part.next_retry_ms(self._broker.dice) / 1_000, again)
 
     # ---- to this node
 
     def _write_here(self, part: MarkerPart) -> None:
-        broker = self._broker
-        context = RequestContext(
-            api_version=versions.WRITE_TXN_MARKERS,
-            client_id="",
-            client_host="",
-            listener=broker.config.listeners.inter_broker_listener_name,
-        )
-        answer = broker.apis[ApiKey.WRITE_TXN_MARKERS].handler(
-            broker, context, markers_request([part])
-        )
-        if isinstance(answer, Pending):
-            pending = answer
-            pending.when_resolved(lambda: self._answered([part], pending.response))
+        marker = part.writing.marker()
+        batch = marker.batch(now_ms=self._broker.clock.now_ms())
+        for name in part.partitions:
+            told = partial(self._written_here, part, name)
+            self._append(self._broker, name, marker, batch, told)
+
+    def _written_here(self, part: MarkerPart, name: TopicPartition, code: ErrorCode) -> None:
+        if self._is_settled(part.writing, name, code):
+            part.writing.maybe_finish()
         else:
-            self._answered([part], answer)
+            self._again(MarkerPart(part.writing, [name], part.attempts))
 
     # ---- to other nodes
 
@@ -170,7 +168,7 @@ class MarkerSender:
                 if not self._is_settled(part.writing, name, ErrorCode(code)):
                     failed.append(name)
             if failed:
-                self._again(MarkerPart(part.writing, failed))
+                self._again(MarkerPart(part.writing, failed, part.attempts))
             part.writing.maybe_finish()
 
     def _is_settled(self, writing: MarkerWriting, name: TopicPartition, code: ErrorCode) -> bool:

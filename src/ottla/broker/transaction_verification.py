@@ -16,13 +16,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.broker.broker_peers import PeerLane
-from ottla.broker.handling import RequestContext
-from ottla.broker.pending import Pending
 from ottla.client import ChannelError, versions
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partition import Partition
 from ottla.storage.verification import Verification
-from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
@@ -90,8 +87,11 @@ class TransactionVerification:
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
-        self._queues: defaultdict[int, deque[_Question]] = defaultdict(deque)
+        self._queues: defaultdict[int, deque[Question]] = defaultdict(deque)
         self._busy: set[int] = set()
+        # Partitions that were refused, and how long other nodes take to say so or not.
+        self._failures = broker.metrics.counter("VerificationFailures")
+        self._time_ms = broker.metrics.histogram("VerificationTimeMs")
 
     def verify(
         self,
@@ -119,14 +119,13 @@ class TransactionVerification:
         if not verifications:
             told(Verified(errors, {}))
             return
-        self._ask(
-            _Question(
-                producer,
-                sorted(verifications),
-                supported,
-                lambda refused: told(Verified({**errors, **refused}, verifications)),
-            )
-        )
+
+        def answered(refused: dict[TopicPartition, ErrorCode]) -> None:
+            if refused:
+                self._failures.add(len(refused))
+            told(Verified({**errors, **refused}, verifications))
+
+        self._ask(Question(producer, sorted(verifications), supported, answered))
 
     def _start(
         self, producer: TransactionalProducer, batch: UnverifiedBatch, supported: Supported
@@ -142,13 +141,13 @@ class TransactionVerification:
 
     # ---- asking
 
-    def _ask(self, question: _Question) -> None:
+    def _ask(self, question: Question) -> None:
         broker = self._broker
         node_id = self._coordinator_of(question.transactional_id)
         if node_id is None:
             question.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         elif node_id == broker.node_id:
-            self._ask_here(question)
+            self.ask_here(question)
         else:
             self._queues[node_id].append(question)
             if node_id not in self._busy and not broker.tasks.is_closed:
@@ -163,21 +162,11 @@ class TransactionVerification:
         leader = topic.partitions[name.partition].leader
         return None if leader == _NO_LEADER else leader
 
-    def _ask_here(self, question: _Question) -> None:
-        broker = self._broker
-        context = RequestContext(
-            api_version=versions.ADD_PARTITIONS_TO_TXN,
-            client_id="",
-            client_host="",
-            listener=broker.config.listeners.inter_broker_listener_name,
-        )
-        handler = broker.apis[ApiKey.ADD_PARTITIONS_TO_TXN].handler
-        answer = handler(broker, context, _request([question]))
-        if isinstance(answer, Pending):
-            pending = answer
-            pending.when_resolved(lambda: _answered([question], pending.response))
-        else:
-            _answered([question], answer)
+    def ask_here(self, question: Question) -> None:
+        # Loaded with the first transaction, as its coordinator is.
+        from ottla.broker.own_questions import ask_here
+
+        ask_here(self._broker, question)
 
     async def _send_all(self, node_id: int) -> None:
         try:
@@ -186,10 +175,10 @@ class TransactionVerification:
         finally:
             self._busy.discard(node_id)
 
-    def _take(self, node_id: int) -> list[_Question]:
+    def _take(self, node_id: int) -> list[Question]:
         """One of each transaction, in order: the answers are told apart by transactional ids."""
-        taken: dict[str, _Question] = {}
-        left: deque[_Question] = deque()
+        taken: dict[str, Question] = {}
+        left: deque[Question] = deque()
         for question in self._queues.pop(node_id, ()):
             if question.transactional_id in taken:
                 left.append(question)
@@ -199,12 +188,14 @@ class TransactionVerification:
             self._queues[node_id] = left
         return list(taken.values())
 
-    async def _send(self, node_id: int, questions: list[_Question]) -> None:
+    async def _send(self, node_id: int, questions: list[Question]) -> None:
+        clock = self._broker.clock
+        sent_at = clock.monotonic()
         try:
             response = await self._broker.peers.send(
                 node_id,
                 PeerLane.VERIFICATION,
-                _request(questions),
+                request_of(questions),
                 versions.ADD_PARTITIONS_TO_TXN,
                 timeout_ms=self._broker.config.request_timeout_ms,
             )
@@ -212,10 +203,13 @@ class TransactionVerification:
             for question in questions:
                 question.fail(ErrorCode.NETWORK_EXCEPTION)
         else:
-            _answered(questions, response)
+            self._time_ms.record((clock.monotonic() - sent_at) * 1_000)
+            answer_all(questions, response)
 
 
-class _Question(NamedTuple):
+class Question(NamedTuple):
+    """Whether partitions are in a transaction, or to have them added."""
+
     producer: TransactionalProducer
     # In order.
     partitions: list[TopicPartition]
@@ -229,9 +223,13 @@ class _Question(NamedTuple):
         return self.producer.transactional_id
 
     def fail(self, error: ErrorCode) -> None:
-        self.answer(dict.fromkeys(self.partitions, error))
+        self._tell(dict.fromkeys(self.partitions, error))
 
-    def answer(self, refused: dict[TopicPartition, ErrorCode]) -> None:
+    def answer(self, codes: Mapping[TopicPartition, ErrorCode]) -> None:
+        """With what the coordinator says, as clients know it."""
+        self._tell({name: _told(code, self.supported) for name, code in codes.items() if code})
+
+    def _tell(self, refused: dict[TopicPartition, ErrorCode]) -> None:
         """Whatever goes wrong with what waited is its own, and not that of the next question."""
         try:
             self.told(refused)
@@ -239,7 +237,7 @@ class _Question(NamedTuple):
             _log.exception("a write of %r cannot go on", self.transactional_id)
 
 
-def _request(questions: list[_Question]) -> AddPartitionsToTxnRequest:
+def request_of(questions: list[Question]) -> AddPartitionsToTxnRequest:
     return AddPartitionsToTxnRequest(
         transactions=[
             AddPartitionsToTxnTransaction(
@@ -259,7 +257,7 @@ def _request(questions: list[_Question]) -> AddPartitionsToTxnRequest:
     )
 
 
-def _answered(questions: list[_Question], response: object) -> None:
+def answer_all(questions: list[Question], response: object) -> None:
     assert isinstance(response, AddPartitionsToTxnResponse)
     if response.error_code:
         error = ErrorCode(response.error_code)
@@ -276,19 +274,17 @@ def _answered(questions: list[_Question], response: object) -> None:
         for each in topic.results_by_partition
     }
     for question in questions:
-        codes = {
-            name: ErrorCode(
-                results.get((question.transactional_id, *name), ErrorCode.UNKNOWN_SERVER_ERROR)
-            )
-            for name in question.partitions
-        }
         question.answer(
-            {name: _told(code, question.supported) for name, code in codes.items() if code}
+            {
+                name: ErrorCode(
+                    results.get((question.transactional_id, *name), ErrorCode.UNKNOWN_SERVER_ERROR)
+                )
+                for name in question.partitions
+            }
         )
 
 
 def _told(code: ErrorCode, supported: Supported) -> ErrorCode:
-    """As clients know it."""
     if code is ErrorCode.PRODUCER_FENCED:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if code is ErrorCode.TRANSACTION_ABORTABLE and supported is Supported.OLD_ERRORS:

@@ -6,7 +6,8 @@ The metadata says which; a registration that is older than what is known (its pa
 ignored, and so is what was asked or answered under another leader epoch. A leader that has no other
 replicas commits what it appends: the high watermark is the end of the log. With others, it is the
 lowest end among the maximal ISR (leadership.py), and moves when a follower's fetch says how far
-that one is, or when the ISR changes.
+that one is, or when the ISR changes. Where records are synced before they are acknowledged, what
+is not on this node's own device yet is not committed, whoever else has it.
 
 Who waits is told by events: followers by appends, consumers when the high watermark moves,
 producers when it reaches what they appended. Nothing is polled.
@@ -185,7 +186,7 @@ class Partition(ReadablePartition):
             return result
         # A marker may make a whole transaction visible.
         visible = len(records) if origin is _CLIENT else ENOUGH_BYTES
-        if leadership is None:
+        if leadership is None and not log.config.syncs_before_acknowledging:
             log.advance_high_watermark(log.log_end_offset)
             if self._committed:
                 self._committed.tell(visible)
@@ -206,7 +207,12 @@ class Partition(ReadablePartition):
 
     def is_acknowledged(self, offset: int) -> bool:
         """Whether an append that ends at `offset` need not wait."""
-        return self.require_log().high_watermark >= offset and not self.is_under_min_isr
+        log, leadership = self.log, self._leadership
+        return (
+            log is not None
+            and log.high_watermark >= offset
+            and (leadership is None or not leadership.is_below(self.min_insync_replicas))
+        )
 
     def when_acknowledged(self, offset: int, told: Told) -> OffsetWaiter:
         """Has `told` called once with the result of an append with acks of -1 that ends at
@@ -376,6 +382,11 @@ class Partition(ReadablePartition):
         start = self.require_log().log_start_offset
         return start if self._leadership is None else self._leadership.low_watermark(start)
 
+    def delete_records_before(self, offset: int) -> None:
+        """Moves the start of the log up, and has followers hear of it at once."""
+        self.require_log().delete_records_before(offset)
+        self._appended.tell(0)
+
     def when_deleted(self, offset: int, told: Told) -> OffsetWaiter:
         """Has `told` called once, when no live replica has a record below `offset` any more."""
         if self._deletions is None:
@@ -391,12 +402,17 @@ class Partition(ReadablePartition):
             log.advance_high_watermark(offset)
             self._high_watermark_moved(log)
 
+    def log_synced(self) -> None:
+        """More of the log is on the device: where that counts, more may be committed."""
+        if self.is_leader:
+            self._maybe_advance_high_watermark()
+
     def _maybe_advance_high_watermark(self) -> None:
         log, leadership = self.log, self._leadership
         if log is None or self.partition_epoch == _NO_PARTITION_EPOCH:
             # Whoever has not heard yet who leads knows of no more than it knew before.
             return
-        end = log.log_end_offset
+        end = log.recovery_point if log.config.syncs_before_acknowledging else log.log_end_offset
         if leadership is not None:
             if leadership.is_below(self.min_insync_replicas):
                 # What too few replicas have may be lost with them, so nobody sees it (KIP-966).

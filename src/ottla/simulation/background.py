@@ -36,7 +36,7 @@ class SimulatedBackground:
             seconds *= _LATE_FACTOR
         if self._dice.chance(0.5):
             outcome = self._outcome(function, arguments)
-            loop.call_later(seconds + outcome[2], _deliver, result, *outcome[:2])
+            loop.call_later(seconds, self._deliver, result, *outcome)
         else:
             loop.call_later(seconds, self._run_late, result, function, arguments)
         return result
@@ -51,9 +51,16 @@ class SimulatedBackground:
     def _run_late(
         self, result: asyncio.Future[T], function: Callable[..., T], arguments: tuple[Any, ...]
     ) -> None:
-        value, error, waited = self._outcome(function, arguments)
-        if waited:
-            asyncio.get_running_loop().call_later(waited, _deliver, result, value, error)
+        self._deliver(result, *self._outcome(function, arguments))
+
+    def _deliver(
+        self, result: asyncio.Future[Any], value: Any, error: Exception | None, left: float
+    ) -> None:
+        """Unless it still has to wait for the disk."""
+        pause = self._disk.faults.seconds_until_looked_at(left)
+        if pause > 0.0:
+            loop = asyncio.get_running_loop()
+            loop.call_later(pause, self._deliver, result, value, error, left - pause)
         else:
             _deliver(result, value, error)
 

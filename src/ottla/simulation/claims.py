@@ -29,6 +29,7 @@ from ottla.simulation.history import (
     VoteSeen,
     WatermarkSeen,
 )
+from ottla.simulation.transaction_claims import TRANSACTION_CLAIMS
 
 
 class Violation(NamedTuple):
@@ -205,7 +206,7 @@ class AvailableAgainAfterHealing:
     """When the faults are over everybody can work again, within a bound."""
 
     def check(self, history: History) -> Iterator[str]:
-        if any(history.of(Healed)) and not any(history.of(Recovered)):
+        if len(list(history.of(Recovered))) < len(list(history.of(Healed))):
             yield "not everybody could work again in time after the faults were over"
 
 
@@ -233,6 +234,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     OneOwnerPerEpoch(),
     NoCommitLost(),
     EverythingIsConsumed(),
+    *TRANSACTION_CLAIMS,
 )
 
 

@@ -78,6 +78,14 @@ class SimulatedConnection:
     def write(self, buffers: Sequence[Buffer]) -> None:
         if self._is_closing or self._loop.has_ended:
             return
+        if not self._unsent and self._exists:
+            # Mostly the kernel takes it all.
+            data = b"".join(buffers)
+            if len(data) <= self._window:
+                if data:
+                    self._window -= len(data)
+                    self.outgoing.send(data)
+                return
         for buffer in buffers:
             self._unsent += buffer
         self._push()
@@ -169,16 +177,22 @@ class SimulatedConnection:
             self.close()
             return
 
-        def fill() -> None:
-            buffer = handler.get_buffer(-1)
-            length = min(len(buffer), len(self._received))
-            buffer[:length] = self._received[:length]
-            del self._received[:length]
-            self.other.window_opened(length)
-            handler.buffer_filled(length)
-
-        self._call_handler(fill)
+        self._call_handler(self._fill)
         self._read_soon()
+
+    def _fill(self) -> None:
+        handler, received = self._handler, self._received
+        assert handler is not None
+        buffer = handler.get_buffer(-1)
+        length = min(len(buffer), len(received))
+        if length == len(received):
+            buffer[:length] = received
+            received.clear()
+        else:
+            buffer[:length] = received[:length]
+            del received[:length]
+        self.other.window_opened(length)
+        handler.buffer_filled(length)
 
     def _call_handler(self, call: Callable[[], None]) -> None:
         try:

@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Collection
 from enum import Enum, auto
+from functools import lru_cache
 from typing import NamedTuple
 
 from ottla.runtime.dice import Dice
@@ -26,6 +27,8 @@ class Operation(Enum):
 
 # Shorter than any batch, and than what is after the header of the shortest one.
 _SENT_BYTES_MIN = 61
+# Between looks at whether what is waited for is slow still.
+_LOOK_SECONDS = 0.5
 _END_BYTES = 7
 _ASKING = (Operation.READ, Operation.LOOKUP)
 
@@ -124,6 +127,11 @@ class DiskFaults:
     def is_failing(self) -> bool:
         return bool(self._failing)
 
+    def seconds_until_looked_at(self, left: float) -> float:
+        """How long to wait at once, of so much that is left to wait: what was slow may be fast
+        again meanwhile, and then nobody waits for the rest."""
+        return min(left, _LOOK_SECONDS) if self._slow else 0.0
+
     def is_slow(self, path: str) -> bool:
         return bool(self._slow) and self._wait(path) > 0
 
@@ -140,6 +148,7 @@ class DiskFaults:
             self._changes_left -= 1
 
 
+@lru_cache(maxsize=4096)
 def canonical(path: str) -> str:
     """One spelling for each path; the root's is empty."""
     return "".join(f"/{part}" for part in parts(path))

@@ -25,6 +25,9 @@ class Link:
     extra_seconds: float = 0.0
     bytes_per_second: float = _BYTES_PER_SECOND
 
+    def heal(self) -> None:
+        self.is_cut, self.extra_seconds, self.bytes_per_second = False, 0.0, _BYTES_PER_SECOND
+
 
 class Fabric:
     """Owned by the world. Hosts are names here."""
@@ -38,6 +41,7 @@ class Fabric:
         self._stalled: list[tuple[str, str, Callable[[], object]]] = []
 
     def link(self, source: str, target: str) -> Link:
+        """The same for as long as the world lasts."""
         found = self._links.get((source, target))
         if found is None:
             found = self._links[source, target] = Link()
@@ -52,11 +56,12 @@ class Fabric:
 
     def heal(self, source: str, target: str) -> None:
         """Makes a link as good as new."""
-        self._links[source, target] = Link()
+        self.link(source, target).heal()
         self._go_on()
 
     def heal_all(self) -> None:
-        self._links.clear()
+        for link in self._links.values():
+            link.heal()
         self._go_on()
 
     def host_off(self, host: str) -> None:

@@ -56,6 +56,12 @@ _DURABLE_WEIGHTS: Final = {
 
 _KIND_PROBABILITY: Final = 0.6
 _KINDS_MIN: Final = 3
+# The more write to a partition each, the less each of them writes.
+_WRITERS_AT_FULL_PACE: Final = 2
+_PACE: Final = 1.5
+# What is written is copied in transactions, which are many requests each.
+_COPIED_PACE: Final = 3.0
+_CALM_SECONDS: Final = (28, 55)
 
 
 class PlannedFault(NamedTuple):
@@ -99,6 +105,12 @@ class Plan(NamedTuple):
     compacts: bool = False
     # After which a follower that is behind leaves the ISR.
     lag_ms_max: int = 30_000
+    # Transactional ids under which everything is copied to another topic.
+    copiers: int = 0
+    # For which life goes on once everything is healed, without faults and with little to do.
+    calm_seconds: float = 0.0
+    # How many times as long producers pause as they might.
+    pace: float = 1.0
 
 
 def _some_of(weights: dict[str, int], dice: SeededDice) -> dict[str, int]:
@@ -132,7 +144,7 @@ def plan_of(seed: int) -> Plan:
             )
         )
     nodes = dice.choice((3, 3, 3, 4, 5))
-    return Plan(
+    plan = Plan(
         seed,
         float(seconds),
         is_durable,
@@ -148,4 +160,9 @@ def plan_of(seed: int) -> Plan:
         compacts=dice.chance(0.5),
         snapshot_bytes=dice.choice((1_000, 3_000, 20 << 20)),
         lag_ms_max=dice.choice((1_500, 1_500, 30_000)),
+        copiers=dice.choice((0, 0, 0, 0, 1, 2)),
+        calm_seconds=float(dice.between(low=_CALM_SECONDS[0], high=_CALM_SECONDS[1])),
     )
+    writers = plan.producers * plan.partitions
+    pace = _COPIED_PACE if plan.copiers else _PACE
+    return plan._replace(pace=pace * max(writers / _WRITERS_AT_FULL_PACE, 1.0))

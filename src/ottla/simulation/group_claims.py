@@ -47,6 +47,7 @@ class EverythingIsConsumed:
 
     def check(self, history: History) -> Iterator[str]:
         members = {owns.who: owns.group for owns in history.of(GroupOwns)}
+        topics = {owns.partition.topic for owns in history.of(GroupOwns)}
         if not any(history.of(Recovered)):
             return
         seen: dict[tuple[str, TopicPartition], set[int]] = defaultdict(set)
@@ -56,5 +57,7 @@ class EverythingIsConsumed:
                 seen[group, read.partition].add(read.offset)
         for group in sorted(set(members.values())):
             for ack in history.of(Acknowledged):
+                if ack.partition.topic not in topics:
+                    continue
                 if ack.offset >= 0 and ack.offset not in seen[group, ack.partition]:
                     yield f"nobody of {group} has read {ack.partition} {ack.offset}"

@@ -6,9 +6,10 @@ person can read the end of one that went wrong.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ottla.model import TopicPartition
 
@@ -205,14 +206,16 @@ class History:
 
     def __init__(self) -> None:
         self.events: list[tuple[float, Event]] = []
+        # The same once more, for claims that read one kind each.
+        self._by_kind: defaultdict[type[Event], list[Any]] = defaultdict(list)
 
     def add(self, at: float, event: Event) -> None:
         self.events.append((at, event))
+        self._by_kind[type(event)].append(event)
 
     def of(self, kind: type[E]) -> Iterator[E]:
-        for _, event in self.events:
-            if isinstance(event, kind):
-                yield event
+        """Those of exactly this kind."""
+        return iter(self._by_kind[kind])
 
     def lines(self) -> Iterator[str]:
         for at, event in self.events:

@@ -47,6 +47,7 @@ class Host:
         self.is_paused = False
         self.processes = 0
         self._surroundings = surroundings
+        self.scheduler = surroundings.scheduler
         self._is_off = False
         # How a process ends that loses power in the middle of a call to its disk.
         self._loses_power_fully = True
@@ -155,4 +156,11 @@ class Host:
             loop = self.loop
             if loop is not None:
                 loop.pause()
-                self._surroundings.scheduler.call_later(waited, loop.resume)
+                self._resume_after(loop, waited)
+
+    def _resume_after(self, loop: SimulatedLoop, left: float) -> None:
+        pause = self.disk.faults.seconds_until_looked_at(left)
+        if pause > 0.0:
+            self.scheduler.call_later(pause, self._resume_after, loop, left - pause)
+        else:
+            loop.resume()

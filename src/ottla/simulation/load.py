@@ -14,9 +14,14 @@ from ottla.simulation.clients.group_member import GroupMember, Progress
 from ottla.simulation.cluster import SimulatedCluster
 from ottla.simulation.fault_plan import Plan
 from ottla.simulation.host import Host
+from ottla.simulation.transaction_load import TransactionLoad
 from ottla.simulation.world import World
 
 _PAUSES_MS: Final = (300, 800, 2_000)
+# How many times as long pauses are when there is little to do.
+_CALM_PACE: Final = 8
+# Between looks of producers that are to begin nothing at whether they may.
+_HELD_SECONDS: Final = 0.5
 _BURST_PROBABILITY: Final = 0.3
 _RECORDS_MAX: Final = 4
 
@@ -28,13 +33,15 @@ class _Group(NamedTuple):
 
 
 class Load:
-    """On hosts of its own. After `end` producers begin nothing new; after `stop` nobody works."""
+    """On hosts of its own. After `end` producers begin nothing new, until `go_on`. After `stop`
+    nobody works."""
 
     def __init__(self, world: World, cluster: SimulatedCluster, topic: str, plan: Plan) -> None:
         self._world = world
         self.partitions = [TopicPartition(topic, index) for index in range(plan.partitions)]
         self._under_way = plan.under_way
         self._is_over = False
+        self._pace = plan.pace
         self._writing: dict[bytes, str] = {}
         self._hosts: list[Host] = []
         self._written: dict[TopicPartition, int] = dict.fromkeys(self.partitions, 0)
@@ -73,6 +80,21 @@ class Load:
             )
             if count
         ]
+        self.copies: TransactionLoad | None = None
+        if plan.copiers:
+            self.copies = TransactionLoad(
+                world,
+                cluster,
+                self.partitions,
+                self._written,
+                # Each has partitions of its own.
+                copiers=min(plan.copiers, plan.partitions),
+            )
+
+    @property
+    def all_partitions(self) -> list[TopicPartition]:
+        """Those that are written to, directly or in transactions."""
+        return self.partitions + ([] if self.copies is None else self.copies.partitions)
 
     def start(self) -> None:
         for group in self._groups:
@@ -83,11 +105,22 @@ class Load:
                 host.run("produce", self._produce(host, producer, partition))
         for host, consumer in self._consumers:
             host.run("consume", _consume(consumer))
+        if self.copies is not None:
+            self.copies.start()
 
     def end(self) -> None:
         self._is_over = True
+        if self.copies is not None:
+            self.copies.end()
+
+    def go_on(self) -> None:
+        """Producers work again, as little as most do most of the time."""
+        self._is_over = False
+        self._pace *= _CALM_PACE
 
     def stop(self) -> None:
+        if self.copies is not None:
+            self.copies.stop()
         for host in self._hosts:
             host.kill()
 
@@ -112,6 +145,8 @@ class Load:
                     found.append(
                         f"{group.name} has committed {committed} of {written} in {partition}"
                     )
+        if self.copies is not None:
+            found += self.copies.reasons()
         return found
 
     async def _produce(
@@ -120,7 +155,10 @@ class Load:
         dice = host.dice.fork(str(partition))
         pause_ms_max, number = dice.choice(_PAUSES_MS), 0
         room = asyncio.Semaphore(self._under_way)
-        while not self._is_over:
+        while True:
+            if self._is_over:
+                await host.clock.sleep(_HELD_SECONDS)
+                continue
             count = dice.between(low=1, high=_RECORDS_MAX)
             values = [
                 f"{producer.name}/{partition.partition}/{number + at}".encode()
@@ -130,7 +168,8 @@ class Load:
             await room.acquire()
             host.run("send", self._send(producer, partition, values, room))
             if not dice.chance(_BURST_PROBABILITY):
-                await host.clock.sleep(dice.between(low=1, high=pause_ms_max) / 1_000)
+                pause_ms = dice.between(low=1, high=pause_ms_max)
+                await host.clock.sleep(self._pace * pause_ms / 1_000)
 
     async def _send(
         self,

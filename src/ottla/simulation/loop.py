@@ -104,7 +104,12 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         *args: Any,
         context: Context | None = None,
     ) -> ScheduledCall:
-        return self.call_at(self._scheduler.now + max(delay, 0.0), callback, *args, context=context)
+        now = self._scheduler.now
+        when = now + delay if delay > 0.0 else now
+        call = ScheduledCall(self, when, callback, args, context)
+        if not self.has_ended:
+            self._scheduler.add_timer(when, call)
+        return call
 
     def call_at(  # type: ignore[override]
         self,
@@ -115,7 +120,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
     ) -> ScheduledCall:
         call = ScheduledCall(self, when, callback, args, context)
         if not self.has_ended:
-            self._scheduler.add_timer(call)
+            self._scheduler.add_timer(when, call)
         return call
 
     def create_future(self) -> asyncio.Future[Any]:

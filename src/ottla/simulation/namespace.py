@@ -54,9 +54,11 @@ class NameChange(NamedTuple):
     def places(self) -> set[Place]:
         return {place for place in (self.old, self.new) if place is not None}
 
-    @property
-    def directories(self) -> set[Directory]:
-        return {place.directory for place in self.places}
+    def is_in(self, directory: Directory) -> bool:
+        old, new = self.old, self.new
+        return (old is not None and old.directory is directory) or (
+            new is not None and new.directory is directory
+        )
 
 
 class Namespace:
@@ -115,7 +117,7 @@ class Namespace:
         wanted: set[Place] = set()
         durable, pending = [], []
         for change in reversed(self.pending):
-            if directory in change.directories or not wanted.isdisjoint(change.places):
+            if change.is_in(directory) or (wanted and not wanted.isdisjoint(change.places)):
                 wanted |= change.places | change.needs
                 durable.append(change)
             else:

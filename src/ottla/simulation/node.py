@@ -146,5 +146,6 @@ class SimulatedNode(Host):
             self.node = None
 
     def _look_at_node(self) -> None:
-        self._look()
+        if self.disk.faults.seconds_waited:
+            self._look()
         self.observe()

@@ -37,6 +37,8 @@ class Observer:
 
     def __init__(self, simulated: SimulatedNode) -> None:
         self._simulated = simulated
+        # Of which process the rest is.
+        self._broker: Broker | None = None
         # Of the quorum's replica: another object after every change.
         self._state: object = None
         self._offset = -1
@@ -44,19 +46,25 @@ class Observer:
         self.vote: tuple[int, int] | None = None
         self._led: dict[tuple[Uuid, int], int] = {}
         self._next_look = 0.0
+        self._scheduler = simulated.scheduler
         simulated.observe = self.look
 
     def look(self) -> None:
-        broker = self.broker
+        broker = getattr(self._simulated.node, "broker", None)
+        if broker is not self._broker:
+            self._broker, self._state, self._offset = broker, None, -1
+            if broker is not None:
+                self._quorum = broker.service.controller.quorum
+                # An onlooker sees what nobody else has to.
+                self._raft = self._quorum._raft._quorum  # noqa: SLF001
+                self._metadata = self._quorum.metadata
         if broker is None:
-            self._state, self._offset = None, -1
             return
-        quorum = broker.service.controller.quorum
-        state = quorum._raft.state  # noqa: SLF001 - an onlooker sees what nobody else has to
+        state = self._raft.state
         if state is not self._state:
             self._state = state
-            self._look_at_quorum(quorum.leader_and_epoch, state)
-        offset, now = quorum.metadata.end_offset, self._simulated.clock.monotonic()
+            self._look_at_quorum(self._quorum.leader_and_epoch, state)
+        offset, now = self._metadata.end_offset, self._scheduler.now
         if offset != self._offset:
             self._offset, self._next_look = offset, now
             # Not every one, for they cost more than what they are of; the last one is always seen.

@@ -27,12 +27,7 @@ class Onlooker:
         world: World,
         cluster: SimulatedCluster,
         partitions: list[TopicPartition],
-        *,
-        counts_high_watermarks: bool,
     ) -> None:
-        """Where records are synced before they are acknowledged, a leader's high watermark is ahead
-        of its own sync, so that only what was acknowledged counts as committed."""
-        self._counts_high_watermarks = counts_high_watermarks
         self._world = world
         self._cluster = cluster
         self._committed = dict.fromkeys(partitions, 0)
@@ -59,12 +54,12 @@ class Onlooker:
                 self._epoch, image = epoch, None
             if epoch == self._epoch and controller.is_active:
                 image = broker.image
-            for partition in broker.partitions:
-                name, log = partition.name, partition.log
-                if name in logs and log is not None:
-                    logs[name][node.id] = log
-                    if self._counts_high_watermarks:
-                        self._committed[name] = max(self._committed[name], log.high_watermark)
+            for name, by_node in logs.items():
+                partition = broker.partitions.get(name)
+                if partition is not None and partition.log is not None:
+                    log = by_node[node.id] = partition.log
+                    if log.high_watermark > self._committed[name]:
+                        self._committed[name] = log.high_watermark
         if image is None:
             # Who is in an ISR, only a controller knows that nobody has deposed.
             return

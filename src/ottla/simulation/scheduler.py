@@ -7,11 +7,11 @@ host is.
 
 from __future__ import annotations
 
-import heapq
 from asyncio import _set_running_loop
 from collections import deque
 from collections.abc import Callable
 from contextvars import Context
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, Final
 
 from ottla.simulation.disk_faults import PowerLost
@@ -33,7 +33,7 @@ class ScheduledCall:
     Without a loop it is the world's own: a segment that arrives, say.
     """
 
-    __slots__ = ("_args", "_callback", "_context", "_when", "loop")
+    __slots__ = ("_when", "args", "callback", "context", "loop")
 
     def __init__(
         self,
@@ -45,28 +45,20 @@ class ScheduledCall:
     ) -> None:
         self.loop = loop
         self._when = when
-        self._callback: Callable[..., object] | None = callback
-        self._args = args
-        self._context = context
+        # None if it was taken back.
+        self.callback: Callable[..., object] | None = callback
+        self.args = args
+        self.context = context
 
     def cancel(self) -> None:
-        self._callback = None
-        self._args = ()
+        self.callback = None
+        self.args = ()
 
     def cancelled(self) -> bool:
-        return self._callback is None
+        return self.callback is None
 
     def when(self) -> float:
         return self._when
-
-    def run(self) -> None:
-        callback = self._callback
-        if callback is None:
-            return
-        if self._context is None:
-            callback(*self._args)
-        else:
-            self._context.run(callback, *self._args)
 
 
 class Scheduler:
@@ -82,14 +74,17 @@ class Scheduler:
 
     def call_later(self, seconds: float, callback: Callable[..., object], *args: Any) -> None:
         """A call of the world's own."""
-        self.add_timer(ScheduledCall(None, self.now + seconds, callback, args, None))
+        self.call_at(self.now + seconds, callback, *args)
+
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any) -> None:
+        self.add_timer(when, ScheduledCall(None, when, callback, args, None))
 
     def add_ready(self, call: ScheduledCall) -> None:
         self._ready.append(call)
 
-    def add_timer(self, call: ScheduledCall) -> None:
+    def add_timer(self, when: float, call: ScheduledCall) -> None:
         self._sequence += 1
-        heapq.heappush(self._timers, (call.when(), self._sequence, call))
+        heappush(self._timers, (when, self._sequence, call))
 
     def clear(self) -> None:
         """Forgets what is to come."""
@@ -99,6 +94,8 @@ class Scheduler:
     def run_until(self, is_over: Callable[[], bool]) -> None:
         """Raises `StuckError` if nothing is left that could bring that about."""
         ready, calls_at_once = self._ready, 0
+        # asyncio's idea of which loop runs: told only when it changes.
+        current: SimulatedLoop | None = None
         try:
             while not is_over():
                 if not ready:
@@ -107,38 +104,45 @@ class Scheduler:
                 calls_at_once += 1
                 if calls_at_once > _CALLS_AT_ONCE_MAX:
                     raise StuckError(f"time stands still at {self.now:.6f} s")
-                self._run(ready.popleft())
+                call = ready.popleft()
+                if call.callback is None:
+                    continue
+                self.calls += 1
+                loop = call.loop
+                if loop is not current:
+                    _set_running_loop(loop)
+                    current = loop
+                if loop is None:
+                    call.callback(*call.args)
+                elif loop.is_running_now:
+                    _run(loop, call)
+                else:
+                    loop.defer(call)
         finally:
             _set_running_loop(None)
 
-    def _run(self, call: ScheduledCall) -> None:
-        if call.cancelled():
-            return
-        self.calls += 1
-        loop = call.loop
-        if loop is None:
-            _set_running_loop(None)
-            call.run()
-            return
-        if not loop.is_running_now:
-            loop.defer(call)
-            return
-        _set_running_loop(loop)
-        try:
-            call.run()
-        except PowerLost:
-            pass  # Whoever turned the power off has ended the loop.
-        except Exception as error:
-            loop.call_exception_handler({"message": "a callback failed", "exception": error})
-        if not loop.has_ended:
-            loop.look()
-
     def _jump(self) -> None:
-        timers = self._timers
-        while timers and timers[0][2].cancelled():
-            heapq.heappop(timers)
+        timers, ready = self._timers, self._ready
+        while timers and timers[0][2].callback is None:
+            heappop(timers)
         if not timers:
             raise StuckError(f"nothing is left to happen at {self.now:.6f} s")
         now = self.now = max(self.now, timers[0][0])
         while timers and timers[0][0] <= now:
-            self._ready.append(heapq.heappop(timers)[2])
+            ready.append(heappop(timers)[2])
+
+
+def _run(loop: SimulatedLoop, call: ScheduledCall) -> None:
+    callback, context = call.callback, call.context
+    assert callback is not None
+    try:
+        if context is None:
+            callback(*call.args)
+        else:
+            context.run(callback, *call.args)
+    except PowerLost:
+        pass  # Whoever turned the power off has ended the loop.
+    except Exception as error:
+        loop.call_exception_handler({"message": "a callback failed", "exception": error})
+    if not loop.has_ended:
+        loop.look()

@@ -1,6 +1,6 @@
 """One seed played from its beginning to its end: load, faults, healing, and whether it all holds.
 
-start ──▶ load and faults ──▶ faults over ──▶ everybody works again ──▶ replicas written down
+start ──▶ load and faults ──▶ healing ──▶ all work again ──▶ calm ──▶ all work ──▶ written down
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final
 
+from ottla.broker.transaction_coordinators import TRANSACTION_STATE
 from ottla.metadata import MetadataImage
 from ottla.model import TopicPartition
 from ottla.simulation.claims import Violation, violations
@@ -19,6 +20,7 @@ from ottla.simulation.history import Healed, History, Noted, Recovered
 from ottla.simulation.load import Load
 from ottla.simulation.onlooker import Onlooker
 from ottla.simulation.scheduler import StuckError
+from ottla.simulation.transaction_load import COPIES, OUTPUTS
 from ottla.simulation.trouble import Trouble, start_again
 from ottla.simulation.world import World
 
@@ -38,6 +40,10 @@ _GROUP_PROPERTIES: Final = {
     "group.consumer.min.heartbeat.interval.ms": "1000",
     "group.consumer.session.timeout.ms": "6000",
     "group.consumer.min.session.timeout.ms": "6000",
+}
+STATE_PARTITIONS: Final = 2
+_TRANSACTION_PROPERTIES: Final = {
+    "transaction.state.log.num.partitions": str(STATE_PARTITIONS),
 }
 _SUPERVISION_SECONDS: Final = 1.0
 _ROOM_BYTES: Final = 1 << 30
@@ -74,7 +80,9 @@ async def _story(world: World, plan: Plan) -> None:
     properties = {
         "metadata.log.max.record.bytes.between.snapshots": str(plan.snapshot_bytes),
         "replica.lag.time.max.ms": str(plan.lag_ms_max),
+        "controller.quorum.retry.backoff.ms": "100",
         **_GROUP_PROPERTIES,
+        **_TRANSACTION_PROPERTIES,
     }
     if plan.compacts:
         properties |= _COMPACTING_PROPERTIES
@@ -89,9 +97,11 @@ async def _story(world: World, plan: Plan) -> None:
     admin = cluster.admin()
     configs = {"flush.messages": "1"} if plan.is_durable else {}
     await admin.create_topic(TOPIC, partitions=plan.partitions, configs=configs)
+    if plan.copiers:
+        await admin.create_topic(COPIES, partitions=OUTPUTS, configs=configs)
     load = Load(world, cluster, TOPIC, plan)
     load.start()
-    onlooker = Onlooker(world, cluster, load.partitions, counts_high_watermarks=not plan.is_durable)
+    onlooker = Onlooker(world, cluster, load.all_partitions)
     onlooker.start()
     started = world.now
     troubles = [
@@ -102,8 +112,16 @@ async def _story(world: World, plan: Plan) -> None:
     for trouble in troubles:
         trouble.cancel()
     heal(world, cluster)
+    supervision = asyncio.get_running_loop().create_task(_supervise(world, cluster))
     load.end()
-    await _recover(world, cluster, load)
+    if await _recover(world, cluster, load) and plan.calm_seconds:
+        load.go_on()
+        await world.sleep(plan.calm_seconds)
+        heal(world, cluster)
+        load.end()
+        await _recover(world, cluster, load)
+    supervision.cancel()
+    _record_end(cluster, load)
 
 
 async def _suffer(
@@ -111,8 +129,17 @@ async def _suffer(
 ) -> None:
     await world.sleep(started + fault.at - world.now)
     admin = cluster.admin(name=f"admin {fault.number}")
-    trouble = Trouble(world, cluster, admin, TOPIC, plan.partitions, fault)
+    topic, partitions = _topic_of(plan, fault)
+    trouble = Trouble(world, cluster, admin, topic, partitions, fault)
     await FAULTS[fault.name](trouble)
+
+
+def _topic_of(plan: Plan, fault: PlannedFault) -> tuple[str, int]:
+    """Whose partitions a fault is about. What transactions need suffers with the rest."""
+    topics = [(TOPIC, plan.partitions)]
+    if plan.copiers:
+        topics += [(COPIES, OUTPUTS), (TRANSACTION_STATE, STATE_PARTITIONS)]
+    return topics[(fault.number >> 3) % len(topics)]
 
 
 def heal(world: World, cluster: SimulatedCluster) -> None:
@@ -135,10 +162,10 @@ def heal(world: World, cluster: SimulatedCluster) -> None:
     world.record(Healed("world"))
 
 
-async def _recover(world: World, cluster: SimulatedCluster, load: Load) -> None:
+async def _recover(world: World, cluster: SimulatedCluster, load: Load) -> bool:
+    """Whether everybody could work again in time."""
     began = world.now
-    supervision = asyncio.get_running_loop().create_task(_supervise(world, cluster))
-    partitions = load.partitions
+    partitions = load.all_partitions
     try:
         await world.wait_until(
             lambda: load.is_done and _is_whole(cluster, partitions),
@@ -147,12 +174,18 @@ async def _recover(world: World, cluster: SimulatedCluster, load: Load) -> None:
     except TimeoutError:
         for reason in (*load.reasons(), *_reasons(cluster, partitions)):
             world.record(Noted("world", f"not recovered: {reason}"))
-    else:
-        world.record(Recovered("world", round(world.now - began, 3)))
-    supervision.cancel()
+        return False
+    world.record(Recovered("world", round(world.now - began, 3)))
+    return True
+
+
+def _record_end(cluster: SimulatedCluster, load: Load) -> None:
+    """Writes down what there is in the end."""
     load.stop()
     for observer in cluster.observers:
         observer.record_replicas()
+    if load.copies is not None:
+        load.copies.record_end()
 
 
 async def _supervise(world: World, cluster: SimulatedCluster) -> None:

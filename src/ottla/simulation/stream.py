@@ -30,6 +30,7 @@ class Stream:
         arrived: Callable[[bytes | Ending], None],
     ) -> None:
         self._fabric = fabric
+        self._scheduler = fabric.scheduler
         self._source = source
         self._target = target
         self._arrived = arrived
@@ -59,17 +60,15 @@ class Stream:
         self._flight.clear()
 
     def _send(self, item: bytes | Ending) -> None:
-        scheduler = self._fabric.scheduler
+        fabric = self._fabric
         length = len(item) if isinstance(item, bytes) else 0
-        arrival = scheduler.now + self._fabric.seconds(self._source, self._target, length)
-        arrival = self._last_arrival = max(arrival, self._last_arrival)
+        arrival = self._scheduler.now + fabric.seconds(self._source, self._target, length)
+        if arrival < self._last_arrival:
+            arrival = self._last_arrival
+        self._last_arrival = arrival
         self._flight.append(item)
-        scheduler.call_later(
-            arrival - scheduler.now,
-            self._fabric.when_reached,
-            self._source,
-            self._target,
-            self._arrive,
+        self._scheduler.call_at(
+            arrival, fabric.when_reached, self._source, self._target, self._arrive
         )
 
     def _arrive(self) -> None:

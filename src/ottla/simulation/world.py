@@ -150,7 +150,8 @@ class World:
                     host.forget()
                 self.scheduler.clear()
                 self.fabric.clear()
-                gc.collect()
+                if gc.isenabled():
+                    gc.collect()
         finally:
             sys.unraisablehook = hook
 

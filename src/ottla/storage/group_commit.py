@@ -9,6 +9,7 @@ is served, nobody else may sync: two at a time would write the same files.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from ottla.model import ErrorCode, KafkaError
 from ottla.runtime.background import Background
@@ -24,6 +25,11 @@ class GroupCommit:
         self._tasks = tasks
         # The offsets below which each waiting append has to be durable.
         self._waiting: dict[Log, list[tuple[int, asyncio.Future[None]]]] = {}
+        self._listeners: list[Callable[[Log], None]] = []
+
+    def listen(self, synced: Callable[[Log], None]) -> None:
+        """Has `synced` called after each sync of a log, before those who waited for it go on."""
+        self._listeners.append(synced)
 
     def when_durable(self, log: Log, offset: int) -> asyncio.Future[None]:
         """Done when everything below `offset` is on the device. Ends with the `OSError` of a sync
@@ -49,6 +55,8 @@ class GroupCommit:
                 if flush is not None:
                     await self._background.run(flush.run)
                     log.complete_flush(flush)
+                    for synced in self._listeners:
+                        synced(log)
             except OSError as error:
                 for _, future in self._waiting.pop(log):
                     _end(future, error)

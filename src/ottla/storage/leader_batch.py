@@ -80,7 +80,8 @@ def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: i
         )
     if config.message_timestamp_type is _CREATE_TIME:
         _check_timestamps(header, config, now_ms)
-    if config.compact and not header.is_control:
+    # A coordinator's records have keys.
+    if config.compact and origin is _CLIENT and not header.is_control:
         _check_keys(records, header, config)
     return header
 

@@ -25,13 +25,8 @@ from ottla.storage.segments import Segments
 from ottla.storage.transaction_index import AbortedTransaction
 from ottla.storage.unstable_transactions import CompletedTransaction
 from ottla.storage.verification import Verification
-from ottla.wire.records.control import (
-    ControlRecordType,
-    EndTransactionMarker,
-    read_end_transaction_marker,
-)
+from ottla.wire.records.control import ControlRecordType, read_marker_batch
 from ottla.wire.records.header import BatchHeader
-from ottla.wire.records.record import iterate_records
 
 
 class WaitingSnapshot(NamedTuple):
@@ -100,7 +95,7 @@ class ProducerHistory:
                     raise
             return self.state.check_client_batch(header, verification)
         if header.is_control:
-            marker = _marker(records)
+            marker = read_marker_batch(records)
             self.state.check_marker(
                 header,
                 coordinator_epoch=marker.coordinator_epoch,
@@ -143,7 +138,7 @@ class ProducerHistory:
             return None
         if not header.record_count:
             return self._update_emptied_marker(header)
-        marker = _marker(batch)
+        marker = read_marker_batch(batch)
         return self.state.update_marker(
             header,
             base_offset=header.base_offset,
@@ -254,7 +249,3 @@ class ProducerHistory:
 
     def _path(self, offset: int) -> str:
         return f"{self._directory}/{SegmentFileName(offset, FileKind.PRODUCER_SNAPSHOT)}"
-
-
-def _marker(batch: Buffer) -> EndTransactionMarker:
-    return read_end_transaction_marker(next(iter(iterate_records(batch))))

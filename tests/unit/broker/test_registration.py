@@ -210,7 +210,7 @@ def test_node_waits_until_its_last_incarnation_counts_as_dead() -> None:
             clock.advance(0.01)
             await settle()
         await joined
-        assert clock.monotonic() == pytest.approx(SESSION_MS / 1_000, abs=0.1)
+        assert clock.monotonic() == pytest.approx(SESSION_MS / 1_000, abs=0.15)
         assert again.registration.broker_epoch > joining.registration.broker_epoch
         # The first one is not let in again.
         with pytest.raises(KafkaError, match="STALE_BROKER_EPOCH"):

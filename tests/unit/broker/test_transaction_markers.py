@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from ottla.broker.pending import Pending
 from ottla.broker.transaction_markers import MarkerSender
 from ottla.client import ChannelError
+from ottla.coordinator.runtime.transactional import TransactionMarker
 from ottla.coordinator.transactions.markers import TransactionMarkers
-from ottla.model import ErrorCode, TopicPartition
+from ottla.model import Buffer, ErrorCode, TopicPartition
 from ottla.runtime.tasks import Tasks
 from ottla.simulation import SeededDice, SimulatedClock
-from ottla.wire.apis import ApiKey
 from ottla.wire.messages.write_txn_markers import (
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,
@@ -40,6 +39,7 @@ class World:
         self.tasks = Tasks(lambda _name, error: self.errors.append(error))
         self.errors: list[BaseException] = []
         self.sent: list[tuple[int, WriteTxnMarkersRequest]] = []
+        self.appended: list[tuple[TopicPartition, TransactionMarker]] = []
         # What partitions say, one after the other, before they say yes.
         self.codes: dict[TopicPartition, list[ErrorCode]] = {}
         self.unreachable: set[int] = set()
@@ -47,6 +47,7 @@ class World:
         self.pending: list[Callable[[], None]] | None = None
         self.written: list[TransactionMarkers] = []
         self.sender = MarkerSender(self.broker())
+        vars(self.sender)["_append"] = self.append
         self.shard = self.sender.writer(lambda: EPOCH, self.written.append)
 
     def broker(self) -> Any:
@@ -56,11 +57,7 @@ class World:
             dice=SeededDice(1),
             tasks=self.tasks,
             image=SimpleNamespace(topics=self),
-            config=SimpleNamespace(
-                listeners=SimpleNamespace(inter_broker_listener_name="PLAINTEXT")
-            ),
             peers=SimpleNamespace(send=self.send),
-            apis={ApiKey.WRITE_TXN_MARKERS: SimpleNamespace(handler=self.write_here)},
         )
 
     @property
@@ -70,14 +67,21 @@ class World:
         }
         return {"t": SimpleNamespace(partitions=partitions)} if partitions else {}
 
-    def write_here(self, _broker: Any, _context: Any, request: WriteTxnMarkersRequest) -> Any:
-        self.sent.append((HERE, request))
-        response = self.answer(request)
+    def append(
+        self,
+        _broker: Any,
+        name: TopicPartition,
+        marker: TransactionMarker,
+        batch: Buffer,
+        told: Callable[[ErrorCode], None],
+    ) -> None:
+        assert batch == marker.batch(now_ms=self.clock.now_ms())
+        self.appended.append((name, marker))
+        code = self.code(name)
         if self.pending is None:
-            return response
-        pending = Pending()
-        self.pending.append(lambda: pending.resolve(response))
-        return pending
+            told(code)
+        else:
+            self.pending.append(lambda: told(code))
 
     async def send(
         self, node_id: int, _lane: Any, request: Any, version: int, *, timeout_ms: int
@@ -122,7 +126,8 @@ class World:
 
     def asked(self) -> list[tuple[int, list[int]]]:
         """To which nodes requests went, and for which partitions."""
-        return [
+        here = [(HERE, [name.partition]) for name, _ in self.appended]
+        return here + [
             (
                 node_id,
                 [
@@ -160,6 +165,7 @@ def test_every_leader_is_sent_its_own() -> None:
         assert (marker.producer_id, marker.producer_epoch) == (7, 3)
         assert (marker.transaction_result, marker.coordinator_epoch) == (True, EPOCH)
         assert marker.transaction_version == 2
+        assert world.appended == [(A, TransactionMarker(7, 3, EPOCH, True, 2))]
         assert world.written == [wanted]
 
     run(scenario)
@@ -266,7 +272,7 @@ def test_coordinator_that_was_overtaken_gives_up(code: ErrorCode) -> None:
         world.clock.advance(10)
         await settle()
         assert world.written == []
-        assert len(world.sent) == 2
+        assert world.asked() == [(1, [0]), (2, [1])]
 
     run(scenario)
 
@@ -324,6 +330,6 @@ def test_coordinator_that_is_closed_writes_no_more() -> None:
         world.clock.advance(10)
         await settle()
         assert world.written == []
-        assert len(world.sent) == 2
+        assert world.asked() == [(1, [0]), (2, [1])]
 
     run(scenario)

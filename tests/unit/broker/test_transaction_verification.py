@@ -135,6 +135,9 @@ def test_a_node_that_does_not_answer_is_asked_again_by_the_client(
     (_, failed), (_, verified) = elsewhere.told
     assert failed.errors == {NAME: ErrorCode.NETWORK_EXCEPTION}
     assert not verified.errors
+    metrics = node.broker.metrics
+    assert metrics.counter("VerificationFailures").value == 1
+    assert metrics.histogram("VerificationTimeMs").count == 1
 
 
 def test_an_answer_that_leaves_a_partition_out_verifies_nothing(

@@ -37,6 +37,34 @@ def test_the_high_watermark_is_the_lowest_end_in_the_isr() -> None:
     assert (leader.log.high_watermark, len(told)) == (4, 4)
 
 
+def test_what_the_leader_has_not_synced_is_not_committed_where_that_counts() -> None:
+    leader = Leader(new_log(flush_messages=1), isr=(1, 2))
+    told = leader.append(2)
+    leader.fetch(2, 2)
+    assert (leader.log.high_watermark, told) == (0, [])
+    leader.log.flush()
+    leader.partition.log_synced()
+    assert (leader.log.high_watermark, told) == (2, [ErrorCode.NONE] * 2)
+
+
+def test_a_sync_commits_no_more_than_the_followers_have() -> None:
+    leader = Leader(new_log(flush_messages=1), isr=(1, 2))
+    leader.append(3)
+    leader.fetch(2, 1)
+    leader.log.flush()
+    leader.partition.log_synced()
+    assert leader.log.high_watermark == 1
+
+
+def test_alone_what_is_not_synced_is_not_committed_where_that_counts() -> None:
+    leader = Leader(new_log(flush_messages=1), replicas=(1,), isr=(1,))
+    told = leader.append()
+    assert (leader.log.high_watermark, told) == (0, [])
+    leader.log.flush()
+    leader.partition.log_synced()
+    assert (leader.log.high_watermark, told) == (1, [ErrorCode.NONE])
+
+
 def test_a_replica_outside_the_isr_that_lags_does_not_hold_it_back() -> None:
     leader = Leader(isr=(1, 2))
     leader.append(5)

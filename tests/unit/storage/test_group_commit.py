@@ -75,6 +75,21 @@ def test_one_sync_serves_all_who_wait() -> None:
     asyncio.run(scenario())
 
 
+def test_who_listens_hears_of_a_sync_before_those_who_wait_go_on() -> None:
+    async def scenario() -> None:
+        disk, gate = SimulatedDisk(), Gate()
+        log, tasks = new_log(disk), Tasks(fail)
+        commit, heard = GroupCommit(gate, tasks), list[tuple[int, bool]]()
+        gate.opened.set()
+        waiting = commit.when_durable(log, append(log))
+        commit.listen(lambda synced: heard.append((synced.recovery_point, waiting.done())))
+        await waiting
+        assert heard == [(1, False)]
+        await tasks.close()
+
+    asyncio.run(scenario())
+
+
 def test_what_is_durable_already_waits_for_nothing() -> None:
     async def scenario() -> None:
         log, gate, tasks = new_log(SimulatedDisk()), Gate(), Tasks(fail)

@@ -17,6 +17,7 @@ from ottla.wire.records.control import (
     end_transaction_batch,
     read_control_type,
     read_end_transaction_marker,
+    read_marker_batch,
 )
 from ottla.wire.records.header import read_header
 from ottla.wire.records.record import Record, iterate_records
@@ -51,6 +52,23 @@ def test_commit_marker_equals_javas_once_the_log_has_placed_it() -> None:
 def test_javas_markers_are_read(name: str, record_type: ControlRecordType) -> None:
     (record,) = iterate_records(JAVA_BATCHES[name])
     assert read_end_transaction_marker(record) == EndTransactionMarker(record_type, 12)
+    assert read_marker_batch(JAVA_BATCHES[name]) == EndTransactionMarker(record_type, 12)
+
+
+def test_marker_that_looks_like_no_other_is_read_as_a_record() -> None:
+    """A later version of the key or the value may be longer."""
+    marker = struct.pack(">hi", 1, 12) + b"more"
+    record = control_record(ControlRecordType.ABORT, marker, offset=Offset(0), timestamp=NOW)
+    batch = build_batch([record], is_control=True, is_transactional=True)
+    assert read_marker_batch(batch) == EndTransactionMarker(ControlRecordType.ABORT, 12)
+
+
+def test_batch_as_long_as_a_marker_that_is_none_is_refused() -> None:
+    record = Record(Offset(0), NOW, struct.pack(">hh", 0, 2), struct.pack(">hi", 0, 12))
+    batch = build_batch([record], is_control=True)
+    assert len(batch) == len(marker_batch(ControlRecordType.ABORT))
+    with pytest.raises(ProtocolError, match="LEADER_CHANGE"):
+        read_marker_batch(batch)
 
 
 @pytest.mark.parametrize("record_type", [kind for kind in ControlRecordType if kind >= 0])

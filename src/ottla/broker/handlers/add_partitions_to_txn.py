@@ -13,7 +13,6 @@ transaction are being written, and those of the coordinator itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import groupby
 from typing import Final
 
 from ottla.broker.broker import Broker
@@ -32,6 +31,7 @@ from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0, TV_2
+from ottla.metadata import Topic
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_partitions_to_txn import (
@@ -143,16 +143,17 @@ def _refused(
     broker: Broker, version: int, partitions: frozenset[TopicPartition]
 ) -> dict[TopicPartition, ErrorCode]:
     """Codes for all partitions if one of them cannot be in a transaction, else none."""
-    codes = {name: _error_of(broker, version, name) for name in partitions}
+    topics = broker.image.topics.by_name
+    codes = {name: _error_of(topics, version, name) for name in partitions}
     if not any(codes.values()):
         return {}
     return {name: code or ErrorCode.OPERATION_NOT_ATTEMPTED for name, code in codes.items()}
 
 
-def _error_of(broker: Broker, version: int, name: TopicPartition) -> ErrorCode:
+def _error_of(topics: Mapping[str, Topic], version: int, name: TopicPartition) -> ErrorCode:
     if version < _BROKERS_VERSION and is_internal_topic(name.topic):
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    topic = broker.image.topics.by_name.get(name.topic)
+    topic = topics.get(name.topic)
     if topic is None or name.partition not in topic.partitions:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return ErrorCode.NONE
@@ -161,18 +162,14 @@ def _error_of(broker: Broker, version: int, name: TopicPartition) -> ErrorCode:
 def _result(
     transactional_id: str, codes: Mapping[TopicPartition, ErrorCode]
 ) -> AddPartitionsToTxnResult:
+    topics: dict[str, list[AddPartitionsToTxnPartitionResult]] = {}
+    for (topic, index), code in sorted(codes.items()):
+        result = AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code)
+        topics.setdefault(topic, []).append(result)
     return AddPartitionsToTxnResult(
         transactional_id=transactional_id,
         topic_results=[
-            AddPartitionsToTxnTopicResult(
-                name=topic,
-                results_by_partition=[
-                    AddPartitionsToTxnPartitionResult(
-                        partition_index=name.partition, partition_error_code=codes[name]
-                    )
-                    for name in names
-                ],
-            )
-            for topic, names in groupby(sorted(codes), lambda name: name.topic)
+            AddPartitionsToTxnTopicResult(name=topic, results_by_partition=results)
+            for topic, results in topics.items()
         ],
     )

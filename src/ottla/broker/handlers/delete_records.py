@@ -1,20 +1,26 @@
 """DeleteRecords, versions 0 to 2: moves the start of partitions up to an offset (KIP-107).
 
-Offset -1 stands for the high watermark. The answer comes when a crash cannot bring the records
-back. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR,
-POLICY_VIOLATION where a topic is only compacted, INVALID_TOPIC_EXCEPTION for an internal topic.
+Offset -1 stands for the high watermark. The answer comes when neither a crash nor another leader
+can bring the records back: it is on this node's device where the log starts, and every live replica
+has let go of them too.
+
+Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR,
+POLICY_VIOLATION where a topic is only compacted, INVALID_TOPIC_EXCEPTION for an internal topic,
+REQUEST_TIMED_OUT if a replica has not let go of them in time.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
+from ottla.broker.pending import Pending
 from ottla.broker.topic_names import is_internal_topic
 from ottla.model import ErrorCode, KafkaError
+from ottla.replication.offset_waiters import OffsetWaiter
 from ottla.replication.partition import Partition
-from ottla.storage.log import Log
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_records import (
     DeleteRecordsPartitionResult,
@@ -28,40 +34,58 @@ _HIGH_WATERMARK: Final = -1
 _INVALID_LOW_WATERMARK: Final = -1
 
 
+class _Moved(NamedTuple):
+    """A log that starts at `offset` now, or further up."""
+
+    partition: Partition
+    directory: str
+    offset: int
+    result: DeleteRecordsPartitionResult
+
+
 @handles(ApiKey.DELETE_RECORDS)
 def delete_records(
     broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DeleteRecordsRequest,
-) -> DeleteRecordsResponse:
-    moved: list[tuple[Log, DeleteRecordsPartitionResult]] = []
+) -> DeleteRecordsResponse | Pending:
+    moved: list[_Moved] = []
     topics = [
         DeleteRecordsTopicResult(name=topic.name, partitions=_delete(broker, topic, moved))
         for topic in request.topics
     ]
     _make_durable(broker, moved)
-    return DeleteRecordsResponse(topics=topics)
+    response = DeleteRecordsResponse(topics=topics)
+    waiting = [
+        each
+        for each in moved
+        if not each.result.error_code and each.partition.low_watermark < each.offset
+    ]
+    if not waiting:
+        return response
+    return _Waiting(broker, response, waiting, timeout_ms=request.timeout_ms).pending
 
 
 def _delete(
-    broker: Broker, topic: DeleteRecordsTopic, moved: list[tuple[Log, DeleteRecordsPartitionResult]]
+    broker: Broker, topic: DeleteRecordsTopic, moved: list[_Moved]
 ) -> list[DeleteRecordsPartitionResult]:
     results = []
     for asked in topic.partitions:
         result = DeleteRecordsPartitionResult(partition_index=asked.partition_index)
         try:
             partition = broker.partitions.by_name(topic.name, asked.partition_index)
-            log = _delete_before(partition, asked.offset)
+            offset = _delete_before(partition, asked.offset)
         except KafkaError as error:
             _refuse(result, error)
         else:
+            log = partition.require_log()
             result.low_watermark = log.log_start_offset
-            moved.append((log, result))
+            moved.append(_Moved(partition, log.directory, offset, result))
         results.append(result)
     return results
 
 
-def _delete_before(partition: Partition, offset: int) -> Log:
+def _delete_before(partition: Partition, offset: int) -> int:
     if is_internal_topic(partition.name.topic):
         raise KafkaError(
             ErrorCode.INVALID_TOPIC_EXCEPTION,
@@ -78,13 +102,13 @@ def _delete_before(partition: Partition, offset: int) -> Log:
         offset = log.high_watermark
     if offset < 0:
         raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is no offset")
-    log.delete_records_before(offset)
-    return log
+    partition.delete_records_before(offset)
+    return offset
 
 
-def _make_durable(broker: Broker, moved: list[tuple[Log, DeleteRecordsPartitionResult]]) -> None:
+def _make_durable(broker: Broker, moved: list[_Moved]) -> None:
     """Writes down where the logs start now, once for each of their directories."""
-    paths = {log.directory.rpartition("/")[0] for log, _ in moved}
+    paths = {each.directory.rpartition("/")[0] for each in moved}
     for directory in broker.logs.directories:
         if directory.path not in paths:
             continue
@@ -92,9 +116,49 @@ def _make_durable(broker: Broker, moved: list[tuple[Log, DeleteRecordsPartitionR
             directory.write_checkpoints()
         except OSError as error:
             told = broker.directory_failed(directory.path, error)
-            for log, result in moved:
-                if log.directory.startswith(f"{directory.path}/"):
-                    _refuse(result, told)
+            for each in moved:
+                if each.directory.startswith(f"{directory.path}/"):
+                    _refuse(each.result, told)
+
+
+class _Waiting:
+    """Answered when every live replica's logs start where asked, or when time is up."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        response: DeleteRecordsResponse,
+        moved: list[_Moved],
+        *,
+        timeout_ms: int,
+    ) -> None:
+        self.pending = Pending(on_abandoned=self._stop)
+        self._response = response
+        self._missing = len(moved)
+        self._timer = broker.clock.call_later(timeout_ms / 1_000, self._time_is_up)
+        self._waiters: list[tuple[OffsetWaiter, DeleteRecordsPartitionResult]] = []
+        for each in moved:
+            told = partial(self._deleted, each.result)
+            self._waiters.append((each.partition.when_deleted(each.offset, told), each.result))
+
+    def _deleted(self, result: DeleteRecordsPartitionResult, error: ErrorCode) -> None:
+        if error:
+            _refuse(result, KafkaError(error, "another node leads the partition now"))
+        self._missing -= 1
+        if not self._missing and self.pending.response is None:
+            self._stop()
+            self.pending.resolve(self._response)
+
+    def _time_is_up(self) -> None:
+        self._stop()
+        for waiter, result in self._waiters:
+            if waiter.is_waiting:
+                waiter.cancel()
+                _refuse(result, KafkaError(ErrorCode.REQUEST_TIMED_OUT, "a replica has them still"))
+        self.pending.resolve(self._response)
+
+    def _stop(self) -> None:
+        self._timer.cancel()
 
 
 def _refuse(result: DeleteRecordsPartitionResult, error: KafkaError) -> None:

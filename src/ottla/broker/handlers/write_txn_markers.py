@@ -15,12 +15,11 @@ from functools import partial
 from typing import Final
 
 from ottla.broker.broker import Broker
-from ottla.broker.coordinators import CONSUMER_OFFSETS
 from ottla.broker.handling import RequestContext, handles
-from ottla.broker.partition_log import PartitionLog
+from ottla.broker.marker_appending import append_marker
 from ottla.broker.pending import Pending
 from ottla.coordinator.runtime.transactional import TransactionMarker
-from ottla.model import ErrorCode, KafkaError
+from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.clock import Timer
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.write_txn_markers import (
@@ -75,6 +74,7 @@ class _Writing:
             asked.transaction_result,
             asked.transaction_version,
         )
+        batch = marker.batch(now_ms=self._broker.clock.now_ms())
         result = WritableTxnMarkerResult(producer_id=asked.producer_id)
         self._response.markers.append(result)
         for topic in asked.topics:
@@ -86,27 +86,10 @@ class _Writing:
             for answer in answers:
                 self._count += 1
                 self._missing[self._count] = answer
-                self._write_to(topic.name, marker, answer)
-
-    def _write_to(
-        self, topic: str, marker: TransactionMarker, answer: WritableTxnMarkerPartitionResult
-    ) -> None:
-        told = partial(self._written, self._count)
-        index = answer.partition_index
-        try:
-            partition = self._broker.partitions.by_name(topic, index)
-            if topic == CONSUMER_OFFSETS:
-                self._broker.coordinators.groups.end_transaction(index, marker, told)
-                return
-            log = PartitionLog(self._broker, partition)
-            end_offset = log.append(
-                marker.batch(now_ms=self._broker.clock.now_ms()),
-                transaction_version=marker.transaction_version,
-            )
-        except KafkaError as error:
-            told(error.code)
-        else:
-            log.when_committed(end_offset, told)
+                name = TopicPartition(topic.name, answer.partition_index)
+                append_marker(
+                    self._broker, name, marker, batch, partial(self._written, self._count)
+                )
 
     def _written(self, number: int, error: ErrorCode) -> None:
         answer = self._missing.pop(number, None)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Final
+
 _INT_BITS = 0xFFFFFFFF
 _SIGN = 0x80000000
+# A transaction asks for the place of one key many times over.
+_REMEMBERED_MAX: Final = 4_096
 
 
 def java_hash(text: str) -> int:
@@ -15,6 +20,7 @@ def java_hash(text: str) -> int:
     return result - (1 << 32) if result & _SIGN else result
 
 
+@lru_cache(maxsize=_REMEMBERED_MAX)
 def partition_for(key: str, *, partition_count: int) -> int:
     """The one that Kafka's clients and tools expect: nobody may disagree about it."""
     hashed = java_hash(key)

@@ -79,6 +79,11 @@ class Shard(Generic[M]):
     def is_loading(self) -> bool:
         return self.state is ShardState.LOADING
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that the state shows is committed, so that it can be told at once."""
+        return self.state is ShardState.ACTIVE and self._log.is_committed(self._end_offset)
+
     def finish_loading(self) -> None:
         """Everything that the log had when this node became its leader is replayed."""
         assert self.state is ShardState.LOADING

@@ -37,12 +37,14 @@ class Decisions:
         self._transactions = state.transactions
 
     def decided(self, transaction: Transaction, response: Struct | None) -> Outcome:
-        """A transaction with its decision, to be written and carried out."""
+        """A transaction with its decision, to be written and carried out. The answer goes first:
+        whoever asked does not wait for the markers."""
         assert transaction.state.is_prepared
+        carry_on = self._carry_on(transaction.transactional_id)
         return Outcome(
             [self._state.stage(transaction)],
             response,
-            on_committed=self._carry_on(transaction.transactional_id),
+            on_committed=carry_on if response is None else self._later(transaction, carry_on),
         )
 
     def fence(self, transaction: Transaction, response: Struct | None = None) -> Outcome:
@@ -59,6 +61,16 @@ class Decisions:
         """For what is decided in the log already, when this node begins to coordinate."""
         assert transaction.state.is_prepared
         self._look_again(transaction, delay_ms=0)
+
+    def _later(self, transaction: Transaction, carry_on: OnCommitted) -> OnCommitted:
+        def committed(error: ErrorCode) -> Outcome:
+            if error:
+                return carry_on(error)
+            key = ("decision", transaction.transactional_id)
+            self._timers.schedule(key, delay_ms=0, operation=partial(carry_on, ErrorCode.NONE))
+            return NOTHING
+
+        return committed
 
     def _carry_on(self, transactional_id: str) -> OnCommitted:
         def committed(error: ErrorCode) -> Outcome:
@@ -128,9 +140,10 @@ class Decisions:
     # ---- time
 
     def opened(self, transaction: Transaction) -> None:
-        """A transaction is ongoing from now on."""
+        """A transaction is ongoing from now on. Another node's clock may have said when it began,
+        or this one's before it was set: however far they are apart, it has its timeout at most."""
         left_ms = transaction.start_ms + transaction.timeout_ms - self._context.now_ms()
-        self._schedule_timeout(transaction, delay_ms=max(left_ms, 0))
+        self._schedule_timeout(transaction, delay_ms=min(max(left_ms, 0), transaction.timeout_ms))
 
     def _schedule_timeout(self, transaction: Transaction, *, delay_ms: int) -> None:
         if transaction.is_two_phase:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 from ottla.coordinator.runtime.outcome import CoordinatorRecord
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.coordinator.transactions.transaction import Transaction
@@ -67,8 +65,8 @@ def read_transaction(transactional_id: str, value: TransactionLogValue) -> Trans
 
 
 def _by_topic(partitions: frozenset[TopicPartition]) -> list[PartitionsSchema]:
+    topics: dict[str, list[int]] = {}
     # Sorted, for a set has another order in each process.
-    return [
-        PartitionsSchema(topic=topic, partition_ids=[each.partition for each in of_topic])
-        for topic, of_topic in groupby(sorted(partitions), lambda each: each.topic)
-    ]
+    for name, index in sorted(partitions):
+        topics.setdefault(name, []).append(index)
+    return [PartitionsSchema(topic=name, partition_ids=ids) for name, ids in topics.items()]

@@ -24,6 +24,8 @@ _WAIT_MS: Final = 500
 class SimulatedConsumer:
     """Belongs to the process of its host; several can share one."""
 
+    isolation_level = 0
+
     def __init__(
         self,
         host: Host,
@@ -52,6 +54,7 @@ class SimulatedConsumer:
         request = FetchRequest(
             max_wait_ms=_WAIT_MS,
             min_bytes=1,
+            isolation_level=self.isolation_level,
             session_epoch=-1,
             topics=[FetchTopic(topic=self.partition.topic, partitions=[asked])],
         )
@@ -80,10 +83,12 @@ class SimulatedConsumer:
                 self.name, self.partition, leader.node_id, leader.leader_epoch, found.high_watermark
             )
         )
-        records = []
         buffer = memoryview(found.records or b"")
-        if not _is_sound(buffer):
-            return []
+        return self._keep(leader, found, buffer) if _is_sound(buffer) else []
+
+    def _keep(self, leader: Leader, found: Any, buffer: memoryview) -> list[Record]:  # noqa: ARG002
+        """What is new among whole batches, which is read from now on."""
+        records = []
         for position, header in iterate_batches(buffer):
             if not header.is_control:
                 for record in iterate_records(buffer, position):

@@ -27,6 +27,8 @@ _FIND_VERSION: Final = 4
 _COMMIT_VERSION: Final = 9
 _FETCH_VERSION: Final = 9
 _TIMEOUT_MS: Final = 5_000
+_GROUP_KEY: Final = 0
+TRANSACTION_KEY: Final = 1
 _MOVED: Final = frozenset(
     {
         ErrorCode.NOT_COORDINATOR,
@@ -37,10 +39,21 @@ _MOVED: Final = frozenset(
 
 
 class GroupCoordinator:
-    """Of one group, as one process knows it."""
+    """Of one group, or of one transactional id, as one process knows it."""
 
-    def __init__(self, host: Host, bootstrap: Sequence[Address], group: str, *, name: str) -> None:
+    def __init__(
+        self,
+        host: Host,
+        bootstrap: Sequence[Address],
+        group: str,
+        *,
+        name: str,
+        key_type: int = _GROUP_KEY,
+    ) -> None:
         self.group = group
+        # Whether the last request has left, so that somebody may have heard of it.
+        self.has_asked = False
+        self._key_type = key_type
         self._client = ClusterClient(host, bootstrap, name=name)
         self._address: Address | None = None
 
@@ -48,10 +61,12 @@ class GroupCoordinator:
         self, request: Message, version: int, *, timeout_ms: int = _TIMEOUT_MS
     ) -> Any | None:
         """The answer, or None if there is none; then another one may be asked next time."""
+        self.has_asked = False
         if self._address is None:
             await self._find()
         if self._address is None:
             return None
+        self.has_asked = True
         try:
             return await self._client.ask_address(
                 self._address, request, version, timeout_ms=timeout_ms
@@ -106,7 +121,7 @@ class GroupCoordinator:
         return None if self.heed(found.error_code) else max(found.committed_offset, 0)
 
     async def _find(self) -> None:
-        request = FindCoordinatorRequest(key_type=0, coordinator_keys=[self.group])
+        request = FindCoordinatorRequest(key_type=self._key_type, coordinator_keys=[self.group])
         try:
             response = await self._client.ask_any(request, _FIND_VERSION)
         except ChannelError:

@@ -19,10 +19,42 @@ from ottla.simulation.host import Host
 
 
 class Progress:
-    """How far a group has come for certain, as the world knows it: what was told to be taken."""
+    """How far a group has come for certain, as the world knows it: what was told to be taken. And
+    what may yet be taken, for all that is known: a commit that nobody answers waits in its
+    connection, maybe, and is taken after later ones of the same epoch, for a node does not see who
+    has hung up meanwhile."""
 
     def __init__(self) -> None:
         self.committed: dict[TopicPartition, int] = {}
+        # Offsets and their epochs. Below an epoch that was heard nothing may be taken any more.
+        self._doubtful: dict[TopicPartition, set[tuple[int, int]]] = {}
+        self._epochs: dict[TopicPartition, int] = {}
+
+    def begins(self, partition: TopicPartition, offset: int, *, epoch: int) -> bool:
+        """A commit is on its way. Whether it is the first of its kind."""
+        doubtful = self._doubtful.setdefault(partition, set())
+        is_first = (offset, epoch) not in doubtful
+        if epoch >= self._epochs.get(partition, 0):
+            doubtful.add((offset, epoch))
+        return is_first
+
+    def is_taken(
+        self, partition: TopicPartition, offset: int, *, epoch: int, is_first: bool
+    ) -> None:
+        self.committed[partition] = max(offset, self.committed.get(partition, 0))
+        latest = self._epochs[partition] = max(epoch, self._epochs.get(partition, 0))
+        answered = (offset, epoch) if is_first else None
+        self._doubtful[partition] = {
+            each
+            for each in self._doubtful.get(partition, ())
+            if each[1] >= latest and each != answered
+        }
+
+    def floor(self, partition: TopicPartition, offset: int) -> int:
+        """Where the group has to go on at the earliest, if `offset` is what it is told."""
+        certain = self.committed.get(partition, 0)
+        is_doubtful = any(each == offset for each, _ in self._doubtful.get(partition, ()))
+        return min(certain, offset) if is_doubtful else certain
 
 
 class GroupMember:
@@ -88,20 +120,24 @@ class GroupMember:
         while True:
             await reader.poll()
             position = reader.position
-            if position > committed and await self.coordinator.commit(
-                partition, position, member_id=self.member_id, epoch=self.epoch
+            if position <= committed:
+                continue
+            epoch = self.epoch
+            is_first = self._progress.begins(partition, position, epoch=epoch)
+            if await self.coordinator.commit(
+                partition, position, member_id=self.member_id, epoch=epoch
             ):
                 committed = position
-                known = self._progress.committed
-                known[partition] = max(position, known.get(partition, 0))
+                self._progress.is_taken(partition, position, epoch=epoch, is_first=is_first)
                 group = self.coordinator.group
                 self._record(GroupCommitted(self.name, group, partition, position))
 
     async def _resume(self, partition: TopicPartition) -> int:
         while True:
-            floor = self._progress.committed.get(partition, 0)
+            before = self._progress.committed.get(partition, 0)
             offset = await self.coordinator.committed(partition)
             if offset is not None:
+                floor = min(before, self._progress.floor(partition, offset))
                 group = self.coordinator.group
                 self._record(GroupResumed(self.name, group, partition, offset, floor))
                 return offset

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ottla.model import (
     Buffer,
@@ -19,11 +19,17 @@ from ottla.model import (
 )
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.builder import build_batch
-from ottla.wire.records.record import Record
+from ottla.wire.records.header import HEADER_BYTES
+from ottla.wire.records.record import Record, iterate_records
 
 _key = struct.Struct(">hh")
 _marker = struct.Struct(">hi")
 _VERSION = 0
+# The one record of a marker's batch, as everybody writes it: its length, attributes, timestamp and
+# offset of nothing more than the batch's, a key of 4 bytes, a value of 6, no headers.
+_marker_record = struct.Struct(">5shhchic")
+_MARKER_START, _MARKER_VALUE_SIZE, _MARKER_END = b"\x20\x00\x00\x00\x08", b"\x0c", b"\x00"
+_MARKER_BYTES = HEADER_BYTES + _marker_record.size
 
 
 class ControlRecordType(IntEnum):
@@ -36,6 +42,9 @@ class ControlRecordType(IntEnum):
     SNAPSHOT_FOOTER = 4
     KRAFT_VERSION = 5
     KRAFT_VOTERS = 6
+
+
+_ENDS: Final = {each.value: each for each in (ControlRecordType.ABORT, ControlRecordType.COMMIT)}
 
 
 class EndTransactionMarker(NamedTuple):
@@ -74,6 +83,20 @@ def end_transaction_batch(
         is_transactional=True,
         is_control=True,
     )
+
+
+def read_marker_batch(batch: Buffer) -> EndTransactionMarker:
+    """What a batch says that ends a transaction. Every partition of every transaction gets one, so
+    what they all look like is read at once, and anything else as the record that it is."""
+    if len(batch) == _MARKER_BYTES:
+        start, key_version, number, size, version, epoch, end = _marker_record.unpack_from(
+            batch, HEADER_BYTES
+        )
+        if (start, size, end) == (_MARKER_START, _MARKER_VALUE_SIZE, _MARKER_END) and (
+            key_version == version == _VERSION and number in _ENDS
+        ):
+            return EndTransactionMarker(_ENDS[number], epoch)
+    return read_end_transaction_marker(next(iter(iterate_records(batch))))
 
 
 def read_control_type(key: Buffer | None) -> ControlRecordType:

@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from ottla.broker.broker import Broker
 from ottla.broker.handlers.find_coordinator import CoordinatorType
-from ottla.broker.handling import HandledApi, RequestContext
-from ottla.broker.pending import Pending
+from ottla.broker.transaction_markers import MarkerSender
 from ottla.model import ErrorCode
-from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -25,7 +22,6 @@ from ottla.wire.messages.end_txn import EndTxnRequest
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest
 from ottla.wire.messages.list_transactions import ListTransactionsRequest
-from ottla.wire.schema import Message
 from tests.held_background import settle
 from tests.one_node import OneNode, StartNode
 
@@ -322,8 +318,10 @@ def test_ids_that_cannot_be_described_say_why(node: OneNode) -> None:
 # ---- a moment too early
 
 
-def test_next_transaction_waits_for_the_markers_of_the_last(node: OneNode) -> None:
-    held = hold_markers(node)
+def test_next_transaction_waits_for_the_markers_of_the_last(
+    node: OneNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = hold_markers(monkeypatch)
     init(node)
     add(node, ("orders", 0), version=3)
     end(node, version=5)
@@ -342,8 +340,10 @@ def test_next_transaction_waits_for_the_markers_of_the_last(node: OneNode) -> No
     assert state(node) == "Ongoing"
 
 
-def test_who_has_waited_long_enough_is_told_to_come_again(node: OneNode) -> None:
-    hold_markers(node)
+def test_who_has_waited_long_enough_is_told_to_come_again(
+    node: OneNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_markers(monkeypatch)
     init(node)
     add(node, ("orders", 0), version=3)
     end(node, version=5)
@@ -372,22 +372,13 @@ def first_code(response: Any) -> ErrorCode:
     return ErrorCode(topic.results_by_partition[0].partition_error_code)
 
 
-def hold_markers(node: OneNode) -> list[Callable[[], None]]:
+def hold_markers(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
     """Has markers wait until the test lets them go."""
     held: list[Callable[[], None]] = []
-    key = ApiKey.WRITE_TXN_MARKERS
-    write = node.broker.apis[key].handler
+    append = MarkerSender._append
 
-    def handler(broker: Broker, context: RequestContext, request: Message) -> Pending:
-        pending = Pending()
+    def hold(*arguments: Any) -> None:
+        held.append(lambda: append(*arguments))
 
-        def go() -> None:
-            answer = write(broker, context, request)
-            assert isinstance(answer, Message)
-            pending.resolve(answer)
-
-        held.append(go)
-        return pending
-
-    node.broker.apis[key] = HandledApi(key, handler)
+    monkeypatch.setattr(MarkerSender, "_append", staticmethod(hold))
     return held

@@ -1,0 +1,40 @@
+"""A marker appended to a partition that this node leads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ottla.broker.coordinators import CONSUMER_OFFSETS
+from ottla.broker.partition_log import PartitionLog
+from ottla.coordinator.runtime.transactional import TransactionMarker
+from ottla.model import Buffer, ErrorCode, KafkaError, TopicPartition
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+
+def append_marker(
+    broker: Broker,
+    name: TopicPartition,
+    marker: TransactionMarker,
+    batch: Buffer,
+    told: Callable[[ErrorCode], None],
+) -> None:
+    """Has `told` called once: with NONE when all in-sync replicas have the marker, which `batch` is
+    of. In `__consumer_offsets` the group coordinator writes its own."""
+    try:
+        partition = broker.partitions.by_name(name.topic, name.partition)
+        if name.topic == CONSUMER_OFFSETS:
+            broker.coordinators.groups.end_transaction(name.partition, marker, told)
+            return
+        log = PartitionLog(broker, partition)
+        # The log writes an offset into what it appends.
+        end_offset = log.append(bytearray(batch), transaction_version=marker.transaction_version)
+    except KafkaError as error:
+        told(error.code)
+        return
+    if log.is_committed(end_offset):
+        told(ErrorCode.NONE)
+    else:
+        log.when_committed(end_offset, told)

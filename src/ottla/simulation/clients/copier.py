@@ -1,0 +1,216 @@
+"""Copies a topic to another in transactions: consume, transform, produce, exactly once.
+
+What is read, what is written of it and how far the group has come are one transaction. After
+anything that a transaction cannot survive, the copier takes its transactional id over once more and
+goes on where the group was. A value names the transaction and the record that it is a copy of.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from ottla.model import ErrorCode, TopicPartition
+from ottla.runtime.network import Address
+from ottla.simulation.clients.consumer import SimulatedConsumer
+from ottla.simulation.clients.group_coordinator import GroupCoordinator
+from ottla.simulation.clients.group_member import Progress
+from ottla.simulation.clients.transactional_producer import RefusedError, TransactionalProducer
+from ottla.simulation.history import Event, GroupResumed
+from ottla.simulation.host import Host
+from ottla.simulation.transaction_events import (
+    TransactionBegun,
+    TransactionEnded,
+    TransactionEnding,
+    TransactionRefused,
+)
+from ottla.wire.records.record import Record
+
+_RECORDS_MAX: Final = 40
+_ABORT_PROBABILITY: Final = 0.2
+_DAWDLE_PROBABILITY: Final = 0.04
+_PIECE_PROBABILITY: Final = 0.2
+_LATE_PROBABILITY: Final = 0.15
+_REST_MS_MAX: Final = 400
+TRANSACTION_TIMEOUT_MS: Final = 5_000
+
+
+class CopyTask(NamedTuple):
+    """What to copy where, in whose name."""
+
+    transactional_id: str
+    group: str
+    inputs: Sequence[TopicPartition]
+    outputs: Sequence[TopicPartition]
+
+
+def copy_of(name: str, source: TopicPartition, offset: int) -> bytes:
+    return f"{name}|{source.partition}:{offset}".encode()
+
+
+class Copier:
+    """One process of those that share a transactional id. `run` ends when another has it.
+
+    `is_wanted` says whether this is the one that is to go on if it is fenced, and `is_over` whether
+    there is nothing left but to finish.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        bootstrap: Sequence[Address],
+        record: Callable[[Event], None],
+        task: CopyTask,
+        progress: Progress,
+        *,
+        is_wanted: Callable[[], bool],
+        is_over: Callable[[], bool],
+    ) -> None:
+        self.name = host.name
+        self._host = host
+        self._bootstrap = list(bootstrap)
+        self._record = record
+        self._task = task
+        self._progress = progress
+        self._is_wanted = is_wanted
+        self._is_over = is_over
+        self._dice = host.dice.fork("copier")
+        self._group = GroupCoordinator(host, bootstrap, task.group, name=f"{self.name} group")
+        self._producer = TransactionalProducer(
+            host,
+            bootstrap,
+            record,
+            transactional_id=task.transactional_id,
+            group=task.group,
+            timeout_ms=TRANSACTION_TIMEOUT_MS,
+            is_v2=self._dice.chance(0.5),
+            name=self.name,
+        )
+        self._readers: dict[TopicPartition, _Reader] = {}
+        self._readers_made = 0
+        self._transactions = 0
+
+    async def run(self) -> None:
+        while True:
+            name = ""
+            try:
+                await self._producer.initialize()
+                for partition in self._task.inputs:
+                    await self._resume(partition)
+                while True:
+                    for partition in self._task.inputs:
+                        records = await self._readers[partition].take()
+                        if records:
+                            self._transactions += 1
+                            name = f"{self.name}/{self._transactions}"
+                            await self._copy(name, partition, records)
+                            await self._rest()
+            except RefusedError as refused:
+                self._record(TransactionRefused(self.name, name, refused.error.name))
+                if not self._is_wanted():
+                    return
+
+    async def _dawdle(self) -> None:
+        """Sometimes for so long that the transaction is aborted meanwhile."""
+        if not self._is_over() and self._dice.chance(_DAWDLE_PROBABILITY):
+            longest_ms = 2 * TRANSACTION_TIMEOUT_MS
+            await self._host.clock.sleep(self._dice.between(low=0, high=longest_ms) / 1_000)
+
+    async def _rest(self) -> None:
+        """So that there is something to copy when it goes on."""
+        if not self._is_over():
+            await self._host.clock.sleep(self._dice.between(low=0, high=_REST_MS_MAX) / 1_000)
+
+    async def _copy(self, name: str, source: TopicPartition, records: list[Record]) -> None:
+        producer = self._producer
+        self._record(
+            TransactionBegun(
+                self.name,
+                name,
+                producer.transactional_id,
+                producer.producer_id,
+                producer.producer_epoch,
+            )
+        )
+        if not self._is_over() and self._dice.chance(_LATE_PROBABILITY):
+            await self._give_up(name, source, records)
+            return
+        commits = self._is_over() or not self._dice.chance(_ABORT_PROBABILITY)
+        await self._write(name, source, records)
+        end = records[-1].offset + 1
+        await producer.commit_offsets(self._group, {source: end})
+        await self._dawdle()
+        await self._end(name, commits=commits)
+        if commits:
+            known = self._progress.committed
+            known[source] = max(end, known.get(source, 0))
+        else:
+            await self._resume(source)
+
+    async def _give_up(self, name: str, source: TopicPartition, records: list[Record]) -> None:
+        """The last batch takes so long that the transaction is aborted; it may arrive yet."""
+        await self._write(name, source, records[:-1])
+        target = self._dice.choice(self._task.outputs)
+        await self._producer.write_late(target, [copy_of(name, source, records[-1].offset)])
+        await self._end(name, commits=False)
+        if not self._producer.is_v2:
+            # Its sequence number may be taken or not: only a new epoch makes that sure.
+            raise RefusedError(ErrorCode.REQUEST_TIMED_OUT)
+        await self._resume(source)
+
+    async def _end(self, name: str, *, commits: bool) -> None:
+        comes_twice = not self._is_over() and self._dice.chance(_LATE_PROBABILITY)
+        self._record(TransactionEnding(self.name, name, commits))
+        await self._producer.end(commits=commits, comes_twice=comes_twice)
+        self._record(TransactionEnded(self.name, name, commits))
+
+    async def _write(self, name: str, source: TopicPartition, records: list[Record]) -> None:
+        outputs = self._task.outputs
+        for piece in self._pieces(records):
+            for index, target in enumerate(outputs):
+                values = [
+                    copy_of(name, source, each.offset)
+                    for each in piece
+                    if each.offset % len(outputs) == index
+                ]
+                if values:
+                    await self._producer.write(target, values)
+            await self._dawdle()
+
+    def _pieces(self, records: list[Record]) -> list[list[Record]]:
+        """One batch for each partition that is written to, or several."""
+        if len(records) < 2 or not self._dice.chance(_PIECE_PROBABILITY):
+            return [records]
+        at = self._dice.between(low=1, high=len(records) - 1)
+        return [records[:at], records[at:]]
+
+    async def _resume(self, partition: TopicPartition) -> None:
+        """Goes on where the group was."""
+        floor = self._progress.committed.get(partition, 0)
+        while (offset := await self._group.committed(partition)) is None:
+            await self._group.back_off()
+        self._record(GroupResumed(self.name, self._task.group, partition, offset, floor))
+        self._readers_made += 1
+        consumer = SimulatedConsumer(
+            self._host,
+            self._bootstrap,
+            self._record,
+            partition,
+            name=f"{self.name}.{self._readers_made}",
+        )
+        consumer.position = offset
+        self._readers[partition] = _Reader(consumer)
+
+
+class _Reader:
+    """A few records at a time."""
+
+    def __init__(self, consumer: SimulatedConsumer) -> None:
+        self._consumer = consumer
+        self._read: deque[Record] = deque()
+
+    async def take(self) -> list[Record]:
+        if not self._read:
+            self._read.extend(await self._consumer.poll())
+        return [self._read.popleft() for _ in range(min(_RECORDS_MAX, len(self._read)))]

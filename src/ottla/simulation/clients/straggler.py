@@ -1,0 +1,82 @@
+"""Requests that arrive late, when whoever sent them has given them up or has gone on.
+
+A network may hold a request back and deliver it at any time, on a connection that its sender has
+long forgotten. Nobody hears of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from copy import copy
+from typing import Final
+
+from ottla.client.errors import ChannelError
+from ottla.model import TopicPartition
+from ottla.runtime.network import Address
+from ottla.simulation.clients.cluster_client import ClusterClient
+from ottla.simulation.clients.group_coordinator import TRANSACTION_KEY, GroupCoordinator
+from ottla.simulation.host import Host
+from ottla.wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+from ottla.wire.schema import Message
+
+_MARKERS_VERSION: Final = 2
+# Some overtake what was sent after them by a hair, others come when all is over.
+_DELAYS_MS: Final = (0, 1, 3, 10, 100, 1_000)
+
+
+class Straggler:
+    """Belongs to the process of its host, with connections of its own."""
+
+    def __init__(
+        self,
+        host: Host,
+        bootstrap: Sequence[Address],
+        *,
+        transactional_id: str,
+        group: str,
+        name: str,
+    ) -> None:
+        self._host = host
+        self._dice = host.dice.fork(f"{name} late")
+        self._client = ClusterClient(host, bootstrap, name=f"{name} late")
+        self._transactions = GroupCoordinator(
+            host, bootstrap, transactional_id, name=f"{name} late end", key_type=TRANSACTION_KEY
+        )
+        self._group = GroupCoordinator(host, bootstrap, group, name=f"{name} late offsets")
+
+    def write(self, partition: TopicPartition, request: Message, version: int) -> None:
+        self._host.run("late write", self._write(partition, request, version))
+
+    def end(self, request: Message, version: int) -> None:
+        self._host.run("late end", self._ask(self._transactions, request, version))
+
+    def commit_offsets(self, request: Message, version: int) -> None:
+        self._host.run("late offsets", self._ask(self._group, request, version))
+
+    def mark(self, partitions: Sequence[TopicPartition], marker: WritableTxnMarker) -> None:
+        """A coordinator's marker comes once more, to each partition."""
+        for name in partitions:
+            topic = WritableTxnMarkerTopic(name=name.topic, partition_indexes=[name.partition])
+            marked = copy(marker)
+            marked.topics = [topic]
+            request = WriteTxnMarkersRequest(markers=[marked])
+            self._host.run("late marker", self._write(name, request, _MARKERS_VERSION))
+
+    async def _write(self, partition: TopicPartition, request: Message, version: int) -> None:
+        leader = await self._client.wait_leader(partition)
+        await self._wait()
+        with suppress(ChannelError):
+            await self._client.ask_node(leader.node_id, request, version)
+
+    async def _ask(self, coordinator: GroupCoordinator, request: Message, version: int) -> None:
+        await self._wait()
+        await coordinator.ask(request, version)
+
+    async def _wait(self) -> None:
+        delay_ms = self._dice.choice(_DELAYS_MS)
+        await self._host.clock.sleep(self._dice.jitter(delay_ms, fraction=0.5) / 1_000)

@@ -1,0 +1,106 @@
+"""What is in the logs of transactions and with their coordinators, seen from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from ottla.broker.broker import Broker
+from ottla.model import TopicPartition
+from ottla.simulation.cluster import SimulatedCluster
+from ottla.simulation.history import Event
+from ottla.simulation.transaction_events import (
+    GroupOffsetAtEnd,
+    LoggedRow,
+    TransactionalLogHas,
+    TransactionHangs,
+)
+from ottla.wire.records.batch import iterate_batches
+from ottla.wire.records.control import read_control_type
+from ottla.wire.records.record import iterate_records
+
+_READ_BYTES: Final = 1 << 24
+
+
+class OpenPartition(NamedTuple):
+    """One whose last stable offset holds readers back."""
+
+    partition: TopicPartition
+    last_stable_offset: int
+    high_watermark: int
+
+
+def open_partitions(cluster: SimulatedCluster) -> Iterator[OpenPartition]:
+    for broker in _brokers(cluster):
+        for partition in broker.partitions:
+            log = partition.log
+            if log is not None and partition.is_leader:
+                stable, high = log.last_stable_offset, log.high_watermark
+                if stable < high:
+                    yield OpenPartition(partition.name, stable, high)
+
+
+def record_hanging(record: Callable[[Event], None], cluster: SimulatedCluster) -> None:
+    for each in open_partitions(cluster):
+        record(TransactionHangs("world", *each))
+
+
+def record_logs(record: Callable[[Event], None], cluster: SimulatedCluster, topic: str) -> None:
+    """What every replica of a topic holds, markers too."""
+    for node, broker in zip(cluster.nodes, map(_broker_of, cluster.observers), strict=True):
+        if broker is None:
+            continue
+        for partition in sorted(broker.partitions, key=lambda each: each.name):
+            if partition.log is not None and partition.name.topic == topic:
+                rows = tuple(_rows(partition.log))
+                record(TransactionalLogHas(node.name, partition.name, rows))
+
+
+def record_group_offsets(
+    record: Callable[[Event], None], cluster: SimulatedCluster, group: str
+) -> None:
+    for broker in _brokers(cluster):
+        for shard in broker.coordinators.groups.all:
+            name = broker.coordinators.groups.partition_of(group)
+            if shard.name != name:
+                continue
+            for topic, offsets in shard.machine.offsets.of_group(group).items():
+                for index, committed in sorted(offsets.items()):
+                    partition = TopicPartition(topic, index)
+                    record(GroupOffsetAtEnd("world", group, partition, committed.offset))
+
+
+def read_batches(log: Any) -> Iterator[tuple[memoryview, int, Any]]:
+    """Every batch of a log: the bytes it is in, where it begins in them, and its header."""
+    offset = log.log_start_offset
+    while offset < log.log_end_offset:
+        piece = log.read(
+            offset, bytes_max=_READ_BYTES, upper_offset=log.log_end_offset, min_one_batch=True
+        )
+        if piece is None:
+            return
+        buffer = memoryview(piece.read())
+        before = offset
+        for position, header in iterate_batches(buffer):
+            if header.next_offset > offset:
+                yield buffer, position, header
+                offset = header.next_offset
+        if offset == before:
+            return
+
+
+def _rows(log: Any) -> Iterator[LoggedRow]:
+    for buffer, position, header in read_batches(log):
+        for each in iterate_records(buffer, position):
+            marker = read_control_type(each.key).name if header.is_control else ""
+            value = b"" if header.is_control else each.value or b""
+            yield LoggedRow(each.offset, header.producer_id, header.producer_epoch, marker, value)
+
+
+def _broker_of(observer: Any) -> Broker | None:
+    broker: Broker | None = observer.broker
+    return broker
+
+
+def _brokers(cluster: SimulatedCluster) -> list[Broker]:
+    return [broker for broker in map(_broker_of, cluster.observers) if broker is not None]

@@ -1,0 +1,78 @@
+"""How a bug is planted in the production's code, and the worlds in which it is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+from ottla.replication.partition import Partition
+from ottla.simulation.dice import SeededDice
+from ottla.simulation.fault_plan import Plan, PlannedFault, plan_of
+
+_SEEKING_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    plant: Callable[[], AbstractContextManager[Any]]
+    first_seed: int
+    seeks: tuple[str, ...] = ()
+    is_durable: bool = False
+    # Of a fault; whoever is away for 9 s is taken for gone.
+    seconds_min: float = 0.3
+    seconds_max: float = 3
+    # How many of those who do nothing in most plans.
+    copiers: int = 0
+    members: int = 0
+    classic_members: int = 0
+    compacts: bool = False
+
+    def plan(self, seed: int) -> Plan:
+        if not self.seeks:
+            return plan_of(seed)
+        dice, at, faults = SeededDice(f"seeking {seed}"), 2.0, []
+        shortest_ms, longest_ms = int(1_000 * self.seconds_min), int(1_000 * self.seconds_max)
+        while (at := at + dice.between(low=200, high=longest_ms) / 1_000) < _SEEKING_SECONDS:
+            seconds = dice.between(low=shortest_ms, high=longest_ms) / 1_000
+            name, number = dice.choice(self.seeks), dice.below(1 << 32)
+            faults.append(PlannedFault(at, name, seconds, number))
+        return Plan(
+            seed,
+            _SEEKING_SECONDS,
+            self.is_durable,
+            partitions=2,
+            producers=3,
+            faults=tuple(faults),
+            lag_ms_max=1_500,
+            copiers=self.copiers,
+            members=self.members,
+            classic_members=self.classic_members,
+            compacts=self.compacts,
+        )
+
+
+def replacing(owner: Any, name: str, new: Any) -> Callable[[], AbstractContextManager[Any]]:
+    return lambda: patch.object(owner, name, new)
+
+
+def around(owner: Any, name: str, make: Callable[[Any], Any]) -> Callable[[], Any]:
+    """Replaces a function by one made of it."""
+    return lambda: patch.object(owner, name, make(getattr(owner, name)))
+
+
+def become_leader(change: Callable[[Partition], None]) -> Callable[[Any], Any]:
+    def make(original: Any) -> Any:
+        def become_leader(self: Partition, *arguments: Any, **named: Any) -> bool:
+            epoch = self.leader_epoch
+            changed: bool = original(self, *arguments, **named)
+            if changed and self.leader_epoch > epoch:
+                change(self)
+            return changed
+
+        return become_leader
+
+    return make
