@@ -9,6 +9,7 @@ import pytest
 from tests.conformance.kafka.judge import Judge
 from tests.conformance.kafka.process import reason_unavailable
 from tests.kafka_acceptance import ACCEPTED, JUDGE, summary
+from tests.work_units import WorkUnits, place_of
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +27,22 @@ def _nothing_left_open(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     if "integration" in request.path.parts or "simulation" in request.path.parts:
         gc.collect()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: place_of(item.nodeid))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays. The garbage collector need not go through it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WorkUnits | None:
+    return WorkUnits(config, log) if config.option.dist == "load" else None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -14,6 +14,7 @@ and `__cluster_metadata-0`.
 
 import functools
 import gzip
+import io
 import json
 import tarfile
 from dataclasses import dataclass
@@ -43,15 +44,22 @@ class ExpectedPartition:
 
 
 def extract(name: str, into: Path) -> Path:
-    """Unpacks a fixture into a directory and returns the path of what was asked for."""
+    """Unpacks a fixture into a directory and returns the path of what was asked for.
+
+    A partition comes with the files of the data directory that are beside it, its checkpoints.
+    """
     archive, _, partition = name.partition("/")
-    with tarfile.open(FOLDER / f"{archive}.tar.gz") as tar:
+    with tarfile.open(fileobj=io.BytesIO(_unzipped(archive))) as tar:
         members = [
-            member for member in tar if not partition or member.name.partition("/")[0] == partition
+            member
+            for member in tar
+            if not partition
+            or (member.isfile() and member.name.rpartition("/")[0] in ("", partition))
         ]
-        assert members, f"there is no fixture {name}"
         tar.extractall(into, members, filter="data")
-    return into / partition
+    found = into / partition
+    assert found.exists(), f"there is no fixture {name}"
+    return found
 
 
 def expected(name: str) -> ExpectedPartition:
@@ -74,6 +82,11 @@ def partition_names(archive: str) -> list[str]:
 def partitions(directory: Path) -> list[Path]:
     """The partitions' directories inside a data directory."""
     return sorted(path for path in directory.iterdir() if path.is_dir())
+
+
+@functools.cache
+def _unzipped(archive: str) -> bytes:
+    return gzip.decompress((FOLDER / f"{archive}.tar.gz").read_bytes())
 
 
 @functools.cache

@@ -23,10 +23,8 @@ class NoCheckpoints:
 
 
 def opened_partition(name: str, into: Path) -> Log:
-    """Unpacks a data directory and opens one of its partitions, such as `clean/plain-0`."""
-    archive, _, partition = name.partition("/")
-    data = extract(archive, into)
-    return open_partition(data / partition, is_clean=archive == "clean")
+    """Unpacks a partition, such as `clean/plain-0`, and opens it."""
+    return open_partition(extract(name, into), is_clean=name.startswith("clean/"))
 
 
 def open_partition(directory: Path, *, is_clean: bool) -> Log:

@@ -19,7 +19,7 @@ WAIT_SECONDS = 20.0
 
 def dumped(partition: Path, *options: str) -> list[dict[str, object]]:
     result = CliRunner().invoke(
-        make_app(), ["dump", "--json", *options, *map(str, _logs(partition))]
+        make_app("dump"), ["dump", "--json", *options, *map(str, _logs(partition))]
     )
     return [json.loads(line) for line in result.stdout.splitlines()]
 
@@ -70,10 +70,11 @@ def test_many_messages_are_sent_and_counted(acks: str) -> None:
     with Cluster() as cluster:
         cluster.create_topic("load", partitions=3)
         result = CliRunner().invoke(
-            make_app(),
+            make_app("bench"),
             [
                 "bench",
                 *("--bootstrap", cluster.bootstrap, "--seconds", "1.5", "--acks", acks),
+                *("--rate", "100"),
                 "--json",
             ],
         )
@@ -85,7 +86,7 @@ def test_many_messages_are_sent_and_counted(acks: str) -> None:
 
 
 def test_one_message_is_followed_from_send_to_commit() -> None:
-    result = CliRunner().invoke(make_app(), ["trace", "--sync", "--json"])
+    result = CliRunner().invoke(make_app("trace"), ["trace", "--sync", "--json"])
 
     assert result.exit_code == 0, result.output
     steps = [json.loads(line) for line in result.stdout.splitlines()]

@@ -23,44 +23,31 @@ SIZES = st.integers(0, 20_000)
 
 @dataclass
 class FileHistory:
-    """What each byte of one file was at the last sync, and has been since."""
+    """What one file was at the last sync, and has been since."""
 
-    content: bytes = b""
-    synced: bytes = b""
-    values: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
-    size_least: int = 0
-    size_greatest: int = 0
+    contents: list[bytes] = field(default_factory=lambda: [b""])
+
+    @property
+    def content(self) -> bytes:
+        return self.contents[-1]
 
     def write(self, position: int, data: bytes) -> None:
         padded = self.content.ljust(position, b"\0")
-        self._become(padded[:position] + data + padded[position + len(data) :])
+        self.contents.append(padded[:position] + data + padded[position + len(data) :])
 
     def truncate(self, size: int) -> None:
-        self._become(self.content[:size].ljust(size, b"\0"))
+        self.contents.append(self.content[:size].ljust(size, b"\0"))
 
     def sync(self) -> None:
-        self.synced = self.content
-        self.values.clear()
-        self.size_least = self.size_greatest = len(self.content)
+        self.contents = [self.content]
 
     def explains(self, found: bytes) -> bool:
-        """Whether every byte was once there, or is a zero where there was no durable byte."""
-        if not self.size_least <= len(found) <= self.size_greatest:
+        """Whether every byte was once there, or is a zero where there was none."""
+        sizes = [len(content) for content in self.contents]
+        if not min(sizes) <= len(found) <= max(sizes):
             return False
-        return all(
-            byte in self.values[at] or byte == (self.synced[at] if at < len(self.synced) else 0)
-            for at, byte in enumerate(found)
-        )
-
-    def _become(self, content: bytes) -> None:
-        size = max(len(self.content), len(content))
-        old, new = self.content.ljust(size, b"\0"), content.ljust(size, b"\0")
-        for at in range(size):
-            if old[at] != new[at] or at >= len(self.content) or at >= len(content):
-                self.values[at].add(new[at])
-        self.content = content
-        self.size_least = min(self.size_least, len(content))
-        self.size_greatest = max(self.size_greatest, len(content))
+        padded = [content.ljust(len(found), b"\0") for content in self.contents]
+        return all(byte in once for byte, *once in set(zip(found, *padded, strict=False)))
 
 
 FILE_OPERATIONS = st.lists(

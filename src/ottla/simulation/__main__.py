@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from itertools import count
+from typing import Final
 
 from ottla.runtime.dice import SystemDice
 from ottla.simulation.fault_plan import plan_of
@@ -13,6 +15,8 @@ from ottla.simulation.seeded_run import Outcome, run_plan
 from ottla.simulation.shrinking import describe, shrink
 from ottla.simulation.sweep import SeedResult, cores, speed, sweep
 from ottla.simulation.trace import trace
+
+_TELL_EVERY: Final = 50
 
 
 def main() -> int:
@@ -84,11 +88,17 @@ def _verdict(outcome: Outcome) -> int:
 
 def _sweep(options: argparse.Namespace) -> int:
     first = options.first if options.first is not None else SystemDice().below(10**9)
-    print(f"seeds from {first} on, {options.jobs} at once, for {options.seconds:.0f} s")
+    print(f"seeds from {first} on, {options.jobs} at once, for {options.seconds:.0f} s", flush=True)
+
+    played, hours = count(1), 0.0
 
     def tell(result: SeedResult) -> None:
+        nonlocal hours
+        hours += result.virtual_seconds / 3_600
         if result.violations:
             print(f"seed {result.seed} FAILS: {result.violations[0]}", flush=True)
+        if not (number := next(played)) % _TELL_EVERY:
+            print(f"{number} seeds, {hours:.1f} cluster-hours", flush=True)
 
     results = sweep(
         first=first,

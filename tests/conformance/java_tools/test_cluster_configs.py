@@ -12,7 +12,7 @@ from tests.conformance.clients import Message, RefusedError
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.java_tools.cluster import ClusterTools
 
-pytestmark = [pytest.mark.java, pytest.mark.xdist_group("cluster tools")]
+pytestmark = pytest.mark.java
 
 CONFIGS = "kafka-configs"
 EVERYONE = (1, 2, 3)

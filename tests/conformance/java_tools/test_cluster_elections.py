@@ -7,7 +7,7 @@ import pytest
 from tests.cluster_processes import wait_until
 from tests.conformance.java_tools.cluster import ClusterTools
 
-pytestmark = [pytest.mark.java, pytest.mark.xdist_group("cluster tools")]
+pytestmark = pytest.mark.java
 
 ELECT = "kafka-leader-election"
 PREFERRED = ("--election-type", "preferred")

@@ -13,7 +13,7 @@ from tests.cluster_processes import ClusterProcesses, wait_until
 from tests.conformance.java_tools.client import Java
 from tests.conformance.java_tools.cluster import ClusterTools
 
-pytestmark = [pytest.mark.java, pytest.mark.xdist_group("cluster tools")]
+pytestmark = pytest.mark.java
 
 REASSIGN = "kafka-reassign-partitions"
 

@@ -20,7 +20,7 @@ from ottla.storage.meta_properties import read_meta_properties
 from tests.cluster_processes import HOST, NodeOfCluster, free_ports, wait_until
 from tests.conformance.java_tools.cluster import ClusterTools
 
-pytestmark = [pytest.mark.java, pytest.mark.xdist_group("cluster tools")]
+pytestmark = pytest.mark.java
 
 QUORUM = "kafka-metadata-quorum"
 EVERYONE = (1, 2, 3)

@@ -14,7 +14,7 @@ from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.java_tools.cluster import ClusterTools, write_plan
 from tests.soak import at_scale
 
-pytestmark = [pytest.mark.java, pytest.mark.xdist_group("cluster tools")]
+pytestmark = pytest.mark.java
 
 REASSIGN = "kafka-reassign-partitions"
 MEGABYTES = at_scale(quick=4, soak=100)
@@ -144,8 +144,9 @@ def test_a_move_is_as_fast_as_its_throttle(tools: ClusterTools, tmp_path: Path) 
     fill(tools, "measured", megabytes=MEGABYTES)
     plan = write_plan(tmp_path / "plan.json", {("measured", 0): [2, 3]})
     where = ("--reassignment-json-file", plan)
-    tools(REASSIGN, *where, "--execute", "--throttle", str(rate))
+    # The move begins while the tool still runs.
     started = time.perf_counter()
+    tools(REASSIGN, *where, "--execute", "--throttle", str(rate))
     wait_until(lambda: tools(REASSIGN, "--list") == NOTHING_MOVES, "it has moved")
     seconds = time.perf_counter() - started
     # The first fetch and the last may each bring a megabyte at once; what was moved before counts.

@@ -14,7 +14,7 @@ from tests.conformance.clients import EARLIEST
 from tests.conformance.java_tools.cluster import ClusterTools, Described
 from tests.conformance.kafka.process import CLASSPATH, JAVA_OPTIONS
 
-pytestmark = [pytest.mark.java, pytest.mark.xdist_group("cluster tools")]
+pytestmark = pytest.mark.java
 
 RECORDS = 3_000
 VERIFICATION_SECONDS_MAX = 60.0

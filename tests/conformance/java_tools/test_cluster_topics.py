@@ -12,7 +12,7 @@ from ottla.cli.main import make_app
 from tests.cluster_processes import wait_until
 from tests.conformance.java_tools.cluster import ClusterTools, Described
 
-pytestmark = [pytest.mark.java, pytest.mark.xdist_group("cluster tools")]
+pytestmark = pytest.mark.java
 
 EVERYONE = (1, 2, 3)
 
@@ -55,7 +55,7 @@ def test_the_isr_changes_when_a_broker_dies_and_comes_back(tools: ClusterTools) 
 def in_sync_by_ottla(tools: ClusterTools, *, via: int) -> list[list[int]]:
     """What `ottla topics describe` says."""
     arguments = ["topics", "describe", "events", "--json", "--bootstrap", tools.bootstrap(via)]
-    result = CliRunner().invoke(make_app(), arguments)
+    result = CliRunner().invoke(make_app("topics"), arguments)
     assert result.exit_code == 0, result.output
     topic = json.loads(result.stdout)
     return [sorted(each["in_sync"]) for each in topic["partitions"]]

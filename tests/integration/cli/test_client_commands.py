@@ -28,7 +28,9 @@ class CommandLine:
 
     def run(self, *arguments: str, stdin: str | bytes = "", exit_code: int = 0) -> Result:
         runner = CliRunner(env=self.environment)
-        result = runner.invoke(make_app(), arguments, input=stdin, catch_exceptions=False)
+        result = runner.invoke(
+            make_app(arguments[0]), arguments, input=stdin, catch_exceptions=False
+        )
         assert result.exit_code == exit_code, result.output
         return result
 

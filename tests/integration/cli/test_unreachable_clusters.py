@@ -15,7 +15,7 @@ from tests.nodes import running_node
 
 
 def list_topics(bootstrap: str) -> Result:
-    result = CliRunner().invoke(make_app(), ["topics", "list", "--bootstrap", bootstrap])
+    result = CliRunner().invoke(make_app("topics"), ["topics", "list", "--bootstrap", bootstrap])
     assert result.exit_code == 3
     return result
 

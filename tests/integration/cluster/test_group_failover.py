@@ -100,7 +100,8 @@ def gap_after(member: CommittingConsumer, moment: float) -> float:
 
 
 def has_read_all(producer: TimedProducer, members: list[CommittingConsumer]) -> bool:
-    read = {place for member in members for place in member.read}
+    # Members read on meanwhile; a copy is made in one step.
+    read = {place for member in members for place in tuple(member.read)}
     return all(
         (index, offset) in read
         for index in range(PARTITIONS)

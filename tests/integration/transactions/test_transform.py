@@ -23,9 +23,6 @@ from confluent_kafka import (
 from ottla.testing.cluster import Cluster
 from tests.conformance.kafka.process import CLASSPATH, JAVA_OPTIONS, reason_unavailable
 
-# One cluster is enough for all of them.
-pytestmark = pytest.mark.xdist_group("transactions")
-
 PARTITIONS = 3
 RECORDS = 300
 WAIT_SECONDS = 30.0

@@ -15,7 +15,7 @@ from tests.kafka_fixtures import extract
 
 def dump(*arguments: str | Path, columns: int = 100) -> Result:
     runner = CliRunner(env={"COLUMNS": str(columns)})
-    return runner.invoke(make_app(), ["dump", *map(str, arguments)], catch_exceptions=False)
+    return runner.invoke(make_app("dump"), ["dump", *map(str, arguments)], catch_exceptions=False)
 
 
 def json_lines(result: Result) -> list[dict[str, Any]]:

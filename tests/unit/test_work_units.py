@@ -1,0 +1,36 @@
+"""How the tests are shared out among workers."""
+
+from tests.work_units import place_of, unit_of
+
+TOOLS = "tests/conformance/java_tools/test_cluster_topics.py::test_topics_are_listed"
+EXCHANGE = "tests/conformance/test_exchange.py::test_a_client_reads_what_another_wrote[java-kcat]"
+CRASHES = "tests/property/test_log_crashes.py::test_a_log_outlives_every_crash[100]"
+HISTORY = "tests/property/test_log_crashes.py::test_a_history_repeats[1]"
+
+
+def test_all_who_use_kafkas_clients_share_one_java_process() -> None:
+    assert unit_of(TOOLS) == unit_of(EXCHANGE)
+    assert unit_of("tests/conformance/kafka/test_messages.py::test_a") != unit_of(TOOLS)
+
+
+def test_one_spark_session_serves_all_modules() -> None:
+    assert unit_of("tests/pipeline/test_a.py::test_a") == unit_of(
+        "tests/pipeline/test_b.py::test_b"
+    )
+
+
+def test_a_module_is_a_unit() -> None:
+    assert (
+        unit_of("tests/unit/raft/test_log.py::TestClass::test_a") == "tests/unit/raft/test_log.py"
+    )
+
+
+def test_functions_that_compute_for_long_are_units() -> None:
+    assert unit_of(CRASHES) != unit_of(HISTORY)
+    assert unit_of(CRASHES) == unit_of(CRASHES.replace("100", "200"))
+
+
+def test_what_waits_stands_before_what_computes() -> None:
+    waiting = "tests/integration/cluster/test_faults.py::test_everything_acknowledged_outlives[a]"
+    unit = "tests/unit/raft/test_log.py::test_a"
+    assert sorted([CRASHES, unit, waiting, TOOLS], key=place_of) == [TOOLS, waiting, unit, CRASHES]

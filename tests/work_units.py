@@ -1,0 +1,67 @@
+"""What pytest-xdist gives to one worker in one piece, and in which order.
+
+Tests that share something dear, Spark, a Java process or a cluster, are one unit of work, so that
+it is started once. Tests that mostly wait for other processes stand at the front of the queue and
+those that compute at its back. Workers take from both ends: a core has something to do while a
+cluster elects its leader, what is long begins early, and both ends meet in what is short.
+
+The units are made of the tests' names. pytest-xdist's own groups are lost on the way from its
+workers with pytest 9.2.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+# Folders, from those that wait the most to those that compute the most.
+ORDER = (
+    "tests/pipeline",
+    "tests/conformance/java_tools",
+    "tests/integration/cluster",
+    "tests/integration",
+    "tests/conformance",
+    "tests/unit",
+    "tests/simulation",
+    "tests/property",
+)
+
+
+def unit_of(nodeid: str) -> str:
+    """The name of the unit to which a test belongs, most often its module."""
+    module, _, rest = nodeid.partition("::")
+    path = PurePosixPath(module)
+    match path.parts[1:]:
+        case ["pipeline", *_]:
+            return "Spark"
+        case ["conformance", "java_tools", *_] | ["conformance", _]:
+            return "Kafka's clients and tools"
+        case ["property" | "simulation", *_]:
+            # These compute for long: each function by itself, with all of its parameters.
+            return f"{module}::{rest.partition('[')[0]}"
+    return module
+
+
+def place_of(nodeid: str) -> int:
+    """Where in the queue a test stands."""
+    return next((i for i, folder in enumerate(ORDER) if nodeid.startswith(folder)), len(ORDER))
+
+
+class WorkUnits(LoadScopeScheduling):  # type: ignore[misc]
+    """Hands the units out. Every second worker begins with those that compute."""
+
+    def __init__(self, config: pytest.Config, log: Any) -> None:
+        # The queue is in the order in which the workers have collected the tests.
+        config.option.loadscopereorder = False
+        super().__init__(config, log)
+
+    def _split_scope(self, nodeid: str) -> str:
+        return unit_of(nodeid)
+
+    def _assign_work_unit(self, node: Any) -> None:
+        if int(node.gateway.id.removeprefix("gw")) % 2:
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+        super()._assign_work_unit(node)
