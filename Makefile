@@ -4,23 +4,30 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+# Every worker and every node that tests start would compile what they import anew.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test sim soak copy judge-all check bench lock judge connector clean
+.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all check bench lock judge connector clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## make .venv with everything in it
 
-$(STAMP): requirements.lock pyproject.toml
+# The module by which Spark finds the data source is copied into the environment.
+$(STAMP): requirements.lock pyproject.toml src/pyspark_ottla.py
 	@scripts/setup $(VENV)
 	@touch $@
 
 demo: $(STAMP) ## three nodes under load, one killed, nothing lost
 	@$(BIN)/python -m ottla.cli.demo
 
-test: $(STAMP) judge connector check ## everything that has to hold before a change lands
-	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+# The checks run beside the tests, and one worker more than there are cores, because many tests wait.
+test: $(STAMP) judge connector ## everything that has to hold before a change lands
+	@$(MAKE) --no-print-directory -j 2 check tested
+
+tested: $(STAMP)
+	@$(BIN)/python -m pytest -q -n 3
 
 # make sim SECONDS_MAX=3600, make sim SEED=7, make sim SEED=7 SHRINK=1
 SECONDS_OF_SIM := $(or $(SECONDS_MAX),60)
@@ -32,6 +39,12 @@ soak: $(STAMP) ## the tests of endurance at full size: 100 kills, 10,000 connect
 
 copy: $(STAMP) ## 100,000 records copied in transactions while copiers and nodes are killed
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration/transactions
+
+exactly-once: $(STAMP) judge connector ## a million rows copied by Spark while driver, workers and broker are killed
+	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration/test_spark_sink.py tests/pipeline/test_exactly_once.py tests/pipeline/test_exactly_once_kills.py
+
+pipelines: $(STAMP) connector ## pipelines on the command line, and on a Spark cluster of three processes
+	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q tests/pipeline/test_standalone_cluster.py tests/pipeline/test_command_line.py
 
 judge-all: $(STAMP) judge ## every log that the property tests write, shown to Apache Kafka's own tool
 	@OTTLA_JUDGE=1 $(BIN)/python -m pytest -q -n 2 -m judged

@@ -4,10 +4,11 @@ python -m benchmarks [--json] [--quick] [SUITE ...]
 
 The suites `codec`, `records`, `log` and `compaction` measure Ottla's parts. The others measure
 servers, want an otherwise idle machine, and add a line to history.jsonl: `versus` loads one Ottla
-node and one Apache Kafka broker side by side, `groups` consumes from both in groups, `cluster`
-starts, loads and hits three nodes of each, `partitions` makes 10,000 partitions of three replicas
-on three Ottla nodes. They take some eight, ten, twenty and five minutes; with --quick, which
-measures less, two, four, four and one.
+node and one Apache Kafka broker side by side, `groups` consumes from both in groups, `transactions`
+writes to both in transactions and reads what was committed, `cluster` starts, loads and hits three
+nodes of each, `partitions` makes 10,000 partitions of three replicas on three Ottla nodes. They
+take some eight, ten, five, twenty and five minutes; with --quick, which measures less, two, four,
+two, four and one. `pipeline` reads and writes with Spark, beside Spark's own Kafka connector.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.table import Table
 
-from benchmarks import cluster, groups, versus
+from benchmarks import cluster, groups, pipeline, transactions, versus
 from benchmarks.cluster import partitions
 from benchmarks.figure import Figure
 from benchmarks.versus import history
@@ -32,8 +33,10 @@ from benchmarks.versus import history
 OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "versus": versus.run,
     "groups": groups.run,
+    "transactions": transactions.run,
     "cluster": cluster.run,
     "partitions": partitions.run,
+    "pipeline": pipeline.run,
 }
 SUITES = ("codec", "records", "log", "compaction", *OF_SERVERS)
 # Of a table that goes into a file: a row on a line.

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-CONNECTOR = Path(__file__).resolve().parents[1] / ".cache" / "spark"
+ROOT = Path(__file__).resolve().parents[1]
+CONNECTOR = ROOT / ".cache" / "spark"
 CONNECTOR_VERSION = "4.2.0"
+POSTGRESQL_VERSION = "42.7.4"
 CONFIGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -30,7 +32,7 @@ def reason_unavailable() -> str | None:
     """Why there is no Spark on this machine, or None where there is."""
     if importlib.util.find_spec("pyspark") is None:
         return "pyspark is not installed: run `make setup`"
-    if not (CONNECTOR / f"{CONNECTOR_VERSION}.ready").exists():
+    if not (CONNECTOR / f"{CONNECTOR_VERSION}-{POSTGRESQL_VERSION}.ready").exists():
         return f"Spark's Kafka connector is not in {CONNECTOR}: run `make connector`"
     if shutil.which("java") is None:
         return "no java on the PATH: install a JDK (17 or newer)"
@@ -43,6 +45,8 @@ def spark_session(scratch: Path) -> SparkSession:
 
     # Workers would take any python3 that is on the PATH.
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    # And they find what tests hand to them.
+    os.environ["PYTHONPATH"] = str(ROOT)
     builder = SparkSession.builder.master("local[2]").appName("ottla")
     for name, value in CONFIGS.items():
         builder = builder.config(name, value)

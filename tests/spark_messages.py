@@ -53,14 +53,18 @@ def messages(topic: str, count: int, *, start: int = 0) -> list[Message]:
 
 @dataclass(frozen=True, slots=True)
 class Connector:
-    """A Spark session with a node to talk to: `kafka` writes, and `source` reads."""
+    """A Spark session with a node to talk to: `sink` writes, and `source` reads."""
 
     spark: SparkSession
     bootstrap: str
     source: str = "kafka"
+    sink: str = "kafka"
+
+    def frame(self, sent: Sequence[Message]) -> DataFrame:
+        return self.spark.createDataFrame(sent, SCHEMA)
 
     def write(self, sent: Sequence[Message], options: Mapping[str, str] | None = None) -> None:
-        writer = self.spark.createDataFrame(sent, SCHEMA).write.format("kafka")
+        writer = self.frame(sent).write.format(self.sink).mode("append")
         writer = writer.option("includeHeaders", "true")
         writer.options(**self._always, **(options or {})).save()
 
@@ -69,12 +73,19 @@ class Connector:
         reader = self.spark.read.format(self.source).options(**self._reading)
         return received(reader.options(**options).load())
 
-    def copy(self, source: str, target: str, checkpoint: Path) -> None:
+    def copy(
+        self,
+        source: str,
+        target: str,
+        checkpoint: Path,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
         """Streams what is there and was not copied before, and ends."""
         reader = self.spark.readStream.format(self.source).options(**self._reading)
         frame = reader.options(subscribe=source, startingOffsets="earliest").load()
-        writer = frame.drop("topic").writeStream.format("kafka").options(**self._always)
+        writer = frame.drop("topic").writeStream.format(self.sink).options(**self._always)
         writer = writer.option("topic", target).option("checkpointLocation", str(checkpoint))
+        writer = writer.options(**(options or {}))
         writer.trigger(availableNow=True).start().awaitTermination()
 
     @property

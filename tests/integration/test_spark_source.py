@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from pyspark.sql.datasource import InputPartition
+from pyspark.sql.datasource import (
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    InputPartition,
+    IsNotNull,
+    LessThan,
+    LessThanOrEqual,
+)
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from ottla.pipeline.source.data_source import OttlaReader, OttlaStreamReader, from_json
@@ -138,3 +149,69 @@ def test_records_that_are_gone_fail_the_query_or_are_skipped(cluster: Cluster) -
     rows = read(cluster, **bounds, failOnDataLoss="false")
     assert [row["offset"] for row in rows if row["partition"] == 0] == list(range(4, 10))
     assert len(rows) == 26
+
+
+def pushed(cluster: Cluster, *filters: Filter) -> tuple[list[Filter], list[dict[str, Any]]]:
+    """What is left for Spark to filter, and what is read meanwhile."""
+    reader = OttlaReader(parse_options(options(cluster), is_streaming=False))
+    left = list(reader.pushFilters([*filters]))
+    return left, [row for part in reader.partitions() for row in rows_of(reader, part)]
+
+
+def test_filters_on_partitions_and_offsets_are_done_by_reading_less(cluster: Cluster) -> None:
+    left, rows = pushed(
+        cluster,
+        EqualTo(("topic",), "orders"),
+        In(("partition",), (0, 2)),
+        GreaterThan(("offset",), 5),
+        LessThanOrEqual(("offset",), 7),
+        IsNotNull(("offset",)),
+    )
+    assert not left
+    assert [(row["partition"], row["offset"]) for row in rows] == [(0, 6), (0, 7), (2, 6), (2, 7)]
+    assert pushed(cluster, EqualTo(("topic",), "other")) == ([], [])
+    assert pushed(cluster, GreaterThan(("offset",), 9_999), LessThan(("offset",), 5)) == ([], [])
+
+
+def test_a_filter_on_time_skips_what_is_older_and_is_left_to_spark(cluster: Cluster) -> None:
+    since = datetime.fromtimestamp((THEN_MS + 2_990) / 1_000, tz=UTC)
+    asked: list[Filter] = [GreaterThanOrEqual(("timestamp",), since), EqualTo(("key",), b"1")]
+    left, rows = pushed(cluster, *asked)
+    assert left == asked
+    assert sorted(int(row["value"]) for row in rows) == list(range(2_990, COUNT))
+    assert (
+        pushed(cluster, GreaterThan(("timestamp",), datetime.max.replace(year=3000, tzinfo=UTC)))[1]
+        == []
+    )
+
+
+def committed(cluster: Cluster, group: str) -> list[int]:
+    consumer = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": group})
+    places = [TopicPartition("orders", partition) for partition in range(3)]
+    offsets = [each.offset for each in consumer.committed(places, timeout=30)]
+    consumer.close()
+    return offsets
+
+
+def test_a_stream_tells_its_group_how_far_it_is(cluster: Cluster) -> None:
+    given = {"startingOffsets": "earliest", "maxOffsetsPerTrigger": "300"}
+    reader = stream(cluster, **given, **{"kafka.group.id": "spark"})
+    limit = reader.getDefaultReadLimit()
+    end = reader.latestOffset(reader.initialOffset(), limit)
+    assert committed(cluster, "spark") == [0, 0, 0]
+    reader.latestOffset(end, limit)
+    assert committed(cluster, "spark") == [100, 100, 100]
+
+
+def test_a_group_that_cannot_be_told_does_not_stop_the_stream(
+    cluster: Cluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    busy = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "busy"})
+    busy.subscribe(["orders"])
+    while not busy.assignment():
+        busy.poll(0.1)
+    reader = stream(cluster, startingOffsets="earliest", **{"kafka.group.id": "busy"})
+    end = reader.latestOffset(reader.initialOffset(), ReadAllAvailable())
+    busy.close()
+    assert sum(from_json(end).values()) == COUNT
+    assert "UNKNOWN_MEMBER_ID" in caplog.text

@@ -100,3 +100,22 @@ def test_a_stream_reads_what_is_new_since_its_checkpoint(
 def test_a_wrong_topic_is_named_in_the_error(ours: Connector) -> None:
     with pytest.raises(Exception, match="there is no topic nowhere"):
         ours.read(subscribe="nowhere")
+
+
+def test_filters_are_pushed_down_where_the_session_says_so(ours: Connector, topics: Topics) -> None:
+    topic = topics.create(PARTITIONS)
+    ours.write(messages(topic, 1_000))
+    reader = ours.spark.read.format("ottla").option("kafka.bootstrap.servers", ours.bootstrap)
+    wanted = "partition IN (1, 2) AND offset >= 10 AND offset < 12 AND timestamp > '2020-01-01'"
+    frame = reader.option("subscribe", topic).load().where(wanted).select("partition", "offset")
+    switch = "spark.sql.python.filterPushdown.enabled"
+    ours.spark.conf.set(switch, "true")
+    try:
+        pushed = frame.where("true")
+        found = sorted(tuple(row) for row in pushed.collect())
+        assert pushed.rdd.getNumPartitions() == 2
+    finally:
+        ours.spark.conf.unset(switch)
+    assert found == [(1, 10), (1, 11), (2, 10), (2, 11)]
+    plain = reader.option("subscribe", topic).load().where(wanted).select("partition", "offset")
+    assert sorted(tuple(row) for row in plain.collect()) == found

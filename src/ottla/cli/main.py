@@ -25,7 +25,16 @@ _COMMANDS = (
     "trace",
     "simulate",
 )
-_GROUPS = ("cluster", "topics", "groups", "transactions", "configs", "quorum", "reassign")
+_GROUPS = (
+    "cluster",
+    "topics",
+    "groups",
+    "transactions",
+    "configs",
+    "quorum",
+    "reassign",
+    "pipelines",
+)
 
 
 def _print_version(wanted: bool) -> None:

@@ -6,6 +6,7 @@ so can talk to Apache Kafka's nodes as well.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 
 from ottla.client.channel import Channel
@@ -64,6 +65,16 @@ class NodeLink:
     ) -> Any:
         """The answer, in the highest version that both sides know, or that is wanted. Raises
         ChannelError; an UnknownRequestError if the node knows no version of it."""
+        return await self.send(request, version_max=version_max, timeout_ms=timeout_ms)
+
+    def send(
+        self,
+        request: Message,
+        *,
+        version_max: int | None = None,
+        timeout_ms: int = REQUEST_TIMEOUT_MS,
+    ) -> asyncio.Future[Any]:
+        """As `ask`, on its way when this returns, so that more can be sent behind it."""
         assert request.api_key is not None
         known = type(request).versions
         highest = known.highest if version_max is None else version_max
@@ -72,7 +83,7 @@ class NodeLink:
             host, port = self.address
             name = ApiKey(request.api_key).name
             raise UnknownRequestError(f"{host}:{port} does not know the request {name}")
-        return await self._channel.send(request, version, timeout_ms=timeout_ms)
+        return self._channel.send(request, version, timeout_ms=timeout_ms)
 
     def close(self) -> None:
         self._channel.close()

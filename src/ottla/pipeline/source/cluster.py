@@ -14,6 +14,7 @@ from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.pipeline.source.errors import ClusterError
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network
+from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -24,7 +25,15 @@ T = TypeVar("T")
 
 # With the topics' names. From 13 on a Metadata response may leave them out.
 METADATA_VERSION: Final = 12
-_RETRY_SECONDS: Final = 0.1
+# The last one that asks for one key: nodes of every age answer it.
+_FIND_COORDINATOR_VERSION: Final = 3
+GROUP: Final = 0
+TRANSACTION: Final = 1
+# How long after a failure something is tried again: twice as long each time, up to a limit.
+_RETRY_SECONDS_MIN: Final = 0.01
+_RETRY_SECONDS_MAX: Final = 0.2
+# A node may be slower than the one that told of a new topic. After this the topic is gone.
+_UNKNOWN_TOPIC_SECONDS: Final = 10.0
 _PASSING: Final = frozenset(
     {
         ErrorCode.LEADER_NOT_AVAILABLE,
@@ -36,6 +45,12 @@ _PASSING: Final = frozenset(
         ErrorCode.KAFKA_STORAGE_ERROR,
         ErrorCode.REQUEST_TIMED_OUT,
         ErrorCode.BROKER_NOT_AVAILABLE,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.CONCURRENT_TRANSACTIONS,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
     }
 )
 
@@ -99,26 +114,41 @@ class Cluster:
             raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"nobody leads {_text(partition)}")
         return await self._link(self._nodes[node])
 
+    async def coordinator(self, key: str, *, key_type: int) -> NodeLink:
+        """Of a GROUP or a TRANSACTION. Raises like `leader`."""
+        request = FindCoordinatorRequest(key=key, key_type=key_type)
+        response = await (await self.any()).ask(request, version_max=_FIND_COORDINATOR_VERSION)
+        require(response.error_code, f"looking for the coordinator of {key}")
+        return await self._link(Address(response.host, response.port))
+
     async def persist(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Tries again what fails for now, with fresh knowledge of who leads, until the time is
         up."""
-        deadline = self.clock.monotonic() + self.timeout_ms / 1_000
+        started = self.clock.monotonic()
+        deadline = started + self.timeout_ms / 1_000
+        wait = _RETRY_SECONDS_MIN
         while True:
             try:
                 return await attempt()
             except KafkaError as error:
-                if error.code not in _PASSING:
-                    raise ClusterError(f"{error.message} ({error.code.name})") from error
+                is_new = error.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and (
+                    self.clock.monotonic() < started + _UNKNOWN_TOPIC_SECONDS
+                )
+                if error.code not in _PASSING and not is_new:
+                    raise ClusterError(
+                        f"{error.message} ({error.code.name})", error.code
+                    ) from error
                 reason: Exception = error
             except ChannelError as error:
                 reason = error
             self._leaders.clear()
             if self.clock.monotonic() >= deadline:
                 raise ClusterError(f"no answer for {self.timeout_ms} ms: {reason}") from reason
-            await self.clock.sleep(_RETRY_SECONDS)
+            await self.clock.sleep(wait)
+            wait = min(wait * 2, _RETRY_SECONDS_MAX)
 
     async def _metadata(self, request: MetadataRequest) -> MetadataResponse:
-        link = await self._any()
+        link = await self.any()
         response: MetadataResponse = await link.ask(request, version_max=METADATA_VERSION)
         self._nodes = {node.node_id: Address(node.host, node.port) for node in response.brokers}
         for topic in response.topics:
@@ -130,7 +160,8 @@ class Cluster:
                     self._leaders[name] = partition.leader_id
         return response
 
-    async def _any(self) -> NodeLink:
+    async def any(self) -> NodeLink:
+        """Some node of the cluster. Raises ChannelError."""
         for link in self._links.values():
             if link.is_open:
                 return link

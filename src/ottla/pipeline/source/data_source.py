@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, TypeVar
 
 import pyarrow as pa
 from pyspark.sql.datasource import (
@@ -29,8 +29,10 @@ from pyspark.sql.types import StructType
 from ottla.model import TopicPartition
 from ottla.pipeline.source.arrow_rows import spark_schema, to_arrow
 from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.source.group_offsets import GroupOffsets, commit_offsets
 from ottla.pipeline.source.options import SourceOptions, parse_options
 from ottla.pipeline.source.positions import EARLIEST, LATEST, PerPartition, Position
+from ottla.pipeline.source.pushdown import Pushed, PushFilters
 from ottla.pipeline.source.ranges import OffsetRange, limit, split
 from ottla.pipeline.source.record_batches import RangeReader
 from ottla.pipeline.source.topics import find_partitions, resolve
@@ -41,6 +43,8 @@ T = TypeVar("T")
 
 # As Spark's checkpoints have it: {"topic": {"0": 23}}.
 Offsets: TypeAlias = dict[str, dict[str, int]]
+# What a query waits at most for a coordinator before it goes on with its work.
+_COMMIT_TIMEOUT_MS: Final = 5_000
 
 
 class OttlaSource(DataSource):
@@ -73,15 +77,23 @@ class OttlaReader(DataSourceReader):
 
     def __init__(self, options: SourceOptions) -> None:
         self._options = options
+        self._pushed = Pushed()
+        self.pushFilters = PushFilters(self._pushed)  # type: ignore[method-assign]
 
     def partitions(self) -> Sequence[InputPartition]:
-        options = self._options
+        options, pushed = self._options, self._pushed
 
         async def plan(cluster: Cluster) -> list[OffsetRange]:
             found = await find_partitions(cluster, options.subscription)
             starts = await resolve(cluster, found, options.starting, options, is_start=True)
             ends = await resolve(cluster, found, options.ending, options, is_start=False)
-            return [OffsetRange(each, starts[each], ends[each]) for each in found]
+            wanted = [each for each in found if pushed.wants(each)]
+            if pushed.timestamp_ms_min is not None:
+                since = Position(pushed.timestamp_ms_min, is_timestamp=True)
+                lenient = replace(options, is_late_timestamp_latest=True)
+                times = await resolve(cluster, wanted, since, lenient, is_start=True)
+                starts |= {each: max(starts[each], times[each]) for each in wanted}
+            return [pushed.narrowed(OffsetRange(each, starts[each], ends[each])) for each in wanted]
 
         return _planned(with_cluster(options, plan), options)
 
@@ -97,6 +109,9 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._options = options
         # Where an availableNow query ends, once that is known.
         self._last: PerPartition | None = None
+        self._group: GroupOffsets | None = None
+        if options.group_id is not None:
+            self._group = GroupOffsets(self._commit, SystemClock().monotonic)
 
     def initialOffset(self) -> Offsets:  # noqa: N802 - Spark's name
         return to_json(self._resolved(self._options.starting, is_start=True))
@@ -107,6 +122,10 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: Offsets, limit: ReadLimit) -> Offsets:  # noqa: N802
         known = from_json(start)
+        if self._group is not None:
+            # Spark asks for the next batch when the last one has ended, at `start`. Its call of
+            # `commit` comes only with the batch after that, so never for the last one.
+            self._group.reached(known)
         end = self._latest() if self._last is None else self._last
         new = [partition for partition in end if partition not in known]
         if new:
@@ -135,6 +154,16 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, RangePartition)
         return read_range(partition.range, self._options)
+
+    def _commit(self, offsets: PerPartition) -> None:
+        options, group_id = self._options, self._options.group_id
+        assert group_id is not None
+        timeout_ms = min(options.poll_timeout_ms, _COMMIT_TIMEOUT_MS)
+
+        async def commit(cluster: Cluster) -> None:
+            await commit_offsets(cluster, group_id, offsets)
+
+        with_cluster(replace(options, poll_timeout_ms=timeout_ms), commit)
 
     def _latest(self) -> PerPartition:
         return self._resolved(Position(LATEST), is_start=False)

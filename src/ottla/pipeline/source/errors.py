@@ -1,6 +1,8 @@
-"""What can go wrong for a reader. Spark shows the message to whoever runs the query."""
+"""What can go wrong for a reader or a writer. Spark shows the message to whoever runs the query."""
 
 from __future__ import annotations
+
+from ottla.model import ErrorCode
 
 
 class OptionError(ValueError):
@@ -12,4 +14,8 @@ class DataLossError(RuntimeError):
 
 
 class ClusterError(RuntimeError):
-    """The cluster cannot be reached, or refuses what was asked."""
+    """The cluster cannot be reached, or refuses what was asked, and then says why by a code."""
+
+    def __init__(self, message: str, code: ErrorCode | None = None) -> None:
+        super().__init__(message)
+        self.code = code

@@ -75,6 +75,8 @@ class SourceOptions:
     read_committed: bool
     partition_fetch_bytes: int
     client_id: str
+    # Under which a stream says how far it is.
+    group_id: str | None
 
 
 def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SourceOptions:
@@ -85,7 +87,7 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SourceOp
             if name.startswith("ending"):
                 raise OptionError(f"{name} is for batch reads; a stream has no end")
     return SourceOptions(
-        bootstrap=_bootstrap(given.get("kafka.bootstrap.servers")),
+        bootstrap=parse_bootstrap(given.get("kafka.bootstrap.servers")),
         subscription=_subscription(given),
         starting=parse_position(given, "starting", default=LATEST if is_streaming else EARLIEST),
         ending=parse_position(given, "ending", default=LATEST),
@@ -106,6 +108,7 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SourceOp
         partition_fetch_bytes=_count(given, "kafka.max.partition.fetch.bytes")
         or _PARTITION_FETCH_BYTES,
         client_id=given.get("kafka.client.id", "ottla-spark"),
+        group_id=given.get("kafka.group.id") or None,
     )
 
 
@@ -124,7 +127,8 @@ def _named(options: Mapping[str, str]) -> dict[str, str]:
     return named
 
 
-def _bootstrap(text: str | None) -> tuple[Address, ...]:
+def parse_bootstrap(text: str | None) -> tuple[Address, ...]:
+    """Raises OptionError."""
     if not text:
         raise OptionError("kafka.bootstrap.servers is missing; say where a node listens: HOST:PORT")
     addresses = []

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ottla.model import Buffer, ErrorCode
+from ottla.model import Buffer, ErrorCode, TopicPartition
 from ottla.pipeline.source.cluster import Cluster, require
 from ottla.pipeline.source.errors import ClusterError, DataLossError
 from ottla.pipeline.source.options import SourceOptions
@@ -89,36 +89,13 @@ class RangeReader:
         return f"{self._wanted.partition.topic}-{self._wanted.partition.partition}"
 
     async def _fetch(self, offset: int) -> PartitionData:
-        options, partition = self._options, self._wanted.partition
-        request = FetchRequest(
-            max_wait_ms=_FETCH_WAIT_MS,
-            min_bytes=1,
-            max_bytes=options.partition_fetch_bytes,
-            isolation_level=READ_COMMITTED if options.read_committed else READ_UNCOMMITTED,
-            topics=[
-                FetchTopic(
-                    topic=partition.topic,
-                    partitions=[
-                        FetchPartition(
-                            partition=partition.partition,
-                            fetch_offset=offset,
-                            partition_max_bytes=options.partition_fetch_bytes,
-                        )
-                    ],
-                )
-            ],
+        return await fetch_partition(
+            self._cluster,
+            self._wanted.partition,
+            offset,
+            isolation=READ_COMMITTED if self._options.read_committed else READ_UNCOMMITTED,
+            bytes_max=self._options.partition_fetch_bytes,
         )
-
-        async def attempt() -> PartitionData:
-            link = await self._cluster.leader(partition)
-            response: Any = await link.ask(request, version_max=_FETCH_VERSION)
-            require(response.error_code, f"fetching {self._name}")
-            data: PartitionData = response.responses[0].partitions[0]
-            if data.error_code != ErrorCode.OFFSET_OUT_OF_RANGE:
-                require(data.error_code, f"fetching {self._name} from {offset}")
-            return data
-
-        return await self._cluster.persist(attempt)
 
     async def _skip_what_is_gone(self) -> None:
         partition, position = self._wanted.partition, self._position
@@ -138,6 +115,34 @@ class RangeReader:
         self._position = first
 
 
+async def fetch_partition(
+    cluster: Cluster, partition: TopicPartition, offset: int, *, isolation: int, bytes_max: int
+) -> PartitionData:
+    """What there is from the offset on. That there is no such offset is left to the caller."""
+    name = f"{partition.topic}-{partition.partition}"
+    wanted = FetchPartition(
+        partition=partition.partition, fetch_offset=offset, partition_max_bytes=bytes_max
+    )
+    request = FetchRequest(
+        max_wait_ms=_FETCH_WAIT_MS,
+        min_bytes=1,
+        max_bytes=bytes_max,
+        isolation_level=isolation,
+        topics=[FetchTopic(topic=partition.topic, partitions=[wanted])],
+    )
+
+    async def attempt() -> PartitionData:
+        link = await cluster.leader(partition)
+        response: Any = await link.ask(request, version_max=_FETCH_VERSION)
+        require(response.error_code, f"fetching {name}")
+        data: PartitionData = response.responses[0].partitions[0]
+        if data.error_code != ErrorCode.OFFSET_OUT_OF_RANGE:
+            require(data.error_code, f"fetching {name} from {offset}")
+        return data
+
+    return await cluster.persist(attempt)
+
+
 def _committed(
     data: PartitionData, batches: Sequence[tuple[int, BatchHeader]], start: int
 ) -> Fetched:
@@ -151,7 +156,7 @@ def _committed(
             aborted.add(waiting.pop().producer_id)
         batch = records[position : position + header.size_in_bytes]
         if header.is_control:
-            if ControlRecordType.ABORT in _control_types(batch):
+            if ControlRecordType.ABORT in control_types(batch):
                 aborted.discard(header.producer_id)
         elif header.record_count and not (
             header.is_transactional and header.producer_id in aborted
@@ -165,5 +170,6 @@ def _first_offset(aborted: AbortedTransaction) -> int:
     return aborted.first_offset
 
 
-def _control_types(batch: Buffer) -> Iterator[ControlRecordType]:
+def control_types(batch: Buffer) -> Iterator[ControlRecordType]:
+    """Of a control batch's records."""
     return (read_control_type(record.key) for record in iterate_records(batch))

@@ -1,0 +1,54 @@
+"""A Delta table, written without a jar by the package deltalake.
+
+A commit records in the table which query and batch it is (Delta's application transactions), so a
+batch that comes again is seen to be there already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ottla.pipeline.definitions.connector import BatchSink, Turn
+from ottla.pipeline.definitions.errors import MissingPackageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Delta(BatchSink):
+    """Appends. The rows of a batch pass through the driver, so they have to fit into its memory;
+    maxOffsetsPerTrigger of the source bounds them."""
+
+    path: str
+    partition_by: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        return f"Delta table {self.path}"
+
+    def write_batch(self, batch: DataFrame, turn: Turn) -> None:
+        try:
+            from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+        except ImportError:
+            raise MissingPackageError(
+                f"{self.place} is written with the package deltalake, which is not installed; "
+                "install it with: pip install 'ottla[delta]'"
+            ) from None
+        if DeltaTable.is_deltatable(self.path):
+            last = DeltaTable(self.path).transaction_version(turn.query_id)
+            if last is not None and last >= turn.batch_id:
+                return
+        write_deltalake(
+            self.path,
+            batch.toArrow(),
+            mode="append",
+            partition_by=list(self.partition_by) or None,
+            commit_properties=CommitProperties(
+                app_transactions=[Transaction(turn.query_id, turn.batch_id)]
+            ),
+        )
+
+    def is_passing(self, error: Exception) -> bool:
+        return isinstance(error, OSError) and not isinstance(error, FileNotFoundError)

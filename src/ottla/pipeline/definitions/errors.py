@@ -1,0 +1,11 @@
+"""What is wrong with a definition, or with what it asks for."""
+
+from __future__ import annotations
+
+
+class DefinitionError(ValueError):
+    """A mistake in a pipeline's module, found before anything runs."""
+
+
+class MissingPackageError(RuntimeError):
+    """A connector needs a package that is not installed."""

@@ -1,0 +1,160 @@
+"""How a record's value becomes columns, and columns a value.
+
+Parsing gives two columns: `fields`, a struct, and `reason`, which is null where the value is good.
+Nothing is dropped here: whoever reads decides what becomes of a value with a reason.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+
+from ottla.pipeline.definitions.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
+
+_CORRUPT: Final = "_ottla_corrupt"
+
+
+class Format(ABC):
+    """What values hold."""
+
+    @abstractmethod
+    def parse(self, frame: DataFrame) -> DataFrame:
+        """With `fields` and `reason`, made of `value`."""
+
+    @abstractmethod
+    def render(self, frame: DataFrame) -> Column:
+        """The value made of all columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Json(Format):
+    """An object with these fields, as in "carrier string, delay double". One that is NOT NULL must
+    be there. To write, no schema is needed."""
+
+    schema: str = ""
+
+    def parse(self, frame: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        schema = _schema(self.schema, "Json")
+        options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
+        parsed = f.from_json(f.col("value").cast("string"), _lenient(schema), options)
+        return _judged(frame.withColumn("_parsed", parsed), schema, f"JSON with {self.schema}")
+
+    def render(self, frame: DataFrame) -> Column:
+        from pyspark.sql import functions as f
+
+        return f.to_json(f.struct(*frame.columns)).cast("binary")
+
+
+@dataclass(frozen=True, slots=True)
+class Csv(Format):
+    """One line with these fields, in their order."""
+
+    schema: str = ""
+    separator: str = ","
+
+    def parse(self, frame: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        schema = _schema(self.schema, "Csv")
+        options = {
+            "mode": "PERMISSIVE",
+            "columnNameOfCorruptRecord": _CORRUPT,
+            "sep": self.separator,
+        }
+        # The only one of Spark's functions that takes a schema as text alone.
+        ddl = ", ".join(
+            f"`{each.name}` {each.dataType.simpleString()}" for each in _lenient(schema)
+        )
+        parsed = f.from_csv(f.col("value").cast("string"), ddl, options)
+        return _judged(frame.withColumn("_parsed", parsed), schema, f"CSV with {self.schema}")
+
+    def render(self, frame: DataFrame) -> Column:
+        from pyspark.sql import functions as f
+
+        return f.to_csv(f.struct(*frame.columns), {"sep": self.separator}).cast("binary")
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Format):
+    """UTF-8, in one column `text`."""
+
+    def parse(self, frame: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        text = f.struct(f.col("value").cast("string").alias("text"))
+        good = f.expr("value IS NULL OR is_valid_utf8(CAST(value AS STRING))")
+        return frame.withColumns({"fields": text, "reason": f.when(~good, f.lit("is no UTF-8"))})
+
+    def render(self, frame: DataFrame) -> Column:
+        return _only(frame, "Text").cast("string").cast("binary")
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes(Format):
+    """As it is, in one column `value`."""
+
+    def parse(self, frame: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        return frame.withColumns(
+            {"fields": f.struct("value"), "reason": f.lit(None).cast("string")}
+        )
+
+    def render(self, frame: DataFrame) -> Column:
+        return _only(frame, "Bytes").cast("binary")
+
+
+def _schema(text: str, name: str) -> StructType:
+    from pyspark.errors import ParseException
+    from pyspark.sql.types import StructType
+
+    if not text:
+        raise DefinitionError(f'{name} reads with a schema: {name}("carrier string, delay double")')
+    try:
+        schema = StructType.fromDDL(text)
+    except ParseException as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise DefinitionError(f"{name} has the schema {text!r}, which is none: {reason}") from None
+    assert isinstance(schema, StructType)
+    return schema
+
+
+def _lenient(schema: StructType) -> StructType:
+    """Everything may be missing, and there is room for what does not parse."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    fields = [StructField(each.name, each.dataType) for each in schema]
+    return StructType([*fields, StructField(_CORRUPT, StringType())])
+
+
+def _judged(frame: DataFrame, schema: StructType, what: str) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    parsed = f.col("_parsed")
+    broken = parsed.isNull() | parsed[_CORRUPT].isNotNull()
+    reason = f.when(f.col("value").isNull(), f.lit("is null"))
+    reason = reason.when(broken, f.lit(f"is no {what}"))
+    required = [each.name for each in schema if not each.nullable]
+    reason = reduce(
+        lambda so_far, name: so_far.when(parsed[name].isNull(), f.lit(f"has no {name}")),
+        required,
+        reason,
+    )
+    fields = f.struct(*(parsed[each.name].alias(each.name) for each in schema))
+    return frame.withColumns({"fields": fields, "reason": reason}).drop("_parsed")
+
+
+def _only(frame: DataFrame, name: str) -> Column:
+    if len(frame.columns) != 1:
+        raise DefinitionError(
+            f"{name} writes one column, and there are {', '.join(frame.columns)}; select one"
+        )
+    return frame[frame.columns[0]]

@@ -1,0 +1,103 @@
+"""A table of a database, through JDBC: rows are inserted, or updated where their key is there.
+
+A batch goes to a staging table first, in parallel, and from there into the target by one MERGE,
+SQL's own word for an upsert, in one transaction. So a batch that comes again changes nothing, and
+whoever reads sees a batch whole or not at all. Works with any database that knows MERGE, such as
+PostgreSQL from 15 on; the driver's jar is given to Spark with spark.jars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from ottla.pipeline.definitions.connector import BatchSink, Turn
+from ottla.pipeline.definitions.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# Classes of SQLSTATE for a database that is not there, is starting or is going down, and SQLSTATE
+# 40: what a transaction loses against another one.
+_PASSING_STATES: Final = ("08", "57P", "40", "53", "XJ0", "XBM")
+
+
+@dataclass(frozen=True)
+class Jdbc(BatchSink):
+    """The target table is there, with a unique key over `key`."""
+
+    url: str
+    table: str
+    key: tuple[str, ...]
+    driver: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+    patience_s: float = 300.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.key, tuple) or not self.key:
+            raise DefinitionError(f'Jdbc has the key {self.key!r}; write it as ("column", ...)')
+
+    @property
+    def place(self) -> str:
+        return f"table {self.table} of {self.url.partition('?')[0]}"
+
+    def write_batch(self, batch: DataFrame, turn: Turn) -> None:
+        if missing := [each for each in self.key if each not in batch.columns]:
+            raise DefinitionError(f"{self.place} has the key {', '.join(missing)}; the rows do not")
+        staging = f"{self.table}_{turn.query}_staging"
+        batch.write.jdbc(self.url, staging, mode="overwrite", properties=self._options)
+        self._merge(batch, staging)
+
+    @property
+    def _options(self) -> dict[str, str]:
+        return {**self.properties, **({"driver": self.driver} if self.driver else {})}
+
+    def _merge(self, batch: DataFrame, staging: str) -> None:
+        """By way of Spark, which knows drivers from spark.jars, and how databases quote."""
+        jvm: Any = batch.sparkSession._jvm  # noqa: SLF001 - the way into the JVM
+        dialect = jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(self.url)
+        options = {**self._options, "url": self.url, "dbtable": self.table}
+        jdbc = jvm.org.apache.spark.sql.execution.datasources.jdbc
+        given = jdbc.JDBCOptions(jvm.PythonUtils.toScalaMap(options))
+        quoted = {name: str(dialect.quoteIdentifier(name)) for name in batch.columns}
+        connection = dialect.createConnectionFactory(given).apply(-1)
+        try:
+            connection.setAutoCommit(False)
+            statement = connection.createStatement()
+            key = [quoted[each] for each in self.key]
+            statement.executeUpdate(
+                merge(self.table, staging=staging, columns=[*quoted.values()], key=key)
+            )
+            connection.commit()
+        finally:
+            connection.close()
+
+    def is_passing(self, error: Exception) -> bool:
+        state = _sql_state(error)
+        return state is not None and state.startswith(_PASSING_STATES)
+
+
+def merge(table: str, *, staging: str, columns: Sequence[str], key: Sequence[str]) -> str:
+    rest = [each for each in columns if each not in key]
+    matches = " AND ".join(f"target.{each} = staged.{each}" for each in key)
+    update = ", ".join(f"{each} = staged.{each}" for each in rest)
+    return (
+        f"MERGE INTO {table} AS target USING {staging} AS staged ON {matches} "
+        + (f"WHEN MATCHED THEN UPDATE SET {update} " if rest else "")
+        + f"WHEN NOT MATCHED THEN INSERT ({', '.join(columns)}) "
+        + f"VALUES ({', '.join(f'staged.{each}' for each in columns)})"
+    )
+
+
+def _sql_state(error: Exception) -> str | None:
+    """Of the database's own exception, somewhere among the causes of Java's."""
+    from py4j.java_gateway import is_instance_of
+    from pyspark import SparkContext
+
+    cause: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while cause is not None:
+        if is_instance_of(SparkContext._gateway, cause, "java.sql.SQLException"):  # noqa: SLF001
+            return cause.getSQLState() or ""
+        cause = cause.getCause()
+    return None

@@ -1,0 +1,188 @@
+"""Topics, as streams and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from ottla.pipeline.definitions.connector import (
+    Rejected,
+    Sink,
+    Source,
+    Surroundings,
+    Turn,
+    batch_writer,
+)
+from ottla.pipeline.definitions.errors import DefinitionError
+from ottla.pipeline.definitions.formats import Bytes, Format
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+READ_FORMAT: Final = "ottla"
+WRITE_FORMAT: Final = "ottla"
+# Of every row that was read from a topic, beside the fields of its value.
+MESSAGE: Final = "message"
+_MESSAGE_COLUMNS: Final = ("key", "topic", "partition", "offset", "timestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic(Source, Sink):
+    """A topic as a stream. Rows have the columns of the format, and `message`: key, topic,
+    partition, offset and timestamp, which no sink writes.
+
+    A value that does not parse ends the query with a message, or goes to the topic `rejected_to`
+    with the reason and where it comes from in its headers. Options are those of format("ottla").
+    """
+
+    name: str
+    format: Format = field(default_factory=Bytes)
+    key: str | None = None
+    rejected_to: str | None = None
+    start: str = "earliest"
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        return f"topic {self.name}"
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return (self.name,) if self.rejected_to is None else (self.name, self.rejected_to)
+
+    def load(self, spark: SparkSession, around: Surroundings) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        parsed = self._parsed(spark, around)
+        if self.rejected_to is not None:
+            return _columns(parsed.where("reason IS NULL"))
+        # Checked on the way to the fields, so that nobody can have them unchecked.
+        checked = f.when(f.col("reason").isNull(), f.col("fields")).otherwise(
+            f.raise_error(f.concat(_place(), f.lit(" "), f.col("reason")))
+        )
+        return _columns(parsed.withColumn("fields", checked))
+
+    def rejected(self, spark: SparkSession, around: Surroundings) -> Rejected | None:
+        if self.rejected_to is None:
+            return None
+        bad = self._parsed(spark, around).where("reason IS NOT NULL")
+        return Rejected(bad, RejectedTopic(self.rejected_to))
+
+    def _parsed(self, spark: SparkSession, around: Surroundings) -> DataFrame:
+        reader = spark.readStream.format(READ_FORMAT).options(**_client(around))
+        reader = reader.option("subscribe", self.name).option("startingOffsets", self.start)
+        reader = reader.option("kafka.group.id", around.group_id).options(**self.options)
+        return self.format.parse(reader.load())
+
+    def write(self, frame: DataFrame, query: str, around: Surroundings) -> DataStreamWriter:
+        from pyspark.sql import functions as f
+
+        frame = frame.drop(MESSAGE)
+        if self.key is not None and self.key not in frame.columns:
+            raise DefinitionError(
+                f"{self.place} has the key {self.key}, and the rows have {', '.join(frame.columns)}"
+            )
+        columns = [self.format.render(frame).alias("value")]
+        if self.key is not None:
+            columns.append(f.col(self.key).cast("string").cast("binary").alias("key"))
+        rows = frame.select(*columns)
+        if around.mode == "update":
+            return batch_writer(rows, query, self._updates(around))
+        return _writer(rows, self.name, around).options(**self.options)
+
+    def _updates(self, around: Surroundings) -> Callable[[DataFrame, Turn], None]:
+        """Spark gives updates to no sink that is written in Python, but as batches."""
+
+        def write(batch: DataFrame, turn: Turn) -> None:
+            writer = batch.write.format(WRITE_FORMAT).mode("append").options(**_client(around))
+            writer = writer.option("topic", self.name).options(**self.options)
+            identity = {"writeId": turn.query_id, "writeVersion": str(turn.batch_id)}
+            writer.options(**identity).save()
+
+        return write
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedTopic(Sink):
+    """Records as they were, with headers that say what is wrong with them and where they were."""
+
+    name: str
+
+    @property
+    def place(self) -> str:
+        return f"topic {self.name}"
+
+    def write(self, frame: DataFrame, query: str, around: Surroundings) -> DataStreamWriter:  # noqa: ARG002
+        from pyspark.sql import functions as f
+
+        def header(name: str, value: Column) -> Column:
+            return f.struct(f.lit(name).alias("key"), value.cast("binary").alias("value"))
+
+        headers = f.array(
+            header("reason", f.col("reason")),
+            header("topic", f.col("topic")),
+            header("partition", f.col("partition").cast("string")),
+            header("offset", f.col("offset").cast("string")),
+        )
+        rows = frame.select("key", "value", headers.alias("headers"))
+        return _writer(rows, self.name, around).option("includeHeaders", "true")
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Source):
+    """A compacted topic as a table: for each key its latest value, as of the beginning of each
+    batch that it is joined to. A value that does not parse ends the query with a message."""
+
+    name: str
+    format: Format
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        return f"table of topic {self.name}"
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    def load(self, spark: SparkSession, around: Surroundings) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        reader = spark.read.format(READ_FORMAT).options(**_client(around))
+        rows = reader.options(subscribe=self.name).options(**self.options).load()
+        # All records of a key are in one partition, unless the topic has grown meanwhile.
+        latest = rows.groupBy("key").agg(
+            f.max_by(
+                f.struct("value", "topic", "partition", "offset", "timestamp"),
+                f.struct("timestamp", "offset"),
+            ).alias("latest")
+        )
+        values = latest.select("key", "latest.*").where("value IS NOT NULL")
+        parsed = self.format.parse(values)
+        checked = f.when(f.col("reason").isNull(), f.col("fields")).otherwise(
+            f.raise_error(f.concat(_place(), f.lit(" "), f.col("reason")))
+        )
+        return _columns(parsed.withColumn("fields", checked)).drop(MESSAGE)
+
+
+def _columns(parsed: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    return parsed.select("fields.*", f.struct(*_MESSAGE_COLUMNS).alias(MESSAGE))
+
+
+def _place() -> Column:
+    from pyspark.sql import functions as f
+
+    return f.format_string("the value at %s-%d, offset %d,", "topic", "partition", "offset")
+
+
+def _client(around: Surroundings) -> dict[str, str]:
+    return {"kafka.bootstrap.servers": around.bootstrap}
+
+
+def _writer(frame: DataFrame, topic: str, around: Surroundings) -> DataStreamWriter:
+    writer = frame.writeStream.format(WRITE_FORMAT).options(**_client(around))
+    return writer.option("topic", topic)

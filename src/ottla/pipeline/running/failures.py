@@ -1,0 +1,57 @@
+"""Why a query ended, in words, with what to do about it.
+
+Spark tells a story of several pages, with Java's and Python's stacks. What a person needs is the
+last thing that was said by whoever knew.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_OURS: Final = re.compile(r"^\s*ottla\.[\w.]*?(\w+Error): (.+)$", re.MULTILINE)
+_RAISED: Final = re.compile(r"\[USER_RAISED_EXCEPTION\] (.+?)(?: SQLSTATE|$)", re.MULTILINE)
+# Spark gives a new Python ten seconds, which a busy host may need for something else.
+_SLOW: Final = "Python worker failed to connect back"
+_FULL: Final = ("No space left on device", "Disk quota exceeded")
+_RESUMES: Final = "Nothing is lost: run the pipeline again, and it goes on where it was."
+
+
+class Failure(NamedTuple):
+    message: str
+    hints: tuple[str, ...]
+
+
+def explain(query: str, text: str, checkpoint: Path) -> Failure:
+    """From all that Spark says of the end of a query."""
+    if any(each in text for each in _FULL):
+        return Failure(
+            f"{query} stopped: no space is left on the disk of its checkpoint {checkpoint}, or of "
+            "Spark's scratch directory.",
+            ("Make room there.", _RESUMES),
+        )
+    if raised := _RAISED.findall(text):
+        hints = (
+            "Change the schema in the definition, or set such records aside: "
+            'Topic(..., rejected_to="TOPIC").',
+            _RESUMES,
+        )
+        return Failure(f"{query} stopped: {raised[-1]}.", hints)
+    if ours := _OURS.findall(text):
+        return Failure(f"{query} stopped: {ours[-1][1].rstrip('.')}.", (_RESUMES,))
+    return Failure(f"{query} stopped: {_gist(text)}", (_RESUMES,))
+
+
+def is_slow_start(text: str) -> bool:
+    return _SLOW in text
+
+
+def _gist(text: str) -> str:
+    """The first line of the last cause."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    if causes:
+        return causes[-1]
+    first = lines[0] if lines else "Spark does not say why"
+    return first.rpartition("terminated with exception: ")[2]

@@ -1,0 +1,152 @@
+"""Definitions turned into DataFrames, for one query at a time: each has sources of its own, which
+commit their progress under its own group."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ottla.pipeline.definitions.connector import Sink, Surroundings
+from ottla.pipeline.definitions.errors import DefinitionError
+from ottla.pipeline.definitions.registry import (
+    Registry,
+    SinkDefinition,
+    SourceDefinition,
+    ViewDefinition,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What runs: rows, and where they go."""
+
+    name: str
+    frame: DataFrame
+    sink: Sink
+    mode: str
+    every: str | None
+    around: Surroundings
+    # By name, all that it is made of.
+    parts: Mapping[str, Part]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A source or a view, as a query has it."""
+
+    frame: DataFrame
+    inputs: tuple[str, ...]
+
+
+class Graph:
+    """Of one pipeline, in one session. Makes frames and runs nothing."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        spark: SparkSession,
+        *,
+        pipeline: str,
+        bootstrap: str,
+    ) -> None:
+        self._registry = registry
+        self._spark = spark
+        self._pipeline = pipeline
+        self._bootstrap = bootstrap
+
+    def queries(self) -> tuple[list[Query], list[str]]:
+        """One for each sink, and one for each source that sets records aside; and what is wrong
+        with those that could not be made."""
+        queries, mistakes = [], []
+        for definition in self._registry.definitions.values():
+            try:
+                if isinstance(definition, SinkDefinition):
+                    queries.append(self._query(definition))
+                elif isinstance(definition, SourceDefinition):
+                    queries += self._rejected(definition)
+            except DefinitionError as error:
+                mistakes.append(str(error))
+        return queries, mistakes
+
+    def _rejected(self, source: SourceDefinition) -> list[Query]:
+        name = f"{source.name}_rejected"
+        around = self._around(name)
+        rejected = source.connector.rejected(self._spark, around)
+        if rejected is None:
+            return []
+        return [Query(name, rejected.frame, rejected.sink, "append", None, around, {})]
+
+    def _query(self, wanted: SinkDefinition) -> Query:
+        around = self._around(wanted.name, wanted.mode)
+        parts: dict[str, Part] = {}
+        for definition in self._registry.definitions.values():
+            if isinstance(definition, SourceDefinition):
+                rows = definition.connector.load(self._spark, around)
+                self._add(parts, definition.name, self._called(definition, [rows]), ())
+            elif isinstance(definition, ViewDefinition):
+                given = [parts[name].frame for name in definition.inputs]
+                self._add(
+                    parts, definition.name, self._called(definition, given), definition.inputs
+                )
+            elif definition is wanted:
+                break
+        frame = self._called(wanted, [parts[name].frame for name in wanted.inputs])
+        needed = _needed(parts, wanted.inputs or _views_in(frame, parts))
+        return Query(
+            wanted.name, frame, wanted.connector, wanted.mode, wanted.every, around, needed
+        )
+
+    def _add(
+        self, parts: dict[str, Part], name: str, frame: DataFrame, inputs: tuple[str, ...]
+    ) -> None:
+        parts[name] = Part(frame, inputs or tuple(_views_in(frame, parts)))
+        frame.createOrReplaceTempView(name)
+
+    def _called(self, definition: Any, given: list[DataFrame]) -> DataFrame:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import DataFrame
+
+        try:
+            result = definition.function(*given)
+            if isinstance(result, str):
+                result = self._spark.sql(result)
+        except DefinitionError:
+            raise
+        except PySparkException as error:
+            raise DefinitionError(f"{definition.name}: {first_line(error)}") from error
+        if not isinstance(result, DataFrame):
+            raise DefinitionError(
+                f"{definition.name} returns {type(result).__name__}; return a DataFrame, or SQL"
+            )
+        return result
+
+    def _around(self, query: str, mode: str = "append") -> Surroundings:
+        return Surroundings(self._bootstrap, f"{self._pipeline}.{query}", mode)
+
+
+def _views_in(frame: DataFrame, parts: Mapping[str, Part]) -> list[str]:
+    """Those that SQL has named: Spark's plan keeps them."""
+    plan = frame._jdf.queryExecution().analyzed().toString()  # noqa: SLF001 - not in Python
+    named = set(re.findall(r"View \(`([^`]+)`", plan))
+    above: set[str] = set()
+    for name in named & set(parts):
+        above.update(_needed(parts, parts[name].inputs))
+    return [name for name in parts if name in named and name not in above]
+
+
+def _needed(parts: Mapping[str, Part], names: Any) -> dict[str, Part]:
+    """With all that they are made of, in the order of the module."""
+    needed = set(names)
+    for name in reversed(list(parts)):
+        if name in needed:
+            needed.update(parts[name].inputs)
+    return {name: part for name, part in parts.items() if name in needed}
+
+
+def first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -1,0 +1,52 @@
+"""A file turned into a registry."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import traceback
+from pathlib import Path
+
+from ottla.pipeline.definitions.errors import DefinitionError
+from ottla.pipeline.definitions.registry import Registry, registering
+
+
+def load(path: Path) -> Registry:
+    """Runs the module, which only registers. Raises DefinitionError."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise DefinitionError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    registry = Registry()
+    # A definition may import what lies beside it; another one may have a module of the same name.
+    directory = str(path.parent.resolve())
+    before = set(sys.modules)
+    sys.path.insert(0, directory)
+    try:
+        with registering(registry):
+            spec.loader.exec_module(module)
+    except DefinitionError:
+        raise
+    except Exception as error:
+        raise DefinitionError(f"{path}: {_where(error, path)}") from error
+    finally:
+        sys.path.remove(directory)
+        for name in set(sys.modules) - before:
+            if (getattr(sys.modules[name], "__file__", None) or "").startswith(directory + os.sep):
+                del sys.modules[name]
+    if not registry.sinks:
+        raise DefinitionError(f"{path} defines no sink, so there is nothing to run; add one: @sink")
+    return registry
+
+
+def _where(error: Exception, path: Path) -> str:
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == str(path)
+    ]
+    if isinstance(error, SyntaxError):
+        lines = [error.lineno]
+    place = f"line {lines[-1]}: " if lines else ""
+    return f"{place}{type(error).__name__}: {error}"

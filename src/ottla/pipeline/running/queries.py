@@ -1,0 +1,86 @@
+"""Queries started, watched and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ottla.pipeline.running.failures import Failure, explain, is_slow_start
+from ottla.pipeline.running.graph import Query
+from ottla.pipeline.running.progress import QueryProgress, to_progress
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+RESTARTS_MAX: Final = 5
+
+
+class RunningQueries:
+    """Started by its making, ended by `stop`; or by themselves, if they were to run once."""
+
+    def __init__(self, queries: Sequence[Query], *, checkpoints: Path, once: bool) -> None:
+        self._checkpoints = checkpoints
+        self._once = once
+        self._queries = {query.name: query for query in queries}
+        self._restarts = dict.fromkeys(self._queries, RESTARTS_MAX)
+        self._running: dict[str, StreamingQuery] = {}
+        self._told: dict[str, int] = {}
+        try:
+            for name in self._queries:
+                self._start(name)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, name: str) -> None:
+        self._running[name] = _start(self._queries[name], self._checkpoints / name, once=self._once)
+
+    @property
+    def is_active(self) -> bool:
+        return any(query.isActive for query in self._running.values())
+
+    def progress(self) -> list[QueryProgress]:
+        """What is new since the last call, oldest first."""
+        found = []
+        for name, query in self._running.items():
+            for each in query.recentProgress:
+                progress = to_progress(name, each.json)
+                if progress.batch_id > self._told.get(name, -1):
+                    self._told[name] = progress.batch_id
+                    found.append(progress)
+        return found
+
+    def failure(self) -> Failure | None:
+        """Of the first query that ended by one. Where the host was too busy to begin, the query is
+        started again instead."""
+        for name, query in list(self._running.items()):
+            if query.isActive or (error := query.exception()) is None:
+                continue
+            text = f"{error}\n{_stack(error)}"
+            if not is_slow_start(text) or not self._restarts[name]:
+                return explain(name, text, self._checkpoints / name)
+            self._restarts[name] -= 1
+            self._start(name)
+        return None
+
+    def stop(self) -> None:
+        """A batch that is under way is given up; it is done again by whoever goes on."""
+        for query in self._running.values():
+            query.stop()
+
+
+def _start(query: Query, checkpoint: Path, *, once: bool) -> StreamingQuery:
+    writer = query.sink.write(query.frame, query.name, query.around)
+    writer = writer.queryName(query.name).outputMode(query.mode)
+    writer = writer.option("checkpointLocation", str(checkpoint))
+    if once:
+        writer = writer.trigger(availableNow=True)
+    elif query.every is not None:
+        writer = writer.trigger(processingTime=query.every)
+    return writer.start()
+
+
+def _stack(error: Exception) -> str:
+    origin = getattr(error, "_origin", None) or getattr(error, "_cause", None)
+    return "" if origin is None else str(origin)

@@ -1,0 +1,217 @@
+"""Batches on their way to the leaders of their partitions, several at once and still in order.
+
+Every batch has a sequence number, so a leader takes each once and none before its predecessor. If
+one is refused because the leader has moved, those sent behind it are refused as well: all of the
+partition are waited for, and then sent again in order, one by one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from ottla.client import ChannelError
+from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.pipeline.sink.batches import Seal, UnsealedBatch, seal
+from ottla.pipeline.sink.errors import FencedError, RowError
+from ottla.pipeline.sink.options import SinkOptions
+from ottla.pipeline.sink.transactions import Producer
+from ottla.pipeline.source.cluster import Cluster, require
+from ottla.pipeline.source.errors import ClusterError
+from ottla.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from ottla.wire.records.header import increment_sequence
+
+# The last one in which a client adds partitions to its transaction itself.
+_PRODUCE_VERSION: Final = 11
+_ACKS_ALL: Final = -1
+# As many as a leader remembers of a producer, to know them when they come again.
+_IN_FLIGHT_MAX: Final = 5
+_IN_FLIGHT_BYTES_MAX: Final = 16 * 1024 * 1024
+_REQUEST_TIMEOUT_MS: Final = 30_000
+
+
+class _Sent(NamedTuple):
+    partition: TopicPartition
+    batch: bytearray
+    answer: asyncio.Future[Any]
+
+
+class BatchSender:
+    """Of one producer. Used by one task of one loop; `flush` says that everything has arrived.
+
+    Raises FencedError when another producer has taken over, RowError when a batch is refused for
+    what is in it, and ClusterError when the cluster does not take it in time. There is no going on
+    after that.
+    """
+
+    def __init__(self, cluster: Cluster, producer: Producer, options: SinkOptions) -> None:
+        self._cluster = cluster
+        self._producer = producer
+        self._options = options
+        self._sequences: Counter[TopicPartition] = Counter()
+        self._sent: deque[_Sent] = deque()
+        self._counts: Counter[TopicPartition] = Counter()
+        self._bytes = 0
+
+    async def send(self, partition: TopicPartition, unsealed: UnsealedBatch) -> None:
+        """Waits while too much is on its way."""
+        batch = self._sealed(partition, unsealed)
+        while self._sent and self._bytes + len(batch) > _IN_FLIGHT_BYTES_MAX:
+            await self._settle()
+        while self._counts[partition] >= _IN_FLIGHT_MAX or self._has_failed(partition):
+            await self._settle()
+        self._sent.append(_Sent(partition, batch, await self._begin(partition, batch)))
+        self._counts[partition] += 1
+        self._bytes += len(batch)
+        # What the socket did not take at once goes out while nothing else is done.
+        await self._cluster.clock.sleep(0)
+
+    async def flush(self) -> None:
+        while self._sent:
+            await self._settle()
+
+    def close(self) -> None:
+        """Nobody waits any more for what was not answered."""
+        for sent in self._sent:
+            sent.answer.cancel()
+        self._sent.clear()
+
+    def _sealed(self, partition: TopicPartition, unsealed: UnsealedBatch) -> bytearray:
+        sequence = self._sequences[partition]
+        self._sequences[partition] = increment_sequence(sequence, by=unsealed.record_count)
+        producer, options = self._producer, self._options
+        return seal(
+            unsealed,
+            Seal(
+                producer_id=producer.producer_id,
+                producer_epoch=producer.producer_epoch,
+                base_sequence=sequence,
+                is_transactional=producer.transactional_id is not None,
+                timestamp=self._cluster.clock.now_ms(),
+                codec=options.codec,
+                compression_level=options.compression_level,
+            ),
+        )
+
+    async def _begin(self, partition: TopicPartition, batch: bytearray) -> asyncio.Future[Any]:
+        """Its answer to come; one that has failed already where it could not be sent."""
+        try:
+            link = await self._cluster.leader(partition)
+            return link.send(
+                self._request(partition, batch),
+                version_max=_PRODUCE_VERSION,
+                timeout_ms=_REQUEST_TIMEOUT_MS,
+            )
+        except (ChannelError, KafkaError) as error:
+            failed: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            failed.set_exception(error)
+            return failed
+
+    def _request(self, partition: TopicPartition, batch: bytearray) -> ProduceRequest:
+        data = PartitionProduceData(index=partition.partition, records=batch)
+        return ProduceRequest(
+            transactional_id=self._producer.transactional_id,
+            acks=_ACKS_ALL,
+            timeout_ms=_REQUEST_TIMEOUT_MS,
+            topic_data=[TopicProduceData(name=partition.topic, partition_data=[data])],
+        )
+
+    def _has_failed(self, partition: TopicPartition) -> bool:
+        """Whether what follows would come before its predecessor."""
+        return any(
+            sent.partition == partition and sent.answer.done() and not _is_taken(sent)
+            for sent in self._sent
+        )
+
+    async def _settle(self) -> None:
+        """Waits for the oldest."""
+        oldest = self._sent[0]
+        try:
+            _require_taken(oldest.partition, await oldest.answer)
+        except (ChannelError, KafkaError) as error:
+            if isinstance(error, KafkaError) and not error.code.retriable:
+                raise _explained(error, self._options) from error
+            await self._send_again(oldest.partition)
+        else:
+            self._settled(oldest)
+
+    async def _send_again(self, partition: TopicPartition) -> None:
+        waiting = [sent for sent in self._sent if sent.partition == partition]
+        await asyncio.wait([sent.answer for sent in waiting])
+        for sent in waiting:
+            if not _is_taken(sent):
+                await self._deliver(sent)
+            self._settled(sent)
+
+    async def _deliver(self, sent: _Sent) -> None:
+        partition = sent.partition
+
+        async def attempt() -> None:
+            link = await self._cluster.leader(partition)
+            answer = await link.ask(
+                self._request(partition, sent.batch),
+                version_max=_PRODUCE_VERSION,
+                timeout_ms=_REQUEST_TIMEOUT_MS,
+            )
+            _require_taken(partition, answer)
+
+        try:
+            await self._cluster.persist(attempt)
+        except ClusterError as error:
+            if isinstance(error.__cause__, KafkaError):
+                raise _explained(error.__cause__, self._options) from error
+            raise
+
+    def _settled(self, sent: _Sent) -> None:
+        self._sent.remove(sent)
+        self._counts[sent.partition] -= 1
+        self._bytes -= len(sent.batch)
+
+
+def _is_taken(sent: _Sent) -> bool:
+    if sent.answer.cancelled() or sent.answer.exception() is not None:
+        return False
+    try:
+        _require_taken(sent.partition, sent.answer.result())
+    except KafkaError:
+        return False
+    return True
+
+
+def _require_taken(partition: TopicPartition, answer: ProduceResponse) -> None:
+    response = answer.responses[0].partition_responses[0]
+    code = ErrorCode(response.error_code)
+    if code is ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
+        return
+    if code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+        # It was there when the rows were shared out: a node has not heard of it, or not yet.
+        code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+    said = f": {response.error_message}" if response.error_message else ""
+    require(code, f"writing to {partition.topic}-{partition.partition}{said}")
+
+
+_REFUSED_FOR_CONTENT: Final[Mapping[ErrorCode, str]] = {
+    ErrorCode.MESSAGE_TOO_LARGE: "lower kafka.batch.size, or raise the topic's max.message.bytes",
+    ErrorCode.RECORD_LIST_TOO_LARGE: "lower kafka.batch.size, or raise the topic's segment.bytes",
+    ErrorCode.INVALID_RECORD: "a compacted topic takes no rows without a key",
+}
+_FENCED: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED)
+
+
+def _explained(error: KafkaError, options: SinkOptions) -> Exception:
+    if error.code in _FENCED:
+        return FencedError(
+            f"{error.message}: another attempt at the same rows has begun, or this one took longer "
+            f"than kafka.transaction.timeout.ms ({options.transaction_timeout_ms})"
+        )
+    if error.code in _REFUSED_FOR_CONTENT:
+        advice = _REFUSED_FOR_CONTENT[error.code]
+        return RowError(f"{error.message} ({error.code.name}): {advice}")
+    return ClusterError(f"{error.message} ({error.code.name})", error.code)

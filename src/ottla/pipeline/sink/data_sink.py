@@ -1,0 +1,165 @@
+"""The classes that Spark calls, on the driver and in tasks, each time in another process.
+
+Nothing is kept between calls but what is pickled: options, and what tasks tell the driver. Spark
+makes a stream's writer anew to commit, so nothing is asked of the cluster when one is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql.datasource import (
+    DataSourceArrowWriter,
+    DataSourceStreamArrowWriter,
+    WriterCommitMessage,
+)
+from pyspark.sql.types import StructType
+
+from ottla.pipeline.sink.commitment import Commitment, drop, require_open
+from ottla.pipeline.sink.decisions import Part, Work
+from ottla.pipeline.sink.options import SinkOptions
+from ottla.pipeline.sink.rows import check_columns
+from ottla.pipeline.sink.task import cluster_of, write_slot
+from ottla.pipeline.sink.transactions import Transactions
+from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.source.errors import OptionError
+
+# As Spark names them among the properties of a stream's tasks.
+_QUERY_ID = "sql.streaming.queryId"
+_BATCH_ID = "streaming.sql.batchId"
+
+
+@dataclass(frozen=True)
+class Prepared(WriterCommitMessage):
+    """What a task tells the driver."""
+
+    work: Work
+    part: Part
+
+
+class OttlaWriter(DataSourceArrowWriter):
+    """A batch. With a `writeId`, and a `writeVersion` if there are several under it, it is in once,
+    however often it is written."""
+
+    def __init__(self, options: SinkOptions, schema: StructType, *, write_id: str) -> None:
+        _check(options, schema)
+        self._options = options
+        self._work = Work(write_id, options.write_version)
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Prepared:
+        part = write_slot(
+            iterator,
+            self._options,
+            slot=_task_context().partitionId(),
+            work=self._work,
+            is_journaled=self._is_journaled,
+        )
+        return Prepared(self._work, part)
+
+    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        parts = _parts(messages)
+        if not self._options.is_exactly_once:
+            return
+        if self._is_journaled:
+            _with_commitment(self._options, self._work, lambda found: found.commit(parts))
+        else:
+            _with_transactions(self._options, lambda found: _commit_all(found, parts))
+
+    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        parts = _parts(messages)
+        if self._is_journaled:
+            _with_commitment(self._options, self._work, lambda found: found.abort(parts))
+        else:
+            _with_transactions(self._options, lambda found: drop(found, parts))
+
+    @property
+    def _is_journaled(self) -> bool:
+        return self._options.is_exactly_once and self._options.write_id is not None
+
+
+class OttlaStreamWriter(DataSourceStreamArrowWriter):
+    """A stream. A batch is in once, however often it is written."""
+
+    def __init__(self, options: SinkOptions, schema: StructType) -> None:
+        _check(options, schema)
+        self._options = options
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Prepared:
+        context = _task_context()
+        query, batch_id = (context.getLocalProperty(name) for name in (_QUERY_ID, _BATCH_ID))
+        assert query is not None, "Spark tells a stream's tasks which query they belong to"
+        assert batch_id is not None, "Spark tells a stream's tasks which batch they belong to"
+        work = Work(query, int(batch_id))
+        part = write_slot(
+            iterator, self._options, slot=context.partitionId(), work=work, is_journaled=True
+        )
+        return Prepared(work, part)
+
+    def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
+        parts = _parts(messages)
+        if parts and self._options.is_exactly_once:
+            work = _work(messages, batchId)
+            _with_commitment(self._options, work, lambda found: found.commit(parts))
+
+    def abort(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
+        parts = _parts(messages)
+        if parts and self._options.is_exactly_once:
+            work = _work(messages, batchId)
+            _with_commitment(self._options, work, lambda found: found.abort(parts))
+
+
+def require_append(*, overwrite: bool) -> None:
+    if overwrite:
+        raise OptionError('a topic cannot be overwritten: write with mode("append")')
+
+
+def _check(options: SinkOptions, schema: StructType) -> None:
+    types = {field.name: field.dataType.simpleString() for field in schema.fields}
+    check_columns(types, has_topic=options.topic is not None)
+
+
+def _task_context() -> TaskContext:
+    context = TaskContext.get()
+    assert context is not None, "write is called in a task"
+    return context
+
+
+def _parts(messages: Sequence[WriterCommitMessage | None]) -> list[Part]:
+    """Of those tasks that have said anything."""
+    return [message.part for message in messages if isinstance(message, Prepared)]
+
+
+def _work(messages: Sequence[WriterCommitMessage | None], batch_id: int) -> Work:
+    (query,) = {message.work.query for message in messages if isinstance(message, Prepared)}
+    return Work(query, batch_id)
+
+
+async def _commit_all(transactions: Transactions, parts: Sequence[Part]) -> None:
+    await require_open(transactions, parts)
+    for part in parts:
+        if part.producer is not None:
+            await transactions.end(part.producer, commits=True)
+
+
+def _with_commitment(
+    options: SinkOptions, work: Work, ask: Callable[[Commitment], Awaitable[None]]
+) -> None:
+    _with_cluster(options, lambda cluster: ask(Commitment(cluster, work, options)))
+
+
+def _with_transactions(
+    options: SinkOptions, ask: Callable[[Transactions], Awaitable[None]]
+) -> None:
+    _with_cluster(options, lambda cluster: ask(Transactions(cluster)))
+
+
+def _with_cluster(options: SinkOptions, ask: Callable[[Cluster], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with cluster_of(options) as cluster:
+            await ask(cluster)
+
+    asyncio.run(run())

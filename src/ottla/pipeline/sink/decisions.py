@@ -1,0 +1,102 @@
+"""What a query has decided to commit, as it stands in the journal.
+
+    prepared ──decision in the journal──▶ decided ──EndTxn for each part──▶ committed
+
+Each task of a batch, a slot, writes in a transaction of its own and leaves it open. The driver puts
+the list of them into the journal, and only then commits them one by one. From the moment at which
+the decision stands there the batch counts as written: whoever comes later finishes it.
+
+In the same transaction as its rows each slot leaves a mark in the journal, which says that its rows
+of this batch are in. A transaction that was aborted in spite of the decision, because it took too
+long or a second attempt at the same slot took its place, is known by the mark that is missing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from ottla.model import ProducerEpoch, ProducerId
+from ottla.pipeline.sink.transactions import Producer
+
+
+class Work(NamedTuple):
+    """A batch of a query, under the id by which it is known when it is written again."""
+
+    query: str
+    batch_id: int
+
+    def transactional_id(self, slot: int) -> str:
+        return f"ottla-{self.query}-{slot}"
+
+    @property
+    def driver_transactional_id(self) -> str:
+        return f"ottla-{self.query}-driver"
+
+    @property
+    def decision_key(self) -> bytes:
+        return self.query.encode()
+
+    def mark_key(self, slot: int) -> bytes:
+        return f"{self.query}/{slot}".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a slot has written. Without a producer it had no rows."""
+
+    slot: int
+    row_count: int
+    producer: Producer | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """All parts of a batch, by slot."""
+
+    batch_id: int
+    parts: Mapping[int, Part]
+
+    def with_parts(self, parts: Mapping[int, Part]) -> Decision:
+        """Some slots have been written again."""
+        return replace(self, parts={**self.parts, **parts})
+
+
+def encode_decision(decision: Decision) -> bytes:
+    parts = [
+        [
+            part.slot,
+            part.row_count,
+            *(part.producer or ()),
+        ]
+        for part in decision.parts.values()
+    ]
+    return json.dumps({"batch": decision.batch_id, "parts": parts}).encode()
+
+
+def decode_decision(value: bytes) -> Decision:
+    found = json.loads(value)
+    parts = [_part(*each) for each in found["parts"]]
+    return Decision(found["batch"], {part.slot: part for part in parts})
+
+
+def encode_mark(batch_id: int) -> bytes:
+    return json.dumps({"batch": batch_id}).encode()
+
+
+def decode_mark(value: bytes) -> int:
+    batch_id: int = json.loads(value)["batch"]
+    return batch_id
+
+
+def _part(slot: int, row_count: int, *producer: Any) -> Part:
+    if not producer:
+        return Part(slot, row_count, None)
+    transactional_id, producer_id, epoch = producer
+    return Part(
+        slot,
+        row_count,
+        Producer(transactional_id, ProducerId(producer_id), ProducerEpoch(epoch)),
+    )

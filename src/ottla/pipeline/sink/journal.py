@@ -1,0 +1,200 @@
+"""The compacted topic in which queries keep what they have decided, and which slots are in.
+
+What stands there is read with the eyes of a log, not of a consumer: open transactions, of this
+query's own slots as well as of others, would hide from `read_committed` all that comes after their
+beginning. So everything is fetched, and a transaction's records count from its commit marker on.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import pyarrow as pa
+
+from ottla.model import Buffer, ErrorCode, TopicPartition
+from ottla.pipeline.sink.decisions import (
+    Decision,
+    Work,
+    decode_decision,
+    decode_mark,
+    encode_decision,
+    encode_mark,
+)
+from ottla.pipeline.sink.murmur2 import murmur2
+from ottla.pipeline.sink.options import SinkOptions
+from ottla.pipeline.sink.record_bodies import Payloads
+from ottla.pipeline.sink.row_writer import RowWriter
+from ottla.pipeline.sink.transactions import Producer, Transactions
+from ottla.pipeline.source.cluster import Cluster, require
+from ottla.pipeline.source.errors import ClusterError
+from ottla.pipeline.source.positions import EARLIEST, LATEST
+from ottla.pipeline.source.record_batches import control_types, fetch_partition
+from ottla.pipeline.source.topics import READ_UNCOMMITTED, list_offsets
+from ottla.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from ottla.wire.records.batch import iterate_batches
+from ottla.wire.records.control import ControlRecordType
+from ottla.wire.records.header import BatchHeader
+from ottla.wire.records.record import iterate_records
+
+_PARTITIONS: Final = 8
+_DEFAULT_REPLICATION: Final = -1
+# Small segments: what is compacted early is read quickly.
+_CONFIGS: Final = {
+    "cleanup.policy": "compact",
+    "segment.bytes": str(1024 * 1024),
+    "min.cleanable.dirty.ratio": "0.1",
+}
+_FETCH_BYTES: Final = 4 * 1024 * 1024
+# Offsets before the end among which a query that is running finds its last decision.
+_TAIL: Final = 1_000
+
+
+class Journal:
+    """Of one query, in the topic's partition that its id hashes to. Keeps nothing between calls."""
+
+    def __init__(self, cluster: Cluster, work: Work, options: SinkOptions) -> None:
+        self._cluster = cluster
+        self._work = work
+        self._options = options
+
+    async def decision(self) -> Decision | None:
+        """The query's last one."""
+        partition = await self._partition()
+        first, last = await self._bounds(partition)
+        key = self._work.decision_key
+        tail = max(first, last - _TAIL)
+        found = (await self._read(partition, tail, last)).get(key)
+        if found is None and tail > first:
+            found = (await self._read(partition, first, last)).get(key)
+        return None if found is None else decode_decision(found)
+
+    async def marks(self, slots: Iterable[int]) -> dict[int, int]:
+        """For each slot the last batch of which its rows are in."""
+        partition = await self._partition()
+        found = await self._read(partition, *await self._bounds(partition))
+        keys = {slot: self._work.mark_key(slot) for slot in slots}
+        return {slot: decode_mark(found[key]) for slot, key in keys.items() if key in found}
+
+    async def write_mark(self, writer: RowWriter, slot: int) -> None:
+        """Among the rows of the writer's transaction."""
+        value = encode_mark(self._work.batch_id)
+        await self._write(writer, self._work.mark_key(slot), value)
+
+    async def write_decision(self, driver: Producer, decision: Decision) -> None:
+        """In a transaction of the driver's own, committed when this returns. Raises FencedError if
+        another driver of the same query has begun since `driver` did."""
+        writer = RowWriter(self._cluster, driver, self._options, slot=0)
+        try:
+            await self._write(writer, self._work.decision_key, encode_decision(decision))
+            await writer.flush()
+        finally:
+            writer.close()
+        await Transactions(self._cluster).end(driver, commits=True)
+
+    async def _write(self, writer: RowWriter, key: bytes, value: bytes) -> None:
+        partition = await self._partition()
+        keys, values = pa.array([key], pa.binary()), pa.array([value], pa.binary())
+        place = pa.array([partition.partition], pa.int32())
+        await writer.write_to(partition.topic, Payloads(keys, values, None, None), place)
+
+    async def _partition(self) -> TopicPartition:
+        name = self._options.journal_topic
+        (topic,) = (await self._cluster.metadata([name])).topics
+        if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            await self._create()
+
+            async def attempt() -> int:
+                (topic,) = (await self._cluster.metadata([name])).topics
+                # A node may be asked that has not heard of it yet.
+                if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                    topic.error_code = ErrorCode.LEADER_NOT_AVAILABLE
+                require(topic.error_code, f"looking for the journal {name}")
+                return len(topic.partitions)
+
+            count = await self._cluster.persist(attempt)
+        else:
+            count = len(topic.partitions)
+        return TopicPartition(name, murmur2(self._work.query.encode()) % count)
+
+    async def _create(self) -> None:
+        topic = CreatableTopic(
+            name=self._options.journal_topic,
+            num_partitions=_PARTITIONS,
+            replication_factor=_DEFAULT_REPLICATION,
+            configs=[
+                CreatableTopicConfig(name=name, value=value) for name, value in _CONFIGS.items()
+            ],
+        )
+
+        async def attempt() -> None:
+            link = await self._cluster.any()
+            (result,) = (await link.ask(CreateTopicsRequest(topics=[topic]))).topics
+            if result.error_code != ErrorCode.TOPIC_ALREADY_EXISTS:
+                require(result.error_code, f"creating {topic.name}: {result.error_message}")
+
+        await self._cluster.persist(attempt)
+
+    async def _bounds(self, partition: TopicPartition) -> tuple[int, int]:
+        asked = [
+            await list_offsets(self._cluster, {partition: position}, isolation=READ_UNCOMMITTED)
+            for position in (EARLIEST, LATEST)
+        ]
+        first, last = (found[partition] for found in asked)
+        return first, last
+
+    async def _read(self, partition: TopicPartition, first: int, last: int) -> dict[bytes, bytes]:
+        """What this query's keys hold, as far as it is committed."""
+        committed = CommittedRecords(self._work.decision_key)
+        position = first
+        deadline = self._cluster.clock.monotonic() + self._cluster.timeout_ms / 1_000
+        while position < last:
+            if self._cluster.clock.monotonic() > deadline:
+                raise ClusterError(
+                    f"{partition.topic}-{partition.partition} was not read up to {last} within "
+                    f"{self._cluster.timeout_ms} ms, only up to {position}"
+                )
+            data = await fetch_partition(
+                self._cluster,
+                partition,
+                position,
+                isolation=READ_UNCOMMITTED,
+                bytes_max=_FETCH_BYTES,
+            )
+            if data.error_code:
+                code = ErrorCode(data.error_code)
+                raise ClusterError(f"reading {partition.topic} at {position}: {code.name}", code)
+            records = memoryview(data.records or b"")
+            for at, header in iterate_batches(records):
+                committed.add(header, records[at : at + header.size_in_bytes])
+                position = max(position, header.last_offset + 1)
+        return committed.values
+
+
+class CommittedRecords:
+    """The last committed value of every key of a query, from batches in the order of the log."""
+
+    def __init__(self, prefix: bytes) -> None:
+        self.values: dict[bytes, bytes] = {}
+        self._prefix = prefix
+        self._open: dict[int, dict[bytes, bytes]] = defaultdict(dict)
+
+    def add(self, header: BatchHeader, batch: Buffer) -> None:
+        if not header.is_control:
+            self._open[header.producer_id].update(self._mine(batch))
+            return
+        ended: Mapping[bytes, bytes] = self._open.pop(header.producer_id, {})
+        if ControlRecordType.COMMIT in control_types(batch):
+            self.values.update(ended)
+
+    def _mine(self, batch: Buffer) -> Iterable[tuple[bytes, bytes]]:
+        for record in iterate_records(batch):
+            if record.key is not None and record.value is not None:
+                whose, _, _ = record.key.partition(b"/")
+                if whose == self._prefix:
+                    yield record.key, record.value

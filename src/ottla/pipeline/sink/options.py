@@ -1,0 +1,168 @@
+"""The options of a write: the names and defaults of Spark's Kafka connector, and a few of its own.
+
+What starts with `kafka.` is a config of a Kafka producer, of which those count that this one has a
+use for. An option that is not known is refused: a misspelt one would be ignored in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ottla.pipeline.source.errors import OptionError
+from ottla.pipeline.source.options import parse_bootstrap
+from ottla.runtime.network import Address
+from ottla.wire.records.compression import Codec
+
+_KNOWN: Final = (
+    "topic",
+    "deliveryGuarantee",
+    "journalTopic",
+    "writeId",
+    "writeVersion",
+    "onError",
+    "deadLetterTopic",
+    # For reads, where Spark's connector has it; it writes a column `headers` without being asked.
+    "includeHeaders",
+    # Spark passes these of its own.
+    "checkpointLocation",
+    "path",
+    "queryName",
+)
+_CLIENT_PREFIX: Final = "kafka."
+_JOURNAL_TOPIC: Final = "__ottla_pipeline"
+_DELIVERY_TIMEOUT_MS: Final = 120_000
+# The longest that brokers allow unless they are told otherwise (transaction.max.timeout.ms): a
+# batch that takes longer cannot be committed.
+_TRANSACTION_TIMEOUT_MS: Final = 900_000
+_BATCH_BYTES: Final = 512 * 1024
+_REQUEST_BYTES: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SinkOptions:
+    """Checked, and small enough to travel to the tasks."""
+
+    bootstrap: tuple[Address, ...]
+    topic: str | None
+    is_exactly_once: bool
+    journal_topic: str
+    # By which a batch that is written again is known: who writes, and which of its batches it is.
+    # Streams have their query's id and the number of the micro-batch.
+    write_id: str | None
+    write_version: int
+    dead_letter_topic: str | None
+    codec: Codec
+    compression_level: int | None
+    batch_bytes_max: int
+    record_bytes_max: int
+    delivery_timeout_ms: int
+    transaction_timeout_ms: int
+    client_id: str
+
+
+def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SinkOptions:
+    """Raises OptionError with what to do about it."""
+    given = _named(options)
+    for name in ("kafka.transactional.id", "kafka.enable.idempotence"):
+        if name in given:
+            raise OptionError(f"{name} cannot be set: deliveryGuarantee says what is promised")
+    if given.get("kafka.acks", "all").strip() not in ("all", "-1"):
+        raise OptionError(f"kafka.acks is {given['kafka.acks']!r}; rows count as written with all")
+    codec = _codec(given)
+    write_id, write_version = _identity(given, is_streaming=is_streaming)
+    return SinkOptions(
+        bootstrap=parse_bootstrap(given.get("kafka.bootstrap.servers")),
+        topic=given.get("topic"),
+        is_exactly_once=_one_of(given, "deliveryGuarantee", ("exactly-once", "at-least-once"))
+        == "exactly-once",
+        journal_topic=given.get("journalTopic", _JOURNAL_TOPIC),
+        write_id=write_id,
+        write_version=write_version,
+        dead_letter_topic=_dead_letter_topic(given),
+        codec=codec,
+        compression_level=_level(given, codec),
+        batch_bytes_max=_count(given, "kafka.batch.size", _BATCH_BYTES),
+        record_bytes_max=_count(given, "kafka.max.request.size", _REQUEST_BYTES),
+        delivery_timeout_ms=_count(given, "kafka.delivery.timeout.ms", _DELIVERY_TIMEOUT_MS),
+        transaction_timeout_ms=_count(
+            given, "kafka.transaction.timeout.ms", _TRANSACTION_TIMEOUT_MS
+        ),
+        client_id=given.get("kafka.client.id", "ottla-spark"),
+    )
+
+
+def _named(options: Mapping[str, str]) -> dict[str, str]:
+    """Under the names as they are written here: Spark's are in any case."""
+    known = {name.lower(): name for name in _KNOWN}
+    named = {}
+    for name, value in options.items():
+        lower = name.lower()
+        if lower.startswith(_CLIENT_PREFIX):
+            named[lower] = value
+        elif lower in known:
+            named[known[lower]] = value
+        else:
+            raise OptionError(f"{name} is no option of this sink; it has {', '.join(_KNOWN)}")
+    return named
+
+
+def _identity(given: Mapping[str, str], *, is_streaming: bool) -> tuple[str | None, int]:
+    write_id, version = given.get("writeId"), given.get("writeVersion", "0").strip()
+    if is_streaming and (write_id is not None or "writeVersion" in given):
+        raise OptionError("writeId and writeVersion are for batches; a stream has its checkpoint")
+    if write_id is None and "writeVersion" in given:
+        raise OptionError("writeVersion counts the batches of a writeId, and there is none")
+    if "/" in (write_id or ""):
+        raise OptionError(f"writeId is {write_id!r}; it cannot have a slash in it")
+    if not version.isdigit():
+        raise OptionError(f"writeVersion is {version!r}; it is a number that grows: 0, 1, 2, ...")
+    return write_id, int(version)
+
+
+def _dead_letter_topic(given: Mapping[str, str]) -> str | None:
+    is_wanted = _one_of(given, "onError", ("fail", "deadletter")) == "deadletter"
+    topic = given.get("deadLetterTopic")
+    if is_wanted and not topic:
+        raise OptionError("onError=deadletter needs deadLetterTopic: where such rows are to go")
+    if topic and not is_wanted:
+        raise OptionError("deadLetterTopic is given, but onError is not deadletter")
+    return topic
+
+
+def _codec(given: Mapping[str, str]) -> Codec:
+    name = given.get("kafka.compression.type", "none").strip().lower()
+    found = {codec.name.lower(): codec for codec in Codec}.get(name)
+    if found is None:
+        raise OptionError(
+            f"kafka.compression.type is {name!r}; it is one of "
+            + ", ".join(codec.name.lower() for codec in Codec)
+        )
+    return found
+
+
+def _level(given: Mapping[str, str], codec: Codec) -> int | None:
+    name = f"kafka.compression.{codec.name.lower()}.level"
+    text = given.get(name)
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise OptionError(f"{name} is {text!r}; it is a number") from None
+
+
+def _one_of(given: Mapping[str, str], name: str, allowed: tuple[str, str]) -> str:
+    """The first one is the default."""
+    text = given.get(name, allowed[0]).strip().lower()
+    if text not in allowed:
+        raise OptionError(f"{name} is {given[name]!r}; it is {' or '.join(allowed)}")
+    return text
+
+
+def _count(given: Mapping[str, str], name: str, default: int) -> int:
+    text = given.get(name, str(default)).strip()
+    if not text.isdigit() or int(text) < 1:
+        raise OptionError(f"{name} is {text!r}; it is a number above zero")
+    return int(text)

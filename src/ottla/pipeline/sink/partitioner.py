@@ -1,0 +1,53 @@
+"""The partition of each row: the one given, that of its key's hash, or some for a while.
+
+Keys go where Kafka's own producer sends them. Rows without a key go to one partition until it has
+got a batch of them, and then to the next, so that batches are large however many partitions are.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ottla.pipeline.sink.murmur2 import murmur2_of
+
+Int64s: TypeAlias = npt.NDArray[np.int64]
+
+_POSITIVE: Final = 0x7FFFFFFF
+_NOT_GIVEN: Final = -1
+
+
+class Partitioner:
+    """Of one topic, for one task. `first` is where rows without a key begin: it differs from task
+    to task, so that they do not all load the same partition."""
+
+    def __init__(self, *, first: int, batch_bytes: int) -> None:
+        self._first = first
+        self._batch_bytes = batch_bytes
+        self._bytes_without_key = 0
+
+    def partitions(
+        self, keys: pa.Array, given: pa.Array | None, sizes: Int64s, *, count: int
+    ) -> Int64s:
+        """For each row. What is given is taken as it is."""
+        has_key = keys.is_valid().to_numpy(zero_copy_only=False)
+        chosen = np.full(len(keys), _NOT_GIVEN, np.int64)
+        if given is not None:
+            chosen = pc.fill_null(given, _NOT_GIVEN).to_numpy().astype(np.int64)
+        is_open = np.ones(len(keys), np.bool_)
+        if given is not None:
+            is_open = given.is_null().to_numpy(zero_copy_only=False)
+        by_key = is_open & has_key
+        if by_key.any():
+            chosen = np.where(by_key, (murmur2_of(keys) & _POSITIVE) % count, chosen)
+        rest = np.flatnonzero(is_open & ~has_key)
+        if rest.size:
+            ends = self._bytes_without_key + np.cumsum(sizes[rest])
+            starts = ends - sizes[rest]
+            chosen[rest] = (self._first + starts // self._batch_bytes) % count
+            self._bytes_without_key = int(ends[-1])
+        return chosen

@@ -1,0 +1,124 @@
+"""A task's rows shared out over the partitions of their topics and sent to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from ottla.model import ErrorCode, TopicPartition
+from ottla.pipeline.sink.batch_sender import BatchSender
+from ottla.pipeline.sink.batches import cut_batches
+from ottla.pipeline.sink.errors import RowError
+from ottla.pipeline.sink.options import SinkOptions
+from ottla.pipeline.sink.partitioner import Partitioner
+from ottla.pipeline.sink.record_bodies import Payloads
+from ottla.pipeline.sink.refusals import by_topic, dead_letters, find_refusals, without
+from ottla.pipeline.sink.rows import Rows, to_rows
+from ottla.pipeline.sink.transactions import Producer, Transactions
+from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.source.errors import ClusterError
+
+_NOT_THERE: Final = (
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.INVALID_TOPIC_EXCEPTION,
+)
+
+
+class RowWriter:
+    """Of one producer and one task. What was written is in the logs after `flush`; `close` it then,
+    and after an error, which leaves nothing to go on with."""
+
+    def __init__(
+        self, cluster: Cluster, producer: Producer, options: SinkOptions, *, slot: int
+    ) -> None:
+        self._cluster = cluster
+        self._producer = producer
+        self._options = options
+        self._slot = slot
+        self._transactions = Transactions(cluster)
+        self._sender = BatchSender(cluster, producer, options)
+        # How many partitions each topic has, of those that are there.
+        self._counts: dict[str, int] = {}
+        self._partitioners: dict[str, Partitioner] = {}
+        self._added: set[TopicPartition] = set()
+
+    async def write(self, batches: Sequence[pa.RecordBatch]) -> None:
+        """Raises RowError for a row that cannot be written, unless such rows are set aside."""
+        topic = self._options.topic
+        rows = to_rows(batches, has_topic=topic is not None)
+        await self._learn([name for name, _ in by_topic(rows, topic) if name is not None])
+        refusals = find_refusals(
+            rows,
+            self._counts,
+            topic=topic,
+            record_bytes_max=self._options.record_bytes_max,
+        )
+        if refusals:
+            aside = self._options.dead_letter_topic
+            if aside is None:
+                raise RowError(refusals[0].reason)
+            await self._learn([aside])
+            for refusal in refusals:
+                await self.write_to(aside, dead_letters(rows.payloads, refusal))
+            rows = without(rows, refusals)
+        for name, which in by_topic(rows, topic):
+            assert name is not None
+            await self._write_some(name, rows, np.flatnonzero(which))
+
+    async def write_to(
+        self, topic: str, payloads: Payloads, partitions: pa.Array | None = None
+    ) -> None:
+        """Rows that are all for one topic."""
+        if not len(payloads.values):
+            return
+        await self._learn([topic])
+        if topic not in self._counts:
+            raise ClusterError(f"there is no topic {topic}; create it first")
+        sizes = payloads.sizes_max()
+        partitioner = self._partitioners.setdefault(
+            topic, Partitioner(first=self._slot, batch_bytes=self._options.batch_bytes_max)
+        )
+        targets = partitioner.partitions(
+            payloads.keys, partitions, sizes, count=self._counts[topic]
+        )
+        await self._add({TopicPartition(topic, each) for each in np.unique(targets).tolist()})
+        batch_bytes_max = self._options.batch_bytes_max
+        for batch in cut_batches(payloads, targets, sizes, batch_bytes_max=batch_bytes_max):
+            await self._sender.send(TopicPartition(topic, batch.target), batch)
+
+    async def flush(self) -> None:
+        """Everything is in the logs when this returns."""
+        await self._sender.flush()
+
+    def close(self) -> None:
+        self._sender.close()
+
+    async def _write_some(
+        self, topic: str, rows: Rows, which: np.ndarray[tuple[int], np.dtype[np.int64]]
+    ) -> None:
+        payloads, partitions = rows.payloads, rows.partitions
+        if len(which) < len(rows):
+            payloads = payloads.take(which)
+            partitions = None if partitions is None else partitions.take(pa.array(which))
+        await self.write_to(topic, payloads, partitions)
+
+    async def _learn(self, topics: Sequence[str]) -> None:
+        new = [topic for topic in topics if topic not in self._counts]
+        if not new:
+            return
+        for topic in (await self._cluster.metadata(new)).topics:
+            code = ErrorCode(topic.error_code)
+            if code in _NOT_THERE:
+                continue
+            if code:
+                raise ClusterError(f"topic {topic.name}: {code.name}", code)
+            self._counts[topic.name or ""] = len(topic.partitions)
+
+    async def _add(self, partitions: set[TopicPartition]) -> None:
+        new = partitions - self._added
+        if new and self._producer.transactional_id is not None:
+            await self._transactions.add(self._producer, sorted(new))
+        self._added |= new

@@ -1,0 +1,185 @@
+"""The coordinators of transactions asked: for producer ids, and to add to, show and end them.
+
+The protocol is the one that every Kafka since 2.5 speaks, in which a client adds partitions itself.
+What the newer one (KIP-890, TransactionV2) adds, an epoch of its own for every transaction, comes
+here from asking for a producer id before each: a request that is late finds another epoch.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple, TypeVar
+
+from ottla.client import ChannelError, NodeLink
+from ottla.model import ErrorCode, KafkaError, ProducerEpoch, ProducerId, TopicPartition
+from ottla.pipeline.sink.errors import FencedError
+from ottla.pipeline.source.cluster import TRANSACTION, Cluster, require
+from ottla.pipeline.source.errors import ClusterError, OptionError
+from ottla.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+)
+from ottla.wire.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+)
+from ottla.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
+from ottla.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from ottla.wire.schema import Message
+
+T = TypeVar("T")
+
+_INIT_PRODUCER_ID_VERSION: Final = 4
+_ADD_PARTITIONS_VERSION: Final = 3
+_END_TXN_VERSION: Final = 3
+_FENCED: Final = frozenset(
+    {
+        ErrorCode.PRODUCER_FENCED,
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+        ErrorCode.INVALID_TXN_STATE,
+    }
+)
+_ONGOING: Final = "Ongoing"
+
+
+class Producer(NamedTuple):
+    """Who writes, as the cluster knows it. Without a transactional id it has no transactions."""
+
+    transactional_id: str | None
+    producer_id: ProducerId
+    producer_epoch: ProducerEpoch
+
+
+class Transactions:
+    """Lives as long as the cluster's links do. Every call is tried again while coordinators come
+    and go, and safe to repeat."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._coordinators: dict[str, NodeLink] = {}
+
+    async def begin(self, transactional_id: str | None, *, timeout_ms: int) -> Producer:
+        """A producer with an epoch of its own. Whoever had the id before is fenced, and what it
+        left open is aborted. Nothing is begun at the coordinator until partitions are added."""
+        request = InitProducerIdRequest(
+            transactional_id=transactional_id, transaction_timeout_ms=timeout_ms
+        )
+
+        def producer(answer: InitProducerIdResponse) -> Producer:
+            require(answer.error_code, f"a producer id for {transactional_id}")
+            return Producer(
+                transactional_id,
+                ProducerId(answer.producer_id),
+                ProducerEpoch(answer.producer_epoch),
+            )
+
+        try:
+            return await self._ask(
+                transactional_id, request, producer, version=_INIT_PRODUCER_ID_VERSION
+            )
+        except ClusterError as error:
+            if error.code is ErrorCode.INVALID_TRANSACTION_TIMEOUT:
+                raise OptionError(
+                    f"the brokers allow no transaction of {timeout_ms} ms: lower "
+                    "kafka.transaction.timeout.ms, or raise their transaction.max.timeout.ms"
+                ) from error
+            raise
+
+    async def add(self, producer: Producer, partitions: Iterable[TopicPartition]) -> None:
+        """Raises FencedError if a newer producer has the id."""
+        topics: dict[str, list[int]] = defaultdict(list)
+        for partition in partitions:
+            topics[partition.topic].append(partition.partition)
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id=producer.transactional_id or "",
+            v3_and_below_producer_id=producer.producer_id,
+            v3_and_below_producer_epoch=producer.producer_epoch,
+            v3_and_below_topics=[
+                AddPartitionsToTxnTopic(name=name, partitions=found)
+                for name, found in topics.items()
+            ],
+        )
+
+        def require_added(answer: AddPartitionsToTxnResponse) -> None:
+            for topic in answer.results_by_topic_v3_and_below:
+                for each in topic.results_by_partition:
+                    name = f"{topic.name}-{each.partition_index}"
+                    require(each.partition_error_code, f"adding {name} to a transaction")
+
+        await self._ask_as(producer, request, require_added, version=_ADD_PARTITIONS_VERSION)
+
+    async def end(self, producer: Producer, *, commits: bool) -> None:
+        """Commits or aborts, or finds that done already. Raises FencedError if the transaction is
+        none of this producer's any more: whether it was committed is not known then."""
+        request = EndTxnRequest(
+            transactional_id=producer.transactional_id or "",
+            producer_id=producer.producer_id,
+            producer_epoch=producer.producer_epoch,
+            committed=commits,
+        )
+
+        def require_ended(answer: EndTxnResponse) -> None:
+            require(answer.error_code, f"ending the transaction of {producer.transactional_id}")
+
+        await self._ask_as(producer, request, require_ended, version=_END_TXN_VERSION)
+
+    async def is_open(self, producer: Producer) -> bool:
+        """Whether it has a transaction that is neither committed nor aborted."""
+        wanted = (_ONGOING, producer.producer_id, producer.producer_epoch)
+        request = DescribeTransactionsRequest(transactional_ids=[producer.transactional_id or ""])
+
+        def is_ongoing(answer: DescribeTransactionsResponse) -> bool:
+            (state,) = answer.transaction_states
+            if state.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
+                return False
+            require(state.error_code, f"describing {producer.transactional_id}")
+            return (state.transaction_state, state.producer_id, state.producer_epoch) == wanted
+
+        return await self._ask(producer.transactional_id, request, is_ongoing)
+
+    async def _ask_as(
+        self, producer: Producer, request: Message, read: Callable[[Any], T], *, version: int
+    ) -> T:
+        try:
+            return await self._ask(producer.transactional_id, request, read, version=version)
+        except ClusterError as error:
+            if error.code in _FENCED:
+                raise FencedError(
+                    f"{producer.transactional_id} has a newer producer, or its transaction took "
+                    f"longer than kafka.transaction.timeout.ms: {error}"
+                ) from error
+            raise
+
+    async def _ask(
+        self,
+        transactional_id: str | None,
+        request: Message,
+        read: Callable[[Any], T],
+        *,
+        version: int | None = None,
+    ) -> T:
+        """`read` is given the answer, and raises KafkaError for one that is an error."""
+
+        async def attempt() -> T:
+            link = await self._coordinator(transactional_id)
+            try:
+                return read(await link.ask(request, version_max=version))
+            except (ChannelError, KafkaError):
+                # Another one may coordinate it by now.
+                self._coordinators.pop(transactional_id or "", None)
+                raise
+
+        return await self._cluster.persist(attempt)
+
+    async def _coordinator(self, transactional_id: str | None) -> NodeLink:
+        """Any node will do for a producer that has no transactions."""
+        if transactional_id is None:
+            return await self._cluster.any()
+        link = self._coordinators.get(transactional_id)
+        if link is None or not link.is_open:
+            link = await self._cluster.coordinator(transactional_id, key_type=TRANSACTION)
+            self._coordinators[transactional_id] = link
+        return link

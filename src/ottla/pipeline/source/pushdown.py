@@ -1,0 +1,119 @@
+"""Filters on topic, partition, offset and timestamp, turned into less that is read.
+
+An offset or a partition is filtered here once and for all. A timestamp only moves the start: a
+record may be older than those before it, so Spark looks at each one again, and no end is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from operator import eq, ge, gt, le, lt
+from typing import Any, Final
+
+from pyspark.sql.datasource import (
+    DataSourceReader,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    IsNotNull,
+    LessThan,
+    LessThanOrEqual,
+)
+
+from ottla.model import TopicPartition
+from ottla.pipeline.source.ranges import OffsetRange
+
+_COMPARISONS: Final[Mapping[type[Filter], Callable[[Any, Any], bool]]] = {
+    EqualTo: eq,
+    GreaterThan: gt,
+    GreaterThanOrEqual: ge,
+    LessThan: lt,
+    LessThanOrEqual: le,
+    In: lambda found, wanted: found in wanted,
+}
+_OFFSET_MAX: Final = 2**63 - 1
+
+
+@dataclass(slots=True)
+class Pushed:
+    """What a reader was told to leave out."""
+
+    partition_filters: list[Filter] = field(default_factory=list)
+    offset_min: int = 0
+    offset_end: int = _OFFSET_MAX
+    timestamp_ms_min: int | None = None
+
+    def take(self, wanted: Filter) -> bool:
+        """Whether it is done with here, so that Spark need not look at it again."""
+        column = getattr(wanted, "attribute", ())
+        value = getattr(wanted, "value", None)
+        if column in (("topic",), ("partition",)) and type(wanted) in _COMPARISONS:
+            self.partition_filters.append(wanted)
+            return True
+        if column == ("offset",):
+            return self._take_offset(wanted, value)
+        if column == ("timestamp",) and isinstance(value, datetime) and value.tzinfo is not None:
+            if isinstance(wanted, EqualTo | GreaterThan | GreaterThanOrEqual):
+                start = int(value.timestamp() * 1_000)
+                self.timestamp_ms_min = max(self.timestamp_ms_min or 0, start)
+            return False
+        # These columns are never null.
+        return isinstance(wanted, IsNotNull) and column in (("topic",), ("partition",))
+
+    def _take_offset(self, wanted: Filter, value: Any) -> bool:
+        match wanted:
+            case EqualTo():
+                self._narrow(value, value + 1)
+            case GreaterThan():
+                self._narrow(value + 1, _OFFSET_MAX)
+            case GreaterThanOrEqual():
+                self._narrow(value, _OFFSET_MAX)
+            case LessThan():
+                self._narrow(0, value)
+            case LessThanOrEqual():
+                self._narrow(0, value + 1)
+            case In() if value:
+                self._narrow(min(value), max(value) + 1)
+                return False
+            case IsNotNull():
+                return True
+            case _:
+                return False
+        return True
+
+    def _narrow(self, start: int, end: int) -> None:
+        self.offset_min = max(self.offset_min, start)
+        self.offset_end = min(self.offset_end, end)
+
+    def wants(self, partition: TopicPartition) -> bool:
+        return all(_holds(each, partition) for each in self.partition_filters)
+
+    def narrowed(self, whole: OffsetRange) -> OffsetRange:
+        start = max(whole.start, self.offset_min)
+        return OffsetRange(whole.partition, start, max(start, min(whole.end, self.offset_end)))
+
+
+def _holds(wanted: Any, partition: TopicPartition) -> bool:
+    found = partition.topic if wanted.attribute == ("topic",) else partition.partition
+    return _COMPARISONS[type(wanted)](found, wanted.value)
+
+
+class PushFilters:
+    """A reader's `pushFilters`, which Spark calls where the session has
+    spark.sql.python.filterPushdown.enabled.
+
+    Where it has not, Spark refuses to run readers with a `pushFilters` of their own; so this one
+    says that it is the inherited one, and the same reader works in both.
+    """
+
+    __func__ = staticmethod(DataSourceReader.pushFilters)
+
+    def __init__(self, pushed: Pushed) -> None:
+        self._pushed = pushed
+
+    def __call__(self, filters: Iterable[Filter]) -> list[Filter]:
+        return [each for each in filters if not self._pushed.take(each)]

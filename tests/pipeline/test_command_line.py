@@ -1,0 +1,69 @@
+"""`ottla pipelines run` in a process of its own: it tells how it gets on, and stops if told to."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from ottla.testing import Cluster
+from tests.nodes import OTTLA
+from tests.pipelines import definition, send
+from tests.soak import IS_SOAK
+from tests.spark import reason_unavailable
+from tests.spark_sink import read
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.skipif(not IS_SOAK, reason="takes a minute: make pipelines"),
+]
+
+TEXT = """
+    @source(Topic("orders", Json("number int")))
+    def orders(rows):
+        return rows
+
+    @sink(Topic("copies", Json()))
+    def copied(orders):
+        return orders
+"""
+
+
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM], ids=["interrupted", "terminated"])
+def test_a_pipeline_stops_when_it_is_told_to_and_goes_on_where_it_was(
+    tmp_path: Path, told: signal.Signals
+) -> None:
+    if reason := reason_unavailable():
+        pytest.skip(reason)
+    file = definition(tmp_path / "copy.py", TEXT)
+    with Cluster() as cluster:
+        cluster.create_topic("orders", partitions=2)
+        cluster.create_topic("copies")
+        for count in (100, 200):
+            send(cluster.bootstrap, "orders", [{"number": number} for number in range(100)])
+            run_one_batch(file, cluster.bootstrap, told)
+            assert len(read(cluster.bootstrap, "copies", count=count)) == count
+
+
+def run_one_batch(file: Path, bootstrap: str, told: signal.Signals) -> None:
+    command = [str(OTTLA), "pipelines", "run", str(file), "-b", bootstrap, "--metrics-port", "0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        port, lines = "", []
+        for line in process.stdout:
+            lines.append(line)
+            if found := re.search(r"http://127.0.0.1:(\d+)/metrics", line):
+                port = found[1]
+            if line.startswith("copied: batch ") and ", rows 100, " in line:
+                with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+                    assert b'ottla_pipeline_rows_total{query="copied"} 100\n' in answer.read()
+                process.send_signal(told)
+    assert process.returncode == 0, lines
+    assert lines[-1] == "Stopped; the next run goes on from here.\n"

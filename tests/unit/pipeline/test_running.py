@@ -1,0 +1,74 @@
+"""Progress, metrics and failures, from what Spark says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from ottla.pipeline.running.failures import explain
+from ottla.pipeline.running.metrics import Metrics, serving
+from ottla.pipeline.running.progress import QueryProgress, to_progress
+
+TOLD = {
+    "batchId": 7,
+    "numInputRows": 300,
+    "processedRowsPerSecond": 150.0,
+    "batchDuration": 2000,
+    "sources": [
+        {"endOffset": {"a": {"0": 10, "1": 5}}, "latestOffset": {"a": {"0": 12, "1": 5, "2": 4}}},
+        {"endOffset": {"logOffset": 3}, "latestOffset": None},
+    ],
+    "stateOperators": [{"numRowsTotal": 4}, {"numRowsTotal": 5}],
+    "eventTime": {"watermark": "2013-01-01T00:00:00.000Z"},
+}
+PROGRESS = QueryProgress("orders", 7, 300, 150.0, 2000, 6, 9, "2013-01-01T00:00:00.000Z")
+
+
+def test_lag_is_what_the_cluster_has_and_the_query_has_not() -> None:
+    assert to_progress("orders", json.dumps(TOLD)) == PROGRESS
+
+
+def test_a_query_that_reads_no_topic_has_no_lag() -> None:
+    assert to_progress("orders", json.dumps({"batchId": 0, "sources": [{}]})).lag is None
+
+
+def test_metrics_are_served_as_prometheus_reads_them() -> None:
+    metrics = Metrics()
+    metrics.take(PROGRESS)
+    metrics.take(PROGRESS)
+    with serving(metrics, 0) as port:
+        url = f"http://127.0.0.1:{port}/metrics"
+        with urlopen(url) as answer:
+            text = answer.read().decode()
+    assert 'ottla_pipeline_rows_total{query="orders"} 600\n' in text
+    assert 'ottla_pipeline_lag_records{query="orders"} 6\n' in text
+    assert 'ottla_pipeline_watermark_seconds{query="orders"} 1356998400\n' in text
+    assert "# TYPE ottla_pipeline_rows_total counter\n" in text
+
+
+FAILURES = {
+    "ottla.pipeline.source.errors.DataLossError: a-0 has no offsets 2 to 3. All expired\nat x": (
+        "orders stopped: a-0 has no offsets 2 to 3. All expired."
+    ),
+    "Job aborted.\n[USER_RAISED_EXCEPTION] the value at a-0, offset 3, is null SQLSTATE: P0001": (
+        "orders stopped: the value at a-0, offset 3, is null."
+    ),
+    "Caused by: java.io.IOException: No space left on device": (
+        "orders stopped: no space is left on the disk of its checkpoint /checks"
+    ),
+    "Query [id = 1] terminated with exception: it is over\n\nJVM stacktrace:\n at x": (
+        "orders stopped: it is over"
+    ),
+    "Query terminated\nCaused by: first\nCaused by: second\n at x": "orders stopped: second",
+    "": "orders stopped: Spark does not say why",
+}
+
+
+@pytest.mark.parametrize("text", FAILURES)
+def test_the_last_word_of_whoever_knew_is_told(text: str) -> None:
+    failure = explain("orders", text, Path("/checks"))
+    assert failure.message.startswith(FAILURES[text])
+    assert "Nothing is lost" in failure.hints[-1]
