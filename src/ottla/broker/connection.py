@@ -78,7 +78,8 @@ class ClientConnection:
         self._is_turn_over = False
         self._is_closing = False
         self._is_reading = True
-        self.last_active = self._turn_started = broker.clock.monotonic()
+        self._monotonic = broker.clock.monotonic
+        self.last_active = self._turn_started = self._monotonic()
         broker.connection_limits.accepted()
 
     def connected(self, connection: Connection) -> None:
@@ -98,7 +99,7 @@ class ClientConnection:
 
     def buffer_filled(self, length: int) -> None:
         self._frames.buffer_filled(length)
-        self.last_active = self._turn_started = self._broker.clock.monotonic()
+        self.last_active = self._turn_started = self._monotonic()
         self._dispatch()
 
     def pause_writing(self) -> None:
@@ -107,7 +108,7 @@ class ClientConnection:
 
     def resume_writing(self) -> None:
         self._is_peer_slow = False
-        self.last_active = self._turn_started = self._broker.clock.monotonic()
+        self.last_active = self._turn_started = self._monotonic()
         self._dispatch()
 
     def closed(self, error: Exception | None) -> None:
@@ -172,7 +173,7 @@ class ClientConnection:
                 self._end_turn()
 
     def _is_turn_long(self) -> bool:
-        return self._broker.clock.monotonic() - self._turn_started > _TURN_SECONDS
+        return self._monotonic() - self._turn_started > _TURN_SECONDS
 
     def _end_turn(self) -> None:
         """Lets others go on and takes up the frames that are here after them."""
@@ -182,7 +183,7 @@ class ClientConnection:
 
     def _begin_turn(self) -> None:
         self._is_turn_over = False
-        self._turn_started = self._broker.clock.monotonic()
+        self._turn_started = self._monotonic()
         self._dispatch()
 
     def _may_dispatch(self) -> bool:
@@ -253,7 +254,7 @@ class ClientConnection:
             raise
 
     def _answer_resolved(self) -> None:
-        self.last_active = self._broker.clock.monotonic()
+        self.last_active = self._monotonic()
         if not self._survives(self._send_resolved):
             return
         if self._frames.has_received:

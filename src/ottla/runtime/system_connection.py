@@ -143,7 +143,13 @@ class SystemConnection(asyncio.BufferedProtocol):
         written = 0
         if not self._transport.get_write_buffer_size():
             try:
-                written = os.writev(self._descriptor, buffers[:BUFFERS_PER_CALL])
+                if len(buffers) == 1:
+                    # Most answers: a third cheaper than with a list.
+                    written = os.write(self._descriptor, buffers[0])
+                    if written == len(buffers[0]):
+                        return
+                else:
+                    written = os.writev(self._descriptor, buffers[:BUFFERS_PER_CALL])
             except OSError:
                 # Nothing went out. The transport meets the same error, and knows what to do.
                 written = 0

@@ -108,5 +108,6 @@ class ReadableLog:
     def advance_high_watermark(self, offset: int) -> None:
         """Moves the high watermark, never past the end of the log and never back."""
         if offset > self.high_watermark:
-            self.high_watermark = min(offset, self.log_end_offset)
-            self.producers.state.on_high_watermark_updated(self.high_watermark)
+            end = self.log_end_offset
+            self.high_watermark = offset = offset if offset < end else end
+            self.producers.state.on_high_watermark_updated(offset)

@@ -84,10 +84,9 @@ def encode_response_into(
 
 def encode_whole_response(response: Message, version: int, *, correlation_id: int) -> bytes:
     """A response without stretches of files, in one piece."""
-    parts: list[Buffer] = []
-    assert response.api_key is not None, f"{type(response).__name__} is no response"
-    if response_header_version(response.api_key, version):
-        parts.append(_NO_TAGS)
+    key = response.api_key
+    assert key is not None, f"{type(response).__name__} is no response"
+    parts: list[Buffer] = [_NO_TAGS] if response_header_version(key, version) else []
     response.encode_into(parts, version)
     body = b"".join(parts)
     return _SIZE_AND_CORRELATION.pack(len(body) + _CORRELATION_BYTES, correlation_id) + body
