@@ -29,6 +29,7 @@ from ottla.replication.partition import Partition
 from ottla.replication.readable_partition import ReadablePartition
 from ottla.storage.producer_state import ProducerState
 from ottla.storage.segment import Segment
+from tests.offset_mutants import OFFSET_MUTANTS
 from tests.planting import Mutant, around, become_leader, replacing
 from tests.transaction_mutants import TRANSACTION_MUTANTS
 
@@ -259,4 +260,4 @@ _MUTANTS = (
     ),
 )
 
-MUTANTS = (*_MUTANTS, *TRANSACTION_MUTANTS)
+MUTANTS = (*_MUTANTS, *TRANSACTION_MUTANTS, *OFFSET_MUTANTS)

@@ -8,11 +8,23 @@ from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
+from ottla.coordinator.runtime.shard import Shard
+from ottla.model import ErrorCode
 from ottla.replication.partition import Partition
 from ottla.simulation.dice import SeededDice
 from ottla.simulation.fault_plan import Plan, PlannedFault, plan_of
 
 _SEEKING_SECONDS = 30.0
+_FAULTS_OF_COORDINATORS = (
+    "kill",
+    "kill_within",
+    "pause",
+    "part",
+    "isolate",
+    "stop",
+    "elect",
+    "reset_connections",
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +42,8 @@ class Mutant:
     members: int = 0
     classic_members: int = 0
     compacts: bool = False
+    # How many times as long producers pause as they might.
+    pace: float = 1.0
 
     def plan(self, seed: int) -> Plan:
         if not self.seeks:
@@ -52,7 +66,20 @@ class Mutant:
             members=self.members,
             classic_members=self.classic_members,
             compacts=self.compacts,
+            pace=self.pace,
         )
+
+
+def copying(
+    name: str,
+    plant: Callable[[], AbstractContextManager[Any]],
+    first_seed: int,
+    *,
+    seeks: tuple[str, ...] = _FAULTS_OF_COORDINATORS,
+    **more: Any,
+) -> Mutant:
+    """For a world in which everything is copied in transactions."""
+    return Mutant(name, plant, first_seed, seeks=seeks, copiers=2, pace=3.0, **more)
 
 
 def replacing(owner: Any, name: str, new: Any) -> Callable[[], AbstractContextManager[Any]]:
@@ -76,3 +103,9 @@ def become_leader(change: Callable[[Partition], None]) -> Callable[[Any], Any]:
         return become_leader
 
     return make
+
+
+def answers_early(self: Shard[Any], settle: Callable[[ErrorCode], object]) -> None:
+    """Answers leave before anybody else has the records that they tell of."""
+    del self
+    settle(ErrorCode.NONE)

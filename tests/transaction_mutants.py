@@ -6,8 +6,7 @@ Each is an anomaly that was found in a system like this one, or a rule of the pr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -16,9 +15,6 @@ from ottla.broker.transaction_verification import (
     Supported,
     TransactionVerification,
 )
-from ottla.coordinator.groups.classic.group import ClassicGroup
-from ottla.coordinator.groups.consumer.group import ConsumerGroup
-from ottla.coordinator.offsets.offsets import Offsets
 from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.transactions import (
     adding,
@@ -30,30 +26,19 @@ from ottla.coordinator.transactions import (
     replaying,
     transaction_records,
 )
+from ottla.coordinator.transactions import transaction as transaction_value
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.coordinator.transactions.decisions import Decisions
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.coordinator.transactions.transaction import Transaction
-from ottla.model import ErrorCode, TopicPartition
 from ottla.replication.partition import Partition
+from ottla.storage import producer_state
 from ottla.storage.producer_state import ProducerState
 from ottla.storage.readable_log import ReadableLog
 from ottla.storage.transaction_index import TransactionIndex
-from tests.planting import Mutant, around, become_leader, replacing
+from tests.planting import answers_early, around, become_leader, copying, replacing
 
-_FAULTS = ("kill", "kill_within", "pause", "part", "isolate", "stop", "elect", "reset_connections")
 _SEPARATIONS = ("part",)
-
-
-def _mutant(
-    name: str,
-    plant: Callable[[], AbstractContextManager[Any]],
-    first_seed: int,
-    *,
-    seeks: tuple[str, ...] = _FAULTS,
-    **more: Any,
-) -> Mutant:
-    return Mutant(name, plant, first_seed, seeks=seeks, copiers=2, **more)
 
 
 # ---- late requests
@@ -94,7 +79,7 @@ def _adds_unseen(original: Any) -> Any:
 def _drops_marker(transaction: Transaction) -> Any:
     """One of several partitions gets no marker."""
     wanted = _MARKERS_OF(transaction)
-    return replace(wanted, partitions=frozenset(sorted(wanted.partitions)[:1]))
+    return wanted._replace(partitions=frozenset(sorted(wanted.partitions)[:1]))
 
 
 _MARKERS_OF = markers.markers_of
@@ -104,7 +89,7 @@ def _tears(transaction: Transaction) -> Any:
     """Whatever was decided, groups' offsets are committed and the records are not."""
     wanted = _MARKERS_OF(transaction)
     has_offsets = any(name.topic.startswith("__") for name in wanted.partitions)
-    return replace(wanted, is_commit=wanted.is_commit and not has_offsets)
+    return wanted._replace(is_commit=wanted.is_commit and not has_offsets)
 
 
 def _fences_nobody(transaction: Transaction, _new_id: Any, *, now_ms: int, **_: Any) -> Any:
@@ -115,7 +100,7 @@ def _fences_nobody(transaction: Transaction, _new_id: Any, *, now_ms: int, **_: 
 def _keeps_epoch(transaction: Transaction, *arguments: Any, **named: Any) -> Transaction:
     """Each transaction of the newer protocol has the epoch of the one before."""
     after = _DECIDE(transaction, *arguments, **named)
-    return replace(after, producer_epoch=transaction.producer_epoch)
+    return after._replace(producer_epoch=transaction.producer_epoch)
 
 
 _DECIDE = ending.decide
@@ -124,7 +109,7 @@ _DECIDE = ending.decide
 def _reuses_epoch(transaction: Transaction, *arguments: Any, **named: Any) -> Transaction:
     """Whoever takes an idle transactional id over is given the epoch that its last owner had."""
     after = _INITIALIZE(transaction, *arguments, **named)
-    return replace(after, producer_epoch=max(transaction.producer_epoch, 0))
+    return after._replace(producer_epoch=max(transaction.producer_epoch, 0))
 
 
 _INITIALIZE = initializing.initialize
@@ -135,7 +120,7 @@ def _forgets_fencing(transactional_id: str, value: Any) -> Transaction | None:
     found = _READ_TRANSACTION(transactional_id, value)
     if found is None or found.state is not TransactionState.EMPTY or not found.producer_epoch:
         return found
-    return replace(found, producer_epoch=found.producer_epoch - 1)
+    return found._replace(producer_epoch=found.producer_epoch - 1)
 
 
 _READ_TRANSACTION = transaction_records.read_transaction
@@ -163,12 +148,6 @@ def _ends_any(transaction: Transaction, *arguments: Any, **named: Any) -> None:
     """A late end is taken for that of the transaction which is under way."""
 
 
-def _answers_early(self: Shard[Any], settle: Callable[[ErrorCode], object]) -> None:
-    """Answers leave before anybody else has the records that they tell of."""
-    del self
-    settle(ErrorCode.NONE)
-
-
 def _only_of(topic: str, change: Any) -> Callable[[Any], Any]:
     def make(original: Any) -> Any:
         def changed(self: Any, *arguments: Any, **named: Any) -> Any:
@@ -180,12 +159,69 @@ def _only_of(topic: str, change: Any) -> Callable[[Any], Any]:
     return make
 
 
+def _marks_early(original: Any) -> Any:
+    """Markers leave with the decision, which a failover may take back."""
+
+    def decided(self: Any, transaction: Transaction, response: Any) -> Any:
+        if transaction.partitions:
+            self._context.markers.write(_MARKERS_OF(transaction))
+        return original(self, transaction, response)
+
+    return decided
+
+
+def _forgets_epochs(original: Any) -> Any:
+    """Whoever becomes the coordinator knows the producers that are idle, and no epochs."""
+
+    def loaded(self: TransactionCoordinator) -> None:
+        for each in list(self.transactions):
+            if each.state.is_idle and each.producer_epoch > 0:
+                self.transactions.put(each._replace(producer_epoch=0))
+        original(self)
+
+    return loaded
+
+
 def _forgets_ongoing(self: TransactionCoordinator) -> None:
     """Whoever becomes the coordinator times nothing out that was open before."""
     self._is_loaded = True
     for transaction in self.transactions:
         if transaction.state.is_prepared:
             self._decisions.resume(transaction)
+
+
+def _runs_out_of_epochs(*broken: tuple[Any, str, Any]) -> Callable[[], Any]:
+    """A producer id has so few epochs that each world uses them up, and a rule about that is
+    broken."""
+
+    @contextmanager
+    def plant() -> Iterator[None]:
+        few = (
+            (transaction_value, "EPOCH_MAX", _FEW_EPOCHS),
+            (transaction_value, "CLIENT_EPOCH_MAX", _FEW_EPOCHS - 1),
+            (ending, "EPOCH_MAX", _FEW_EPOCHS),
+            (ending, "CLIENT_EPOCH_MAX", _FEW_EPOCHS - 1),
+            (producer_state, "PRODUCER_EPOCH_MAX", _FEW_EPOCHS),
+        )
+        with ExitStack() as stack:
+            for owner, name, new in (*few, *broken):
+                stack.enter_context(patch.object(owner, name, new))
+            yield
+
+    return plant
+
+
+_FEW_EPOCHS = 6
+
+
+def _starts_over(change: Any) -> Any:
+    """Where the epochs of a producer id are used up, they begin anew under the same id."""
+
+    def changed(transaction: Transaction, *arguments: Any, **named: Any) -> Any:
+        # What makes a new id is the last of them.
+        return change(transaction, *arguments[:-1], lambda: transaction.producer_id, **named)
+
+    return changed
 
 
 # ---- the partitions
@@ -213,120 +249,118 @@ def _loads_no_open(original: Any) -> Any:
     return load
 
 
-# ---- offsets in transactions
+def _marks_all_aborted(original: Any) -> Any:
+    """Readers are told to skip what was committed."""
 
+    def update_marker(self: Any, batch: Any, **named: Any) -> Any:
+        return original(self, batch, **{**named, "is_abort": True})
 
-def _puts_at_once(original: Any) -> Any:
-    """An offset counts before its transaction is committed."""
-
-    def put(self: Any, group: str, name: TopicPartition, committed: Any, **_: Any) -> None:
-        original(self, group, name, committed)
-
-    return put
-
-
-def _commits_aborted(original: Any) -> Any:
-    def end_transaction(self: Any, producer_id: int, *, is_committed: bool) -> None:
-        del is_committed
-        original(self, producer_id, is_committed=True)
-
-    return end_transaction
-
-
-# ---- groups
-
-
-@contextmanager
-def _takes_any_commit() -> Iterator[None]:
-    """Whoever was a member once may commit."""
-    with ExitStack() as stack:
-        for kind in (ClassicGroup, ConsumerGroup):
-            stack.enter_context(patch.object(kind, "require_may_commit", lambda *_, **__: None))
-        yield
+    return update_marker
 
 
 TRANSACTION_MUTANTS = (
-    _mutant("skips verification", _skips_verification, 1),
-    _mutant(
+    copying("skips verification", _skips_verification, 1),
+    copying(
         "appends what the coordinator refused",
         around(TransactionVerification, "verify", _adds_unseen),
         1,
     ),
-    _mutant("loses a marker", replacing(decisions, "markers_of", _drops_marker), 1),
-    _mutant(
+    copying(
+        "a verification outlives its transaction",
+        replacing(ProducerState, "_forget_verification", lambda _self, _marker: None),
+        6,
+        seeks=("answer_late",),
+        seconds_min=1,
+    ),
+    copying("loses a marker", replacing(decisions, "markers_of", _drops_marker), 1),
+    copying(
         "loses markers on failover",
         replacing(Decisions, "resume", lambda _self, _transaction: None),
         4,
     ),
-    _mutant(
+    copying(
         "forgets open transactions on failover",
         replacing(TransactionCoordinator, "loaded", _forgets_ongoing),
         2,
     ),
-    _mutant("tears a transaction", replacing(decisions, "markers_of", _tears), 1),
-    _mutant(
+    copying("tears a transaction", replacing(decisions, "markers_of", _tears), 1),
+    copying(
         "tells of an end before it is committed",
-        around(Shard, "_when_committed", _only_of("__transaction_state", _answers_early)),
+        around(Shard, "_when_committed", _only_of("__transaction_state", answers_early)),
         10,
         seeks=_SEPARATIONS,
         seconds_min=11,
         seconds_max=14,
     ),
-    _mutant("aborts without fencing", replacing(decisions, "fence", _fences_nobody), 1),
-    _mutant("raises no epoch", replacing(coordinator, "decide", _keeps_epoch), 1),
-    _mutant("reuses an epoch", replacing(coordinator, "initialize", _reuses_epoch), 1),
-    _mutant(
+    copying(
+        "writes markers before the decision is committed",
+        around(Decisions, "decided", _marks_early),
+        1,
+        seeks=("end_ahead",),
+    ),
+    copying("aborts without fencing", replacing(decisions, "fence", _fences_nobody), 1),
+    copying("raises no epoch", replacing(coordinator, "decide", _keeps_epoch), 1),
+    copying("reuses an epoch", replacing(coordinator, "initialize", _reuses_epoch), 1),
+    copying(
         "forgets fencing on failover",
         replacing(replaying, "read_transaction", _forgets_fencing),
         2,
     ),
-    _mutant("lets zombies in", _lets_zombies_in, 1),
-    _mutant(
+    copying(
+        "forgets epochs on failover",
+        around(TransactionCoordinator, "loaded", _forgets_epochs),
+        1,
+    ),
+    copying(
+        "starts epochs over",
+        _runs_out_of_epochs(
+            (coordinator, "initialize", _starts_over(initializing.initialize)),
+            (coordinator, "decide", _starts_over(ending.decide)),
+            (decisions, "fence", _starts_over(ending.fence)),
+        ),
+        1,
+    ),
+    copying("lets zombies in", _lets_zombies_in, 1),
+    copying(
         "a late end ends a later transaction",
         replacing(ending, "_require_producer", _ends_any),
         1,
     ),
-    _mutant(
+    copying(
         "takes late markers",
         replacing(ProducerState, "check_marker", _takes_any_marker),
         1,
     ),
-    _mutant(
+    copying(
         "shows what was aborted",
         replacing(ReadableLog, "aborted_transactions", lambda _self, *_, **__: []),
         1,
     ),
-    _mutant(
+    copying(
         "shows what is not decided",
         replacing(ReadableLog, "last_stable_offset", property(lambda self: self.high_watermark)),
         1,
     ),
-    _mutant(
+    copying(
+        "hides what was committed",
+        around(ProducerState, "update_marker", _marks_all_aborted),
+        1,
+    ),
+    copying(
         "a new leader forgets open transactions",
         around(Partition, "become_leader", become_leader(_forgets_open)),
         1,
     ),
-    _mutant(
+    copying(
         "a snapshot forgets open transactions",
         around(ProducerState, "load", _loads_no_open),
         1,
         seeks=("kill_all",),
         compacts=True,
     ),
-    _mutant(
+    copying(
         "loses the index of aborted transactions",
         replacing(TransactionIndex, "append", lambda _self, _transaction: None),
         1,
-    ),
-    _mutant("commits offsets outside", around(Offsets, "put", _puts_at_once), 1),
-    _mutant("commits offsets anyhow", around(Offsets, "end_transaction", _commits_aborted), 1),
-    Mutant(
-        "takes the commit of a fenced member",
-        _takes_any_commit,
-        4,
-        seeks=("pause_member", "pause"),
-        seconds_max=9,
-        members=3,
-        classic_members=3,
     ),
 )

@@ -100,7 +100,9 @@ class ProgramClient:
 
     def consume_in_group(self, address: str, topic: str, *, group: str, count: int) -> Run:
         """As the only member of a new group, with a commit after every thousand messages."""
-        settings = ("auto.offset.reset=earliest", "enable.auto.commit=false")
+        # A queue that is full for a moment would have it wait for a second, and measure that.
+        pace = "fetch.queue.backoff.ms=1"
+        settings = ("auto.offset.reset=earliest", "enable.auto.commit=false", pace)
         return self._run("group", address, topic, count, f"group.id={group}", *settings)
 
     def latency(

@@ -69,6 +69,7 @@ class ClientConnection:
         self._apis = broker.apis if apis is None else apis
         self._when_closed: list[Callable[[], None]] = []
         self._frames = FrameReader(frame_bytes_max=broker.request_bytes_max)
+        self._contexts: dict[int, RequestContext] = {}
         self._awaited: deque[_Awaited] = deque()
         self._unsent: list[Part] = []
         self._unsent_bytes = 0
@@ -84,8 +85,6 @@ class ClientConnection:
 
     def connected(self, connection: Connection) -> None:
         self._connection = connection
-        # Mostly the next request has the version and the client of the last one.
-        self._context = RequestContext(-1, "", connection.peer_address.host, self._listener, self)
         self._broker.connections[self] = None
         if not self._broker.connection_limits.admits(connection.peer_address.host):
             _log.info(
@@ -215,9 +214,9 @@ class ClientConnection:
             self._send(unsupported_version_response(self._broker), 0, correlation_id)
             return
         request, _ = api.request_class.decode_from(frame, version, position)
-        context = self._context
-        if context.api_version != version or context.client_id != client_id:
-            context = self._context = context._replace(api_version=version, client_id=client_id)
+        context = self._contexts.get(version)
+        if context is None or context.client_id != client_id:
+            context = self._context_of(version, client_id)
         answer = api.handler(self._broker, context, request)
         if isinstance(answer, Message) and not self._awaited:
             self._send(answer, version, correlation_id)
@@ -242,6 +241,13 @@ class ClientConnection:
         is_append = api.key is ApiKey.PRODUCE
         self._awaited.append(_Awaited(pending, version, correlation_id, is_append))
         pending.when_resolved(self._answer_resolved)
+
+    def _context_of(self, version: int, client_id: str) -> RequestContext:
+        """A client goes by one name, and takes turns with the versions of a few APIs."""
+        host = self._connection.peer_address.host
+        context = RequestContext(version, client_id, host, self._listener, self)
+        self._contexts[version] = context
+        return context
 
     async def _resolve(self, answer: Awaitable[Message], pending: Pending) -> None:
         try:

@@ -109,12 +109,13 @@ class CoordinatorShards(Generic[M]):
         topic = self._broker.image.topics.by_name.get(self.topic)
         if topic is None:
             return None
-        count = len(topic.partitions)
-        return TopicPartition(self.topic, partition_for(key, partition_count=count))
+        return TopicPartition(self.topic, partition_for(key, len(topic.partitions)))
 
     def shard_of(self, key: str) -> Shard[M] | None:
-        name = self.partition_of(key)
-        return None if name is None else self._shards.get(name.partition)
+        topic = self._broker.image.topics.by_name.get(self.topic)
+        if topic is None:
+            return None
+        return self._shards.get(partition_for(key, len(topic.partitions)))
 
     def perform(self, index: int, operation: Operation[M]) -> None:
         """Carries out what nobody waits for, unless the partition is not led here any more."""

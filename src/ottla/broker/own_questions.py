@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ottla.broker.known_transactions import is_known
 from ottla.broker.transaction_requests import BROKER_PATIENCE_MS, submit_patiently
 from ottla.broker.transaction_verification import Question, Supported
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.coordinator.transactions.producer import ClaimedProducer
-from ottla.coordinator.transactions.states import TransactionState
 from ottla.coordinator.transactions.versions import TV_2
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.wire.messages.add_partitions_to_txn import AddPartitionsToTxnResult
@@ -23,7 +23,7 @@ _ANSWER: Final = AddPartitionsToTxnResult()
 
 def ask_here(broker: Broker, question: Question) -> None:
     """The same as AddPartitionsToTxn, without the request."""
-    if _is_known(broker, question):
+    if is_known(broker, question.producer, question.partitions):
         question.answer({})
         return
     asked = _Asked(question)
@@ -34,21 +34,6 @@ def ask_here(broker: Broker, question: Question) -> None:
         asked.reply,
         asked.refuse,
         patience_ms=BROKER_PATIENCE_MS,
-    )
-
-
-def _is_known(broker: Broker, question: Question) -> bool:
-    """Whether the partitions are in the transaction, and nothing has to be waited for."""
-    shard = broker.coordinators.transactions.shard_of(question.transactional_id)
-    if shard is None or not shard.is_settled:
-        return False
-    transaction = shard.machine.transactions.get(question.transactional_id)
-    return (
-        transaction is not None
-        and transaction.state is TransactionState.ONGOING
-        and transaction.producer_id == question.producer.producer_id
-        and transaction.producer_epoch == question.producer.producer_epoch
-        and transaction.partitions.issuperset(question.partitions)
     )
 
 

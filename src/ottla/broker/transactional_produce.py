@@ -35,7 +35,7 @@ from ottla.wire.schema import Message
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
 
-_TOPIC_ID_VERSION: Final = 13
+TOPIC_ID_VERSION: Final = 13
 _FLAGS_AT: Final = ATTRIBUTES_AT + 1
 
 _UNREACHED: Final = (
@@ -120,7 +120,7 @@ class TransactionalProduce:
     def _gather(self) -> None:
         """Finds the batches of transactions. What cannot be read or is not here is refused when it
         is appended."""
-        by_id = self._context.api_version >= _TOPIC_ID_VERSION
+        by_id = self._context.api_version >= TOPIC_ID_VERSION
         partitions = self._broker.partitions
         for topic in self._request.topic_data:
             for data in topic.partition_data:

@@ -12,6 +12,10 @@ class Turns:
     def __init__(self) -> None:
         self._waiting: dict[Hashable, deque[Callable[[], None]]] = {}
 
+    def is_busy(self, key: Hashable) -> bool:
+        """Whether somebody has the turn."""
+        return key in self._waiting
+
     def begin(self, key: Hashable, work: Callable[[], None]) -> None:
         """Has `work` done, now or when it is its turn."""
         waiting = self._waiting.get(key)

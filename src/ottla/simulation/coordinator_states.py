@@ -63,7 +63,7 @@ def _tell(
 def _transactions(machine: TransactionReplay) -> dict[str, Transaction]:
     """The epoch before the last one is in nobody's log."""
     return {
-        each.transactional_id: replace(each, last_producer_epoch=NO_PRODUCER_EPOCH)
+        each.transactional_id: each._replace(last_producer_epoch=NO_PRODUCER_EPOCH)
         for each in machine.transactions
     }
 

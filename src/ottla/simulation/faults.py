@@ -12,7 +12,13 @@ from typing import Final, TypeAlias
 from ottla.simulation.disk_faults import Operation
 from ottla.simulation.membership_faults import change_feature, change_nodes, change_voters
 from ottla.simulation.rot_faults import corrupt_reads, rot
-from ottla.simulation.targeted_faults import contest_election, flip_leaders, leave_behind
+from ottla.simulation.targeted_faults import (
+    answer_late,
+    contest_election,
+    end_ahead,
+    flip_leaders,
+    leave_behind,
+)
 from ottla.simulation.trouble import Trouble, start_again, stop_node
 
 _CHANGES_MAX: Final = 40
@@ -250,6 +256,8 @@ FAULTS: Final[dict[str, FaultKind]] = {
         contest_election,
         flip_leaders,
         leave_behind,
+        end_ahead,
+        answer_late,
         change_voters,
         change_nodes,
         change_feature,

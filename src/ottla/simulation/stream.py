@@ -55,6 +55,11 @@ class Stream:
         self._flight.clear()
         self._send(Ending.RESET)
 
+    def stall(self, seconds: float) -> None:
+        """What is sent from now on does not arrive before that, as when a packet is lost and sent
+        again. Other connections between the same hosts overtake it."""
+        self._last_arrival = max(self._last_arrival, self._scheduler.now + seconds)
+
     def lose(self) -> None:
         """Drops what is under way."""
         self._flight.clear()

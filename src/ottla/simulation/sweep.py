@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from multiprocessing import get_context
 from typing import Final
 
@@ -92,7 +92,7 @@ def sweep(
         running: set[Future[list[SeedResult]]] = set()
         while True:
             while len(running) < jobs and _now() < deadline:
-                seeds = _next(numbers)
+                seeds = next_seeds(numbers)
                 if not seeds:
                     break
                 running.add(pool.submit(play_all, seeds))
@@ -122,8 +122,9 @@ def _prepare() -> None:
     gc.disable()
 
 
-def _next(numbers: Iterator[int]) -> list[int]:
-    return [number for number, _ in zip(numbers, range(_SEEDS_PER_JOB), strict=False)]
+def next_seeds(numbers: Iterator[int]) -> list[int]:
+    """Takes no more of them than it returns."""
+    return list(islice(numbers, _SEEDS_PER_JOB))
 
 
 def _now() -> float:

@@ -6,14 +6,22 @@ among the tests leave the rules out one by one.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
 
+from ottla.broker.broker import Broker
+from ottla.broker.broker_peers import PeerLane
+from ottla.coordinator.runtime.shard import Shard, ShardState
 from ottla.model import KafkaError
 from ottla.simulation.trouble import MOMENT_SECONDS, Trouble, start_again
 
 _LEADER_MISSED_SECONDS: Final = 3.0
 _CONTEST_SECONDS: Final = 0.5
 _LAG_SECONDS_MAX: Final = 4.0
+_STALLING_SECONDS: Final = 0.005
+_AHEAD_SECONDS_MAX: Final = 2.0
+# As long as a few messages take from one host to another.
+_HEARSAY_MICROSECONDS: Final = 3_000
 
 
 async def contest_election(trouble: Trouble) -> None:
@@ -117,3 +125,66 @@ async def leave_behind(trouble: Trouble) -> None:
         fabric.heal(node.name, other)
     trouble.say("network", f"is whole again around {node.name}")
     start_again(leader)
+
+
+async def end_ahead(trouble: Trouble) -> None:
+    """A coordinator writes a decision, or a group's offset, which one of the others does not get,
+    and ends as soon as somebody may have been told of it."""
+    node, behind = trouble.node, trouble.other
+    is_ahead = _has_decided if trouble.dice.chance(0.5) else _has_group_news
+    try:
+        await trouble.wait_until(lambda: is_ahead(trouble), seconds=_AHEAD_SECONDS_MAX)
+    except TimeoutError:
+        return
+    trouble.say("network", f"lets nothing through from {node.name} to {behind.name}")
+    trouble.cluster.cut(node.id, behind.id)
+    await trouble.world.sleep(trouble.dice.below(_HEARSAY_MICROSECONDS) / 1e6)
+    node.kill()
+    trouble.fabric.heal(node.name, behind.name)
+    await trouble.wait()
+    start_again(node)
+
+
+async def answer_late(trouble: Trouble) -> None:
+    """What a leader asks the coordinators of transactions is answered so late that the markers of
+    what was decided meanwhile overtake the answer."""
+    node = trouble.node
+    late_ms = trouble.dice.between(low=10, high=80)
+    trouble.say(node.name, f"hears {late_ms} ms late whether something is in a transaction")
+    end = trouble.world.now + trouble.seconds
+    while trouble.world.now < end:
+        for connection in _questions(trouble):
+            connection.other.outgoing.stall(late_ms / 1_000)
+        await trouble.world.sleep(_STALLING_SECONDS)
+
+
+def _questions(trouble: Trouble) -> Iterator[Any]:
+    """The connections on which the node asks them."""
+    broker = trouble.cluster.observer(trouble.node).broker
+    if broker is not None and trouble.node.is_running:
+        for (_, lane), peer in broker.peers._peers.items():  # noqa: SLF001
+            channel = peer._channel  # noqa: SLF001
+            if lane is PeerLane.VERIFICATION and channel is not None:
+                yield channel._connection  # noqa: SLF001
+
+
+def _has_decided(trouble: Trouble) -> bool:
+    return any(
+        any(each.state.is_prepared for each in shard.machine.transactions)
+        for shard in _unsettled(trouble, lambda broker: broker.coordinators.transactions.all)
+    )
+
+
+def _has_group_news(trouble: Trouble) -> bool:
+    return any(_unsettled(trouble, lambda broker: broker.coordinators.groups.all))
+
+
+def _unsettled(
+    trouble: Trouble, shards_of: Callable[[Broker], Sequence[Shard[Any]]]
+) -> Iterator[Shard[Any]]:
+    """The coordinators of the node that hold what is not committed."""
+    broker = trouble.cluster.observer(trouble.node).broker
+    if broker is not None and trouble.node.is_running:
+        for shard in shards_of(broker):
+            if shard.state is ShardState.ACTIVE and not shard.is_settled:
+                yield shard

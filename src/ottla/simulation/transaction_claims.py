@@ -14,8 +14,12 @@ from ottla.model import TopicPartition
 from ottla.simulation.history import Acknowledged, Healed, History, Recovered, ReplicaHas, Sent
 from ottla.simulation.transaction_events import (
     CoordinatorDiffers,
+    Decision,
+    DecisionsLogged,
+    GroupLogHas,
     GroupOffsetAtEnd,
     LoggedRow,
+    OffsetTaken,
     ProducerInitialized,
     StableOffsetSeen,
     TransactionalLogHas,
@@ -50,6 +54,27 @@ class NoAbortedRead:
                     f"{read.who} read {read.value!r} at {read.partition} {read.offset}, which is "
                     f"{fate.end}"
                 )
+
+
+class NoReadBeforeItsCommit:
+    """With read_committed nobody reads a record before its producer has asked for the commit. So
+    what a transaction reads was decided before its own end, and however many others it goes
+    through, nothing that it writes comes back to it: no circular information flow."""
+
+    def check(self, history: History) -> Iterator[str]:
+        if not any(history.of(TransactionalRead)):
+            return
+        asked: set[str] = set()
+        for _, event in history.events:
+            match event:
+                case TransactionEnding() if event.commits:
+                    asked.add(event.name)
+                case TransactionalRead() if event.is_committed:
+                    if transaction_of(event.value) not in asked:
+                        yield (
+                            f"{event.who} read {event.value!r} at {event.partition} "
+                            f"{event.offset} before anybody asked for its commit"
+                        )
 
 
 class CommittedIsReadInOrder:
@@ -235,6 +260,36 @@ class MarkersAgree:
                 yield f"{other.who} and {held.who}: {difference} in {held.partition}"
 
 
+class MarkersFollowDecisions:
+    """Whatever ends a transaction in a partition was decided, and no failover has taken the
+    decision back."""
+
+    def check(self, history: History) -> Iterator[str]:
+        for logged in history.of(DecisionsLogged):
+            known = set(logged.decisions)
+            for partition, rows in logs_of(history).items():
+                for row in rows:
+                    made = Decision(row.producer_id, row.producer_epoch, row.marker)
+                    if row.marker and made not in known:
+                        yield f"nobody has decided on {made} at {partition} {row.offset}"
+
+
+class NoOffsetOfATransactionLost:
+    """What a group was told to be a part of a transaction is committed with it, even if a later
+    commit would hide that it was not."""
+
+    def check(self, history: History) -> Iterator[str]:
+        told = {each.name for each in history.of(TransactionEnded) if each.commits}
+        for log in history.of(GroupLogHas):
+            committed = set(log.offsets)
+            for taken in history.of(OffsetTaken):
+                if taken.name in told and (taken.partition, taken.offset) not in committed:
+                    yield (
+                        f"{taken.name} was committed, and {log.group} never was at "
+                        f"{taken.offset} of {taken.partition}"
+                    )
+
+
 class OffsetsAgreeWithOutput:
     """A group is where the committed copies end."""
 
@@ -265,6 +320,7 @@ class CoordinatorsAreWhatTheirLogsSay:
 
 TRANSACTION_CLAIMS: Final = (
     NoAbortedRead(),
+    NoReadBeforeItsCommit(),
     CommittedIsReadInOrder(),
     TransactionsAreWhole(),
     EachInputIsCopiedOnce(),
@@ -274,6 +330,8 @@ TRANSACTION_CLAIMS: Final = (
     MonotonicLastStableOffset(),
     EveryTransactionEnds(),
     MarkersAgree(),
+    MarkersFollowDecisions(),
+    NoOffsetOfATransactionLost(),
     OffsetsAgreeWithOutput(),
     CoordinatorsAreWhatTheirLogsSay(),
 )

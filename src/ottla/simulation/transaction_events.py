@@ -29,6 +29,15 @@ class TransactionBegun(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class OffsetTaken(Event):
+    """A producer was told that how far its group has come is a part of its transaction."""
+
+    name: str
+    partition: TopicPartition
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class TransactionEnding(Event):
     """A producer asks for the end of a transaction, after everything in it was acknowledged."""
 
@@ -94,6 +103,24 @@ class TransactionalLogHas(Event):
         return f"{self.who:<12} holds {len(self.rows)} rows of transactions of {self.partition}"
 
 
+class Decision(NamedTuple):
+    """How a producer's transaction was to end: COMMIT or ABORT."""
+
+    producer_id: int
+    producer_epoch: int
+    marker: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionsLogged(Event):
+    """Every decision that is in the logs of the coordinators at the end, none of them compacted."""
+
+    decisions: tuple[Decision, ...]
+
+    def __str__(self) -> str:
+        return f"{self.who:<12} has decided {len(self.decisions)} times"
+
+
 @dataclass(frozen=True, slots=True)
 class TransactionHangs(Event):
     """Long after everything was healed, a partition has a transaction that nobody has ended."""
@@ -110,6 +137,18 @@ class GroupOffsetAtEnd(Event):
     group: str
     partition: TopicPartition
     offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLogHas(Event):
+    """Every offset that is in a group's log at the end and was committed in a transaction, where
+    the log was not compacted."""
+
+    group: str
+    offsets: tuple[tuple[TopicPartition, int], ...]
+
+    def __str__(self) -> str:
+        return f"{self.who:<12} has {len(self.offsets)} offsets of {self.group} in transactions"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ from ottla.simulation.host import Host
 from ottla.simulation.transaction_events import TransactionBegun
 from ottla.simulation.transactional_logs import (
     open_partitions,
+    record_decisions,
+    record_group_log,
     record_group_offsets,
     record_hanging,
     record_logs,
@@ -116,6 +118,8 @@ class TransactionLoad:
         """Writes down what there is in the end."""
         record_hanging(self._world.record, self._cluster)
         record_logs(self._world.record, self._cluster, COPIES)
+        record_decisions(self._world.record, self._cluster)
+        record_group_log(self._world.record, self._cluster, GROUP)
         record_group_offsets(self._world.record, self._cluster, GROUP)
         record_differences(self._world.record, self._cluster)
 

@@ -6,20 +6,30 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ottla.broker.broker import Broker
+from ottla.broker.transaction_coordinators import TRANSACTION_STATE
+from ottla.coordinator.transactions.states import TransactionState
 from ottla.model import TopicPartition
 from ottla.simulation.cluster import SimulatedCluster
 from ottla.simulation.history import Event
 from ottla.simulation.transaction_events import (
+    Decision,
+    DecisionsLogged,
+    GroupLogHas,
     GroupOffsetAtEnd,
     LoggedRow,
     TransactionalLogHas,
     TransactionHangs,
 )
 from ottla.wire.records.batch import iterate_batches
-from ottla.wire.records.control import read_control_type
+from ottla.wire.records.control import ControlRecordType, read_control_type
 from ottla.wire.records.record import iterate_records
+from ottla.wire.stored.coordinator_records import GROUP_RECORDS, TRANSACTION_RECORDS
 
 _READ_BYTES: Final = 1 << 24
+_MARKERS: Final = {
+    TransactionState.PREPARE_COMMIT: ControlRecordType.COMMIT.name,
+    TransactionState.PREPARE_ABORT: ControlRecordType.ABORT.name,
+}
 
 
 class OpenPartition(NamedTuple):
@@ -56,6 +66,28 @@ def record_logs(record: Callable[[Event], None], cluster: SimulatedCluster, topi
                 record(TransactionalLogHas(node.name, partition.name, rows))
 
 
+def record_decisions(record: Callable[[Event], None], cluster: SimulatedCluster) -> None:
+    """Nothing where the log of a coordinator was compacted or has no leader, for then some are
+    missing."""
+    replicas = [
+        partition
+        for broker in _brokers(cluster)
+        for partition in sorted(broker.partitions, key=lambda each: each.name)
+        if partition.name.topic == TRANSACTION_STATE
+    ]
+    leaders = {each.name: each for each in replicas if each.is_leader}
+    decisions: list[Decision] = []
+    for name in sorted({each.name for each in replicas}):
+        if name not in leaders:
+            return
+        for expected, (offset, decision) in enumerate(_decisions(leaders[name].require_log())):
+            if offset != expected:
+                return
+            if decision is not None:
+                decisions.append(decision)
+    record(DecisionsLogged("world", tuple(decisions)))
+
+
 def record_group_offsets(
     record: Callable[[Event], None], cluster: SimulatedCluster, group: str
 ) -> None:
@@ -68,6 +100,21 @@ def record_group_offsets(
                 for index, committed in sorted(offsets.items()):
                     partition = TopicPartition(topic, index)
                     record(GroupOffsetAtEnd("world", group, partition, committed.offset))
+
+
+def record_group_log(
+    record: Callable[[Event], None], cluster: SimulatedCluster, group: str
+) -> None:
+    """Nothing where the log was compacted or has no leader."""
+    for broker in _brokers(cluster):
+        name = broker.coordinators.groups.partition_of(group)
+        partition = None if name is None else broker.partitions.get(name)
+        if partition is None or not partition.is_leader:
+            continue
+        offsets = _committed_offsets(partition.require_log(), group)
+        if offsets is not None:
+            record(GroupLogHas("world", group, tuple(offsets)))
+        return
 
 
 def read_batches(log: Any) -> Iterator[tuple[memoryview, int, Any]]:
@@ -87,6 +134,43 @@ def read_batches(log: Any) -> Iterator[tuple[memoryview, int, Any]]:
                 offset = header.next_offset
         if offset == before:
             return
+
+
+def _decisions(log: Any) -> Iterator[tuple[int, Decision | None]]:
+    """Each record's offset, and what it decides if it does."""
+    for buffer, position, _ in read_batches(log):
+        for each in iterate_records(buffer, position):
+            if each.key is None or each.value is None:
+                yield each.offset, None
+                continue
+            key = TRANSACTION_RECORDS.decode_key(each.key)
+            value: Any = TRANSACTION_RECORDS.decode_value(key, each.value)[0]
+            marker = _MARKERS.get(value.transaction_status)
+            decision = Decision(value.producer_id, value.producer_epoch, marker or "")
+            yield each.offset, None if marker is None else decision
+
+
+def _committed_offsets(log: Any, group: str) -> list[tuple[TopicPartition, int]] | None:
+    """None if some are gone."""
+    committed: list[tuple[TopicPartition, int]] = []
+    pending: dict[int, list[tuple[TopicPartition, int]]] = {}
+    expected = 0
+    for buffer, position, header in read_batches(log):
+        for each in iterate_records(buffer, position):
+            if each.offset != expected or each.key is None:
+                return None
+            expected += 1
+            if header.is_control:
+                ended = pending.pop(header.producer_id, [])
+                if read_control_type(each.key) is ControlRecordType.COMMIT:
+                    committed += ended
+            elif header.is_transactional and each.value is not None:
+                key: Any = GROUP_RECORDS.decode_key(each.key)
+                value: Any = GROUP_RECORDS.decode_value(key, each.value)[0]
+                if key.group == group:
+                    name = TopicPartition(key.topic, key.partition)
+                    pending.setdefault(header.producer_id, []).append((name, value.offset))
+    return committed
 
 
 def _rows(log: Any) -> Iterator[LoggedRow]:

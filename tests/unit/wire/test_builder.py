@@ -11,7 +11,14 @@ from kio.records.writers import write_batch as kio_write_batch
 
 from ottla.model import LeaderEpoch, Offset, ProducerEpoch, ProducerId, TimestampMs
 from ottla.wire.records.batch import read_body, validate_batch
-from ottla.wire.records.builder import build_batch, empty_batch, seal_batch, shift_timestamp
+from ottla.wire.records.builder import (
+    batch_of_one,
+    build_batch,
+    empty_batch,
+    lone_record,
+    seal_batch,
+    shift_timestamp,
+)
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import DELETE_HORIZON_FLAG, TimestampType, read_header
 from ottla.wire.records.record import Record, iterate_records, walk_records
@@ -123,3 +130,10 @@ def test_kio_reads_what_we_build_and_writes_the_same(records: list[Record]) -> N
     written = io.BytesIO()
     kio_write_batch(written, judged)
     assert written.getvalue() == batch
+
+
+@pytest.mark.parametrize("value", [None, b"", b"v" * 300])
+@pytest.mark.parametrize("key", [b"", b"k", b"k" * 200])
+def test_batch_of_one_equals_what_is_built_of_the_record(key: bytes, value: bytes | None) -> None:
+    record = Record(Offset(0), HORIZON, key, value)
+    assert batch_of_one(lone_record(key, value), timestamp=HORIZON) == build_batch([record])

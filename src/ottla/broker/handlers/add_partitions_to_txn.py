@@ -31,7 +31,6 @@ from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0, TV_2
-from ottla.metadata import Topic
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_partitions_to_txn import (
@@ -144,19 +143,16 @@ def _refused(
 ) -> dict[TopicPartition, ErrorCode]:
     """Codes for all partitions if one of them cannot be in a transaction, else none."""
     topics = broker.image.topics.by_name
-    codes = {name: _error_of(topics, version, name) for name in partitions}
-    if not any(codes.values()):
-        return {}
-    return {name: code or ErrorCode.OPERATION_NOT_ATTEMPTED for name, code in codes.items()}
-
-
-def _error_of(topics: Mapping[str, Topic], version: int, name: TopicPartition) -> ErrorCode:
-    if version < _BROKERS_VERSION and is_internal_topic(name.topic):
-        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    topic = topics.get(name.topic)
-    if topic is None or name.partition not in topic.partitions:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return ErrorCode.NONE
+    codes = {}
+    for name in partitions:
+        topic = topics.get(name.topic)
+        if version < _BROKERS_VERSION and is_internal_topic(name.topic):
+            codes[name] = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        elif topic is None or name.partition not in topic.partitions:
+            codes[name] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if not codes:
+        return codes
+    return {name: codes.get(name, ErrorCode.OPERATION_NOT_ATTEMPTED) for name in partitions}
 
 
 def _result(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from ottla.broker.acknowledgement import Acknowledgement
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
+from ottla.broker.known_transactions import verified_at_once
 from ottla.broker.leader_hints import LeaderHints
 from ottla.broker.pending import Pending
 from ottla.broker.transactional_produce import (
@@ -45,6 +46,9 @@ def produce(
 ) -> Message | Pending | None:
     if request.transactional_id is None:
         return _append_all(broker, context, request)
+    verified = verified_at_once(broker, context, request)
+    if verified is not None:
+        return _append_all(broker, context, request, verified)
     return TransactionalProduce(broker, context, request, _append_all).run()
 
 

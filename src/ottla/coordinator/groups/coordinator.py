@@ -7,7 +7,6 @@ do for groups of that type: in `classic/`, in `consumer/` and in `ottla.coordina
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from ottla.coordinator.groups.classic.group import ClassicGroup
 from ottla.coordinator.groups.classic.joining import ClassicJoining
@@ -118,7 +117,7 @@ class GroupCoordinator(GroupReplay):
         except KafkaError:
             self.groups.put(group)
             raise
-        return replace(outcome, records=[*group.tombstones(), *outcome.records], is_applied=True)
+        return outcome._replace(records=[*group.tombstones(), *outcome.records], is_applied=True)
 
     def sync(self, request: SyncGroupRequest, reply: Reply) -> Outcome:
         group = self._require_with_members(request.group_id)

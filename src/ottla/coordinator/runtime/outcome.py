@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.model import ErrorCode
@@ -22,8 +21,7 @@ class CoordinatorRecord(NamedTuple):
 OnCommitted: TypeAlias = "Callable[[ErrorCode], Outcome]"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Records to append, and the response, or part of one, to give when they are committed.
 
     `is_applied` says that the state shows the records already, so that they are not applied to it.

@@ -21,7 +21,7 @@ def java_hash(text: str) -> int:
 
 
 @lru_cache(maxsize=_REMEMBERED_MAX)
-def partition_for(key: str, *, partition_count: int) -> int:
+def partition_for(key: str, partition_count: int) -> int:
     """The one that Kafka's clients and tools expect: nobody may disagree about it."""
     hashed = java_hash(key)
     # The lowest integer has no positive counterpart; Kafka takes 0 for it.

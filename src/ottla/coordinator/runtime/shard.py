@@ -32,7 +32,7 @@ from ottla.model import (
     TopicPartition,
 )
 from ottla.runtime.clock import Clock
-from ottla.wire.records import Codec, Record, build_batch
+from ottla.wire.records import Codec, Record, batch_of_one, build_batch, lone_record
 from ottla.wire.schema import Struct
 
 _log = logging.getLogger(__name__)
@@ -201,6 +201,10 @@ class Shard(Generic[M]):
         self, records: Sequence[CoordinatorRecord], writer: TransactionalWriter | None
     ) -> bytearray:
         types, now_ms = self.machine.record_types, self._clock.now_ms()
+        if writer is None and len(records) == 1 and not self._codec:
+            ((key, value, version),) = records
+            encoded = None if value is None else types.encode_value(value, version)
+            return batch_of_one(lone_record(types.encode_key(key), encoded), timestamp=now_ms)
         return build_batch(
             [
                 Record(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ottla.coordinator.transactions.transaction import Transaction
 from ottla.model import TopicPartition
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionMarkers:
+class TransactionMarkers(NamedTuple):
     """The same marker for each of the partitions."""
 
     transactional_id: str

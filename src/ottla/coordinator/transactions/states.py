@@ -31,6 +31,9 @@ class TransactionState(IntEnum):
     DEAD = 6
     PREPARE_EPOCH_FENCE = 7
 
+    # A member's own is not C's, and a transaction looks its states up a dozen times.
+    __hash__ = int.__hash__
+
     @property
     def title(self) -> str:
         """The name that clients see."""

@@ -6,8 +6,7 @@ coordinator writes the next one to its log, and only then holds it for true.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple
 
 from ottla.coordinator.transactions.states import PREVIOUS_STATES, TransactionState
 from ottla.coordinator.transactions.versions import TV_0
@@ -22,8 +21,7 @@ NO_TIMEOUT_MS: Final = 2**31 - 1
 NO_PARTITIONS: Final[frozenset[TopicPartition]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction:
+class Transaction(NamedTuple):
     """`last_producer_epoch` is not in the log: a retry across a failover is not recognised, and
     the producer is fenced. The rest is Kafka's record."""
 
@@ -56,10 +54,10 @@ class Transaction:
         assert self.state.is_prepared
         return self.state is TransactionState.PREPARE_COMMIT
 
-    def become(self, state: TransactionState, **changes: Any) -> Self:
+    def become(self, state: TransactionState, **changes: Any) -> Transaction:
         """The same after a change, which remembers what its producer id was."""
         assert self.state in PREVIOUS_STATES[state], f"{self.state.title} to {state.title}"
-        after = replace(self, state=state, previous_producer_id=self.producer_id, **changes)
+        after = self._replace(state=state, previous_producer_id=self.producer_id, **changes)
         assert 0 <= after.producer_epoch <= EPOCH_MAX
         assert after.producer_id >= 0
         return after

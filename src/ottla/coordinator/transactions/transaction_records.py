@@ -65,6 +65,8 @@ def read_transaction(transactional_id: str, value: TransactionLogValue) -> Trans
 
 
 def _by_topic(partitions: frozenset[TopicPartition]) -> list[PartitionsSchema]:
+    if not partitions:
+        return []
     topics: dict[str, list[int]] = {}
     # Sorted, for a set has another order in each process.
     for name, index in sorted(partitions):

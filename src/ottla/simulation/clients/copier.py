@@ -20,6 +20,7 @@ from ottla.simulation.clients.transactional_producer import RefusedError, Transa
 from ottla.simulation.history import Event, GroupResumed
 from ottla.simulation.host import Host
 from ottla.simulation.transaction_events import (
+    OffsetTaken,
     TransactionBegun,
     TransactionEnded,
     TransactionEnding,
@@ -32,6 +33,8 @@ _ABORT_PROBABILITY: Final = 0.2
 _DAWDLE_PROBABILITY: Final = 0.04
 _PIECE_PROBABILITY: Final = 0.2
 _LATE_PROBABILITY: Final = 0.15
+_PATIENCE_MS: Final = (1, 10, 50)
+_RESUME_PROBABILITY: Final = 0.1
 _REST_MS_MAX: Final = 400
 TRANSACTION_TIMEOUT_MS: Final = 5_000
 
@@ -117,6 +120,11 @@ class Copier:
             longest_ms = 2 * TRANSACTION_TIMEOUT_MS
             await self._host.clock.sleep(self._dice.between(low=0, high=longest_ms) / 1_000)
 
+    def _is_asked_again(self) -> bool:
+        """Whether it goes on like a member whose group was rebalanced: where the group is said to
+        be, at once after a commit whose markers may still be on their way."""
+        return not self._is_over() and self._dice.chance(_RESUME_PROBABILITY)
+
     async def _rest(self) -> None:
         """So that there is something to copy when it goes on."""
         if not self._is_over():
@@ -140,19 +148,23 @@ class Copier:
         await self._write(name, source, records)
         end = records[-1].offset + 1
         await producer.commit_offsets(self._group, {source: end})
+        self._record(OffsetTaken(self.name, name, source, end))
         await self._dawdle()
         await self._end(name, commits=commits)
         if commits:
             known = self._progress.committed
             known[source] = max(end, known.get(source, 0))
-        else:
+        if not commits or self._is_asked_again():
             await self._resume(source)
 
     async def _give_up(self, name: str, source: TopicPartition, records: list[Record]) -> None:
-        """The last batch takes so long that the transaction is aborted; it may arrive yet."""
-        await self._write(name, source, records[:-1])
+        """The last batch, or the only one, takes so long that the transaction is aborted; it may
+        arrive yet."""
+        if self._dice.chance(0.5):
+            await self._write(name, source, records[:-1])
         target = self._dice.choice(self._task.outputs)
         await self._producer.write_late(target, [copy_of(name, source, records[-1].offset)])
+        await self._host.clock.sleep(self._dice.choice(_PATIENCE_MS) / 1_000)
         await self._end(name, commits=False)
         if not self._producer.is_v2:
             # Its sequence number may be taken or not: only a new epoch makes that sure.

@@ -14,9 +14,11 @@ from ottla.wire.records.batch import (
     verify_crc,
 )
 from ottla.wire.records.builder import (
+    batch_of_one,
     build_batch,
     empty_batch,
     encode_records,
+    lone_record,
     seal_batch,
     shift_timestamp,
 )
@@ -57,6 +59,7 @@ __all__ = [
     "TimestampType",
     "WalkedRecord",
     "assign_offset_and_epoch",
+    "batch_of_one",
     "build_batch",
     "compress",
     "control_record",
@@ -69,6 +72,7 @@ __all__ = [
     "increment_sequence",
     "iterate_batches",
     "iterate_records",
+    "lone_record",
     "read_body",
     "read_control_type",
     "read_end_transaction_marker",

@@ -18,8 +18,8 @@ from ottla.model import (
     TimestampMs,
 )
 from ottla.wire.errors import ProtocolError
-from ottla.wire.records.builder import build_batch
-from ottla.wire.records.header import HEADER_BYTES
+from ottla.wire.records.builder import batch_of_one
+from ottla.wire.records.header import CONTROL_FLAG, HEADER_BYTES, TRANSACTIONAL_FLAG
 from ottla.wire.records.record import Record, iterate_records
 
 _key = struct.Struct(">hh")
@@ -30,6 +30,7 @@ _VERSION = 0
 _marker_record = struct.Struct(">5shhchic")
 _MARKER_START, _MARKER_VALUE_SIZE, _MARKER_END = b"\x20\x00\x00\x00\x08", b"\x0c", b"\x00"
 _MARKER_BYTES = HEADER_BYTES + _marker_record.size
+_MARKER_ATTRIBUTES = TRANSACTIONAL_FLAG | CONTROL_FLAG
 
 
 class ControlRecordType(IntEnum):
@@ -74,14 +75,21 @@ def end_transaction_batch(
 ) -> bytearray:
     """The batch that ends the producer's transaction in one partition, before the log places it."""
     assert marker.type in (ControlRecordType.ABORT, ControlRecordType.COMMIT)
-    value = _marker.pack(_VERSION, marker.coordinator_epoch)
-    record = control_record(marker.type, value, offset=Offset(0), timestamp=timestamp)
-    return build_batch(
-        [record],
+    record = _marker_record.pack(
+        _MARKER_START,
+        _VERSION,
+        marker.type,
+        _MARKER_VALUE_SIZE,
+        _VERSION,
+        marker.coordinator_epoch,
+        _MARKER_END,
+    )
+    return batch_of_one(
+        record,
+        attributes=_MARKER_ATTRIBUTES,
+        timestamp=timestamp,
         producer_id=producer_id,
         producer_epoch=producer_epoch,
-        is_transactional=True,
-        is_control=True,
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from ottla.coordinator.transactions.adding import (
@@ -18,8 +16,8 @@ from ottla.model import ErrorCode, KafkaError, TopicPartition
 
 ORDERS, PAYMENTS = TopicPartition("orders", 0), TopicPartition("payments", 1)
 IDLE = Transaction("id", producer_id=7, timeout_ms=60_000, producer_epoch=3)
-ONGOING = replace(
-    IDLE, state=TransactionState.ONGOING, partitions=frozenset({ORDERS}), start_ms=1, updated_ms=1
+ONGOING = IDLE._replace(
+    state=TransactionState.ONGOING, partitions=frozenset({ORDERS}), start_ms=1, updated_ms=1
 )
 
 
@@ -32,7 +30,7 @@ def added(transaction: Transaction, *partitions: TopicPartition) -> Transaction:
     [TransactionState.EMPTY, TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT],
 )
 def test_first_partition_begins_a_transaction(state: TransactionState) -> None:
-    after = added(replace(IDLE, state=state, start_ms=3), ORDERS)
+    after = added(IDLE._replace(state=state, start_ms=3), ORDERS)
     assert after.state is TransactionState.ONGOING
     assert after.partitions == {ORDERS}
     assert (after.start_ms, after.updated_ms) == (50, 50)
@@ -66,7 +64,7 @@ def test_only_the_current_producer_adds(producer_id: int, epoch: int, code: Erro
 @pytest.mark.parametrize("state", [TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT])
 def test_nothing_is_added_while_markers_are_written(state: TransactionState) -> None:
     with pytest.raises(KafkaError) as caught:
-        require_may_add(replace(ONGOING, state=state), producer_id=7, producer_epoch=3)
+        require_may_add(ONGOING._replace(state=state), producer_id=7, producer_epoch=3)
     assert caught.value.code is ErrorCode.CONCURRENT_TRANSACTIONS
 
 
@@ -78,5 +76,5 @@ def test_partition_that_was_not_added_is_not_to_be_written_to() -> None:
 
 
 def test_no_partition_is_in_a_transaction_that_is_over() -> None:
-    over = replace(IDLE, state=TransactionState.COMPLETE_COMMIT)
+    over = IDLE._replace(state=TransactionState.COMPLETE_COMMIT)
     assert verify_partitions(over, [ORDERS]) == {ORDERS: ErrorCode.TRANSACTION_ABORTABLE}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -459,5 +458,5 @@ def _with_epoch(shard: TransactionShard, epoch: int) -> ClaimedProducer:
     """A producer that has had all epochs up to this one."""
     shard.new_producer()
     machine = shard.machine
-    machine.transactions.put(replace(shard.transaction, producer_epoch=epoch))
+    machine.transactions.put(shard.transaction._replace(producer_epoch=epoch))
     return ClaimedProducer(ID, FIRST_PRODUCER_ID, epoch)

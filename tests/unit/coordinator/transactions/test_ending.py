@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -17,15 +16,15 @@ NEW_ID = 77
 NOW_MS = 50
 ORDERS = TopicPartition("orders", 0)
 EMPTY = Transaction("id", producer_id=7, timeout_ms=60_000, producer_epoch=3)
-ONGOING = replace(
-    EMPTY, state=TransactionState.ONGOING, partitions=frozenset({ORDERS}), start_ms=1, updated_ms=1
+ONGOING = EMPTY._replace(
+    state=TransactionState.ONGOING, partitions=frozenset({ORDERS}), start_ms=1, updated_ms=1
 )
-COMMITTING = replace(
-    ONGOING, state=TransactionState.PREPARE_COMMIT, producer_epoch=4, last_producer_epoch=3
+COMMITTING = ONGOING._replace(
+    state=TransactionState.PREPARE_COMMIT, producer_epoch=4, last_producer_epoch=3
 )
-ABORTING = replace(COMMITTING, state=TransactionState.PREPARE_ABORT)
-COMMITTED = replace(EMPTY, state=TransactionState.COMPLETE_COMMIT, start_ms=1, producer_epoch=4)
-ABORTED = replace(COMMITTED, state=TransactionState.COMPLETE_ABORT)
+ABORTING = COMMITTING._replace(state=TransactionState.PREPARE_ABORT)
+COMMITTED = EMPTY._replace(state=TransactionState.COMPLETE_COMMIT, start_ms=1, producer_epoch=4)
+ABORTED = COMMITTED._replace(state=TransactionState.COMPLETE_ABORT)
 
 FENCED: Final = ErrorCode.PRODUCER_FENCED
 INVALID: Final = ErrorCode.INVALID_TXN_STATE
@@ -83,10 +82,10 @@ def test_what_an_end_comes_to_with_transaction_v2(
 
 
 # In the older protocol a transaction ends with the epoch that it began with.
-COMMITTING_V1 = replace(COMMITTING, producer_epoch=3)
-ABORTING_V1 = replace(ABORTING, producer_epoch=3)
-COMMITTED_V1 = replace(COMMITTED, producer_epoch=3)
-ABORTED_V1 = replace(ABORTED, producer_epoch=3)
+COMMITTING_V1 = COMMITTING._replace(producer_epoch=3)
+ABORTING_V1 = ABORTING._replace(producer_epoch=3)
+COMMITTED_V1 = COMMITTED._replace(producer_epoch=3)
+ABORTED_V1 = ABORTED._replace(producer_epoch=3)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +180,7 @@ def test_fencing_in_the_older_protocol_leaves_nobody_to_go_on() -> None:
 
 
 class TestEpochsExhausted:
-    EXHAUSTED = replace(ONGOING, producer_epoch=CLIENT_EPOCH_MAX)
+    EXHAUSTED = ONGOING._replace(producer_epoch=CLIENT_EPOCH_MAX)
 
     def test_markers_have_the_highest_epoch_and_the_producer_a_new_id(self) -> None:
         after = decided(self.EXHAUSTED, commits=True)
@@ -209,6 +208,6 @@ class TestEpochsExhausted:
         assert older.producer_epoch == EPOCH_MAX
 
     def test_highest_epoch_of_all_does_not_overflow(self) -> None:
-        highest = replace(ONGOING, producer_epoch=EPOCH_MAX)
+        highest = ONGOING._replace(producer_epoch=EPOCH_MAX)
         after = fence(highest, lambda: NEW_ID, server_version=TV_2, now_ms=NOW_MS)
         assert (after.producer_epoch, after.next_producer_id) == (EPOCH_MAX, NEW_ID)

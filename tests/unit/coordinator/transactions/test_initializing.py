@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from ottla.coordinator.transactions.initializing import ExpectedProducer, initialize
@@ -19,7 +17,7 @@ IDLE = [
     TransactionState.COMPLETE_ABORT,
 ]
 NEW = Transaction("id", producer_id=7, timeout_ms=60_000)
-KNOWN = replace(NEW, producer_epoch=3, last_producer_epoch=2, previous_producer_id=7)
+KNOWN = NEW._replace(producer_epoch=3, last_producer_epoch=2, previous_producer_id=7)
 
 
 def initialized(
@@ -44,7 +42,7 @@ def test_first_producer_has_epoch_0() -> None:
 
 @pytest.mark.parametrize("state", IDLE)
 def test_next_producer_fences_the_last_by_an_epoch(state: TransactionState) -> None:
-    after = initialized(replace(KNOWN, state=state, start_ms=1))
+    after = initialized(KNOWN._replace(state=state, start_ms=1))
     assert (after.producer_id, after.producer_epoch) == (7, 4)
     assert after.last_producer_epoch == -1
     assert after.state is TransactionState.EMPTY
@@ -83,17 +81,17 @@ def test_producer_whose_transactional_id_expired_may_go_on_with_a_new_id() -> No
 
 @pytest.mark.parametrize("state", [TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT])
 def test_nobody_takes_over_while_markers_are_written(state: TransactionState) -> None:
-    busy = replace(KNOWN, state=state, partitions=frozenset({TopicPartition("orders", 0)}))
+    busy = KNOWN._replace(state=state, partitions=frozenset({TopicPartition("orders", 0)}))
     assert refusal(busy) is ErrorCode.CONCURRENT_TRANSACTIONS
 
 
 def test_zombie_is_fenced_rather_than_sent_away_while_markers_are_written() -> None:
-    busy = replace(KNOWN, state=TransactionState.PREPARE_COMMIT)
+    busy = KNOWN._replace(state=TransactionState.PREPARE_COMMIT)
     assert refusal(busy, ExpectedProducer(8, 3)) is ErrorCode.PRODUCER_FENCED
 
 
 class TestEpochsExhausted:
-    EXHAUSTED = replace(KNOWN, producer_epoch=CLIENT_EPOCH_MAX)
+    EXHAUSTED = KNOWN._replace(producer_epoch=CLIENT_EPOCH_MAX)
 
     def test_new_producer_gets_a_new_id(self) -> None:
         after = initialized(self.EXHAUSTED)
@@ -118,5 +116,5 @@ class TestEpochsExhausted:
         assert refusal(self.EXHAUSTED, ExpectedProducer(7, 9)) is ErrorCode.PRODUCER_FENCED
 
     def test_last_epoch_before_exhaustion_is_given_out(self) -> None:
-        after = initialized(replace(KNOWN, producer_epoch=CLIENT_EPOCH_MAX - 1))
+        after = initialized(KNOWN._replace(producer_epoch=CLIENT_EPOCH_MAX - 1))
         assert (after.producer_id, after.producer_epoch) == (7, CLIENT_EPOCH_MAX)

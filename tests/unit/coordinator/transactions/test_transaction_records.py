@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from ottla.coordinator.transactions.states import STATES_BY_TITLE, TransactionState
@@ -49,16 +47,16 @@ def test_transaction_is_read_as_it_was_written() -> None:
 
 
 def test_older_records_have_no_other_producer_ids() -> None:
-    without = replace(ONGOING, previous_producer_id=-1, next_producer_id=-1, client_version=TV_0)
+    without = ONGOING._replace(previous_producer_id=-1, next_producer_id=-1, client_version=TV_0)
     assert stored(ONGOING, version=TV_0) == without
 
 
 def test_last_epoch_is_not_written() -> None:
-    assert stored(replace(ONGOING, last_producer_epoch=2), version=TV_2) == ONGOING
+    assert stored(ONGOING._replace(last_producer_epoch=2), version=TV_2) == ONGOING
 
 
 def test_empty_transaction_has_null_for_its_partitions() -> None:
-    empty = replace(ONGOING, state=TransactionState.EMPTY, partitions=frozenset())
+    empty = ONGOING._replace(state=TransactionState.EMPTY, partitions=frozenset())
     record = transaction_record(empty, server_version=TV_2)
     assert isinstance(record.value, TransactionLogValue)
     assert record.value.transaction_partitions is None

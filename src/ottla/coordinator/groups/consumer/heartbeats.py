@@ -229,7 +229,7 @@ class ConsumerHeartbeats:
             # It will be back, and until its session is over it keeps what it has.
             gone = replace(member, epoch=STATIC_LEAVE_EPOCH, pending_revocation=NO_PARTITIONS)
             return Outcome([current_assignment_record(group.id, gone)], response)
-        return replace(self._fence(group, member, "left"), response=response)
+        return self._fence(group, member, "left")._replace(response=response)
 
     def _fence(self, group: ConsumerGroup, member: ConsumerMember, reason: str) -> Outcome:
         _log.info("group %s: member %s %s", group.id, member.id, reason)
