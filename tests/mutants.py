@@ -167,7 +167,7 @@ _MUTANTS = (
     Mutant(
         "forgets its vote",
         around(quorum, "read_quorum_state", _forgets_vote),
-        4,
+        11,
         seeks=("contest_election",),
     ),
     Mutant(

@@ -9,7 +9,6 @@ from unittest.mock import patch
 
 from ottla.coordinator.groups.classic.group import ClassicGroup
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
-from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.offsets.fetching import OffsetFetch
 from ottla.coordinator.offsets.offsets import Offsets
 from ottla.coordinator.runtime.shard import Shard
@@ -70,18 +69,6 @@ def _takes_any_commit() -> Iterator[None]:
         yield
 
 
-def _forgets_generations(original: Any) -> Any:
-    """Whoever becomes the coordinator of a classic group counts its generations anew."""
-
-    def loaded(self: GroupCoordinator) -> None:
-        for group in self.groups:
-            if isinstance(group, ClassicGroup):
-                group.generation = 0
-        original(self)
-
-    return loaded
-
-
 OFFSET_MUTANTS = (
     copying(
         "tells of a transaction's offsets before they are committed",
@@ -92,19 +79,16 @@ OFFSET_MUTANTS = (
     copying("commits offsets outside", around(Offsets, "put", _puts_at_once), 1),
     copying("commits offsets anyhow", around(Offsets, "end_transaction", _commits_aborted), 1),
     copying(
-        "tells offsets that are not stable", around(OffsetFetch, "__init__", _tells_unstable), 1
-    ),
-    Mutant(
-        "forgets generations on failover",
-        around(GroupCoordinator, "loaded", _forgets_generations),
-        1,
-        seeks=("kill", "stop", "elect"),
-        classic_members=3,
+        "tells offsets that are not stable",
+        around(OffsetFetch, "__init__", _tells_unstable),
+        2,
+        # So that markers come late.
+        seeks=("slow_link", "cut_one_way"),
     ),
     Mutant(
         "takes the commit of a fenced member",
         _takes_any_commit,
-        4,
+        16,
         seeks=("pause_member", "pause"),
         seconds_max=9,
         members=3,

@@ -23,8 +23,6 @@ from ottla.coordinator.transactions import (
     ending,
     initializing,
     markers,
-    replaying,
-    transaction_records,
 )
 from ottla.coordinator.transactions import transaction as transaction_value
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator
@@ -115,17 +113,6 @@ def _reuses_epoch(transaction: Transaction, *arguments: Any, **named: Any) -> Tr
 _INITIALIZE = initializing.initialize
 
 
-def _forgets_fencing(transactional_id: str, value: Any) -> Transaction | None:
-    """A new coordinator knows the epoch before the last one."""
-    found = _READ_TRANSACTION(transactional_id, value)
-    if found is None or found.state is not TransactionState.EMPTY or not found.producer_epoch:
-        return found
-    return found._replace(producer_epoch=found.producer_epoch - 1)
-
-
-_READ_TRANSACTION = transaction_records.read_transaction
-
-
 @contextmanager
 def _lets_zombies_in() -> Iterator[None]:
     """The epoch of a producer does not matter to the coordinator, nor to whoever asks it."""
@@ -170,16 +157,32 @@ def _marks_early(original: Any) -> Any:
     return decided
 
 
-def _forgets_epochs(original: Any) -> Any:
-    """Whoever becomes the coordinator knows the producers that are idle, and no epochs."""
+def _loads(change: Callable[[Transaction], Transaction]) -> Callable[[Any], Any]:
+    """Whoever becomes the coordinator has read something else than its log says."""
 
-    def loaded(self: TransactionCoordinator) -> None:
-        for each in list(self.transactions):
-            if each.state.is_idle and each.producer_epoch > 0:
-                self.transactions.put(each._replace(producer_epoch=0))
-        original(self)
+    def make(original: Any) -> Any:
+        def loaded(self: TransactionCoordinator) -> None:
+            for each in list(self.transactions):
+                self.transactions.put(change(each))
+            original(self)
 
-    return loaded
+        return loaded
+
+    return make
+
+
+def _forgets_fencing(transaction: Transaction) -> Transaction:
+    """It knows the epoch before the last one of producers that are idle."""
+    if not transaction.state.is_idle or transaction.producer_epoch <= 0:
+        return transaction
+    return transaction._replace(producer_epoch=transaction.producer_epoch - 1)
+
+
+def _forgets_epochs(transaction: Transaction) -> Transaction:
+    """It knows the producers that are idle, and no epochs."""
+    if not transaction.state.is_idle or transaction.producer_epoch <= 0:
+        return transaction
+    return transaction._replace(producer_epoch=0)
 
 
 def _forgets_ongoing(self: TransactionCoordinator) -> None:
@@ -190,8 +193,8 @@ def _forgets_ongoing(self: TransactionCoordinator) -> None:
             self._decisions.resume(transaction)
 
 
-def _runs_out_of_epochs(*broken: tuple[Any, str, Any]) -> Callable[[], Any]:
-    """A producer id has so few epochs that each world uses them up, and a rule about that is
+def running_out_of_epochs(*broken: tuple[Any, str, Any]) -> Callable[[], Any]:
+    """A producer id has so few epochs that each world uses them up; and rules about that may be
     broken."""
 
     @contextmanager
@@ -249,11 +252,14 @@ def _loads_no_open(original: Any) -> Any:
     return load
 
 
-def _marks_all_aborted(original: Any) -> Any:
-    """Readers are told to skip what was committed."""
+def _marks_some_aborted(original: Any) -> Any:
+    """Readers are told to skip some of what was committed."""
 
-    def update_marker(self: Any, batch: Any, **named: Any) -> Any:
-        return original(self, batch, **{**named, "is_abort": True})
+    def update_marker(
+        self: Any, batch: Any, *, base_offset: int, is_abort: bool, **named: Any
+    ) -> Any:
+        is_abort = is_abort or base_offset % 3 == 0
+        return original(self, batch, base_offset=base_offset, is_abort=is_abort, **named)
 
     return update_marker
 
@@ -282,6 +288,7 @@ TRANSACTION_MUTANTS = (
         "forgets open transactions on failover",
         replacing(TransactionCoordinator, "loaded", _forgets_ongoing),
         2,
+        seeks=("kill", "stop", "elect"),
     ),
     copying("tears a transaction", replacing(decisions, "markers_of", _tears), 1),
     copying(
@@ -295,30 +302,30 @@ TRANSACTION_MUTANTS = (
     copying(
         "writes markers before the decision is committed",
         around(Decisions, "decided", _marks_early),
-        1,
+        4,
         seeks=("end_ahead",),
     ),
-    copying("aborts without fencing", replacing(decisions, "fence", _fences_nobody), 1),
+    copying("aborts without fencing", replacing(decisions, "fence", _fences_nobody), 2),
     copying("raises no epoch", replacing(coordinator, "decide", _keeps_epoch), 1),
     copying("reuses an epoch", replacing(coordinator, "initialize", _reuses_epoch), 1),
     copying(
         "forgets fencing on failover",
-        replacing(replaying, "read_transaction", _forgets_fencing),
-        2,
+        around(TransactionCoordinator, "loaded", _loads(_forgets_fencing)),
+        4,
     ),
     copying(
         "forgets epochs on failover",
-        around(TransactionCoordinator, "loaded", _forgets_epochs),
-        1,
+        around(TransactionCoordinator, "loaded", _loads(_forgets_epochs)),
+        3,
     ),
     copying(
         "starts epochs over",
-        _runs_out_of_epochs(
+        running_out_of_epochs(
             (coordinator, "initialize", _starts_over(initializing.initialize)),
             (coordinator, "decide", _starts_over(ending.decide)),
             (decisions, "fence", _starts_over(ending.fence)),
         ),
-        1,
+        5,
     ),
     copying("lets zombies in", _lets_zombies_in, 1),
     copying(
@@ -343,13 +350,13 @@ TRANSACTION_MUTANTS = (
     ),
     copying(
         "hides what was committed",
-        around(ProducerState, "update_marker", _marks_all_aborted),
+        around(ProducerState, "update_marker", _marks_some_aborted),
         1,
     ),
     copying(
         "a new leader forgets open transactions",
         around(Partition, "become_leader", become_leader(_forgets_open)),
-        1,
+        2,
     ),
     copying(
         "a snapshot forgets open transactions",

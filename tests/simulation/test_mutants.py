@@ -3,9 +3,11 @@
 import pytest
 
 from ottla.simulation.seeded_run import run_plan
+from ottla.simulation.transaction_events import ProducerInitialized
 from tests.mutants import MUTANTS
 from tests.planting import Mutant
 from tests.soak import IS_SOAK
+from tests.transaction_mutants import running_out_of_epochs
 
 SEEDS_MAX = 30
 # One of each kind in every run of the tests; all of them take longer.
@@ -32,3 +34,17 @@ def test_a_planted_bug_is_found(mutant: Mutant) -> None:
         if not outcome.is_clean:
             return
     pytest.fail(f"{mutant.name}: nobody noticed in {SEEDS_MAX} seeds")
+
+
+@pytest.mark.skipif(not IS_SOAK, reason="all mutants take longer, and so does what is beside them")
+def test_nothing_is_wrong_with_producers_that_use_up_their_epochs() -> None:
+    """So it is not for their few epochs that the mutant is found."""
+    (mutant,) = (each for each in MUTANTS if each.name == "starts epochs over")
+    with running_out_of_epochs()():
+        outcome = run_plan(mutant.plan(mutant.first_seed))
+    assert outcome.is_clean, outcome.violations[0]
+    given = {
+        (each.transactional_id, each.producer_id)
+        for each in outcome.history.of(ProducerInitialized)
+    }
+    assert len(given) > len({transactional_id for transactional_id, _ in given})

@@ -61,6 +61,8 @@ class _Line(NamedTuple):
 
     address: Address
     peer: Peer
+    # Of the quorum, when it was opened.
+    epoch: int
 
 
 class ActiveController:
@@ -91,7 +93,7 @@ class ActiveController:
         self._on_lost = on_lost
         self._lines: dict[Lane, _Line] = {}
         self._moved = Nudge(clock)
-        self._quorum.listen_leader(self._moved.give)
+        self._quorum.listen_leader(self._leader_changed)
 
     @property
     def is_here(self) -> bool:
@@ -132,6 +134,16 @@ class ActiveController:
         for line in self._lines.values():
             line.peer.close()
 
+    def _leader_changed(self) -> None:
+        """Who asked the last controller something asks the next one: a host that lost its power
+        never answers. What clients asked may be done by now, and is not asked twice."""
+        leader_id, epoch = self._quorum.leader_and_epoch
+        line = self._lines.get(Lane.REQUESTS)
+        if line is not None and leader_id is not None and line.epoch < epoch:
+            del self._lines[Lane.REQUESTS]
+            line.peer.close()
+        self._moved.give()
+
     def _peer(self, lane: Lane) -> Peer:
         address = self._locate()
         if address is None:
@@ -140,7 +152,8 @@ class ActiveController:
         if line is None or line.address != address:
             if line is not None:
                 line.peer.close()
-            line = self._lines[lane] = _Line(address, self._open(lane, address))
+            epoch = self._quorum.leader_and_epoch.epoch
+            line = self._lines[lane] = _Line(address, self._open(lane, address), epoch)
         return line.peer
 
     def _open(self, lane: Lane, address: Address) -> Peer:

@@ -23,7 +23,8 @@ async def rot(trouble: Trouble) -> None:
     position, bit = _place_to_rot(trouble, node, path), trouble.dice.below(8)
     trouble.say(node.name, f"has a rotten bit at {position} of {path}")
     node.disk.flip_bit(path, position=position, bit=bit)
-    rotten = node.disk.content(path)
+    # Whatever follows may be cut off meanwhile.
+    rotten = node.disk.content(path)[: position + 1]
     is_replaced = False
     try:
         await trouble.wait()
@@ -31,6 +32,8 @@ async def rot(trouble: Trouble) -> None:
         await trouble.wait()
         node.kill()
         await trouble.world.wait_until(lambda: _is_spare(trouble, node), seconds=_SPARE_SECONDS_MAX)
+        # Another fault may have started it meanwhile.
+        node.kill()
         _take_away(node, path.rpartition("/")[0])
         is_replaced = True
     except TimeoutError:

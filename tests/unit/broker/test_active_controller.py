@@ -15,6 +15,7 @@ from ottla.broker.controller_apis import controller_apis
 from ottla.client import ChannelError
 from ottla.controller.service import ControllerService
 from ottla.model import ErrorCode, KafkaError
+from ottla.raft.decisions import LeaderAndEpoch
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network
 from ottla.runtime.system_clock import SystemClock
@@ -191,6 +192,34 @@ def test_request_survives_a_controller_that_dies() -> None:
         assert (await answer).error_message == "asked 1 times"
         await asking.close()
         new.stop()
+
+    asyncio.run(play())
+
+
+def test_who_asked_a_controller_that_never_answers_asks_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def play() -> None:
+        silent = ScriptedNode()
+        service = await bystander()
+        asking = Asking(service, address=await silent.listen())
+        own = asyncio.ensure_future(asking.controller.send(BrokerHeartbeatRequest()))
+        asked = asyncio.ensure_future(asking.controller.ask(FEATURES))
+        await until(lambda: len([each for each in silent.connections if each.requests]) == 2)
+        quorum = service.controller.quorum
+        epoch = quorum.leader_and_epoch.epoch
+        for leader in (LeaderAndEpoch(None, epoch + 1), LeaderAndEpoch(3, epoch + 1)):
+            assert not own.done()
+            monkeypatch.setattr(type(quorum), "leader_and_epoch", leader)
+            quorum._tell_leader()
+            await settle()
+        with pytest.raises(ChannelError):
+            await own
+        # What a client asked for may be done by now.
+        assert not asked.done()
+        asked.cancel()
+        await asking.close()
+        silent.stop()
 
     asyncio.run(play())
 

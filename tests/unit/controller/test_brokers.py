@@ -285,3 +285,14 @@ def test_producer_ids_are_for_registered_brokers() -> None:
     records, response = allocate_producer_ids(one_broker(), asked, context())
     assert not records
     assert response.error_code == ErrorCode.STALE_BROKER_EPOCH
+
+
+@pytest.mark.parametrize("want_shut_down", [False, True])
+def test_broker_without_a_directory_is_fenced_and_tells_so_once(want_shut_down: bool) -> None:
+    image, outcome = beat(one_broker(), offline=[uuid(501)], want_shut_down=want_shut_down)
+    assert (outcome.response.is_fenced, outcome.response.should_shut_down) == (True, want_shut_down)
+    assert image.brokers[1].fenced
+    again, outcome = beat(image, offline=[uuid(501)], want_shut_down=want_shut_down)
+    assert outcome.response.is_fenced
+    assert not outcome.records
+    assert again == image

@@ -4,6 +4,7 @@
       ▲                      │                                      │
       └──wants to be fenced──┘        fenced, may stop ◀──leads nothing any more
 
+One whose last directory has failed is fenced until it comes back as another incarnation.
 STALE_BROKER_EPOCH if the broker has registered anew meanwhile.
 """
 
@@ -81,6 +82,8 @@ def _next_state(
         has_lost = not set(broker.log_dirs).isdisjoint(request.offline_log_dirs)
         can_serve = is_caught_up and not broker.in_controlled_shutdown and not has_lost
         return _State.SERVING if can_serve and not request.want_fence else state
+    if broker.log_dirs and not _directories_left(broker, request.offline_log_dirs):
+        return _State.SHUTDOWN_NOW if request.want_shut_down else _State.FENCED
     if state is _State.SERVING and request.want_fence:
         return _State.SHUTDOWN_NOW if request.want_shut_down else _State.FENCED
     if state is _State.CONTROLLED_SHUTDOWN and not others_know:
@@ -121,15 +124,15 @@ def _records(
 def _directories_offline(
     image: MetadataImage, broker: BrokerRegistration, offline: list[Uuid], context: Context
 ) -> list[Message]:
-    """Directories that failed take their replicas out of sync (KIP-858)."""
-    lost = set(offline).intersection(broker.log_dirs)
-    if not lost:
+    """Directories that failed take their replicas out of sync (KIP-858). No record can say that
+    none is left: then the broker is fenced, and has lost what it led."""
+    lost, left = set(offline), _directories_left(broker, offline)
+    if not left or len(left) == len(broker.log_dirs):
         return []
 
     def is_in_lost_directory(partition: PartitionRegistration) -> bool:
         return broker.id in partition.isr and partition.directory_of(broker.id) in lost
 
-    left = [directory for directory in broker.log_dirs if directory not in lost]
     change = BrokerRegistrationChangeRecord(
         broker_id=broker.id, broker_epoch=broker.epoch, log_dirs=left
     )
@@ -137,6 +140,10 @@ def _directories_offline(
         image, context, BrokerChange(removed=broker.id), is_in_lost_directory
     )
     return [*moved, change]
+
+
+def _directories_left(broker: BrokerRegistration, offline: list[Uuid]) -> list[Uuid]:
+    return [directory for directory in broker.log_dirs if directory not in offline]
 
 
 def _directories_cordoned(broker: BrokerRegistration, cordoned: list[Uuid] | None) -> list[Message]:

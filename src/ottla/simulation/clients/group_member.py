@@ -50,6 +50,11 @@ class Progress:
             if each[1] >= latest and each != answered
         }
 
+    def is_told(self, partition: TopicPartition, offset: int) -> None:
+        """A member was told to go on there: whoever committed it, and whether it heard so or not,
+        it was taken."""
+        self.committed[partition] = max(offset, self.committed.get(partition, 0))
+
     def floor(self, partition: TopicPartition, offset: int) -> int:
         """Where the group has to go on at the earliest, if `offset` is what it is told."""
         certain = self.committed.get(partition, 0)
@@ -140,5 +145,6 @@ class GroupMember:
                 floor = min(before, self._progress.floor(partition, offset))
                 group = self.coordinator.group
                 self._record(GroupResumed(self.name, group, partition, offset, floor))
+                self._progress.is_told(partition, offset)
                 return offset
             await self.coordinator.back_off()
