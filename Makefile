@@ -19,15 +19,15 @@ $(STAMP): requirements.lock pyproject.toml src/pyspark_ottla.py
 	@scripts/setup $(VENV)
 	@touch $@
 
-demo: $(STAMP) ## three nodes under load, one killed, nothing lost
+demo: $(STAMP) ## the whole story: three nodes, a pipeline, both killed, and every flight counted once
 	@$(BIN)/python -m ottla.cli.demo
 
-# The checks run beside the tests, and one worker more than there are cores, because many tests wait.
+# The checks run beside the tests, and more workers than there are cores, because many tests wait.
 test: $(STAMP) judge connector ## everything that has to hold before a change lands
 	@$(MAKE) --no-print-directory -j 2 check tested
 
 tested: $(STAMP)
-	@$(BIN)/python -m pytest -q -n 3
+	@$(BIN)/python -m pytest -q -n 5
 
 # make sim SECONDS_MAX=3600, make sim SEED=7, make sim SEED=7 SHRINK=1
 SECONDS_OF_SIM := $(or $(SECONDS_MAX),60)
@@ -44,7 +44,7 @@ exactly-once: $(STAMP) judge connector ## a million rows copied by Spark while d
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration/test_spark_sink.py tests/pipeline/test_exactly_once.py tests/pipeline/test_exactly_once_kills.py
 
 pipelines: $(STAMP) connector ## pipelines on the command line, and on a Spark cluster of three processes
-	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q tests/pipeline/test_standalone_cluster.py tests/pipeline/test_command_line.py
+	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q tests/pipeline/test_standalone_cluster.py tests/pipeline/test_command_line.py tests/pipeline/test_spark_starts.py
 
 judge-all: $(STAMP) judge ## every log that the property tests write, shown to Apache Kafka's own tool
 	@OTTLA_JUDGE=1 $(BIN)/python -m pytest -q -n 2 -m judged

@@ -1,6 +1,7 @@
 """Fixtures that tests in several folders share, and what a run tells at its end."""
 
 import gc
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 
 from tests.conformance.kafka.judge import Judge
 from tests.conformance.kafka.process import reason_unavailable
+from tests.first_collection import FirstCollection
 from tests.kafka_acceptance import ACCEPTED, JUDGE, summary
-from tests.work_units import WorkUnits, place_of
+from tests.work_units import NICENESS, WorkUnits, place_of, takes_from_the_back
 
 
 @pytest.fixture(scope="session")
@@ -29,13 +31,26 @@ def _nothing_left_open(request: pytest.FixtureRequest) -> Iterator[None]:
         gc.collect()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput") and takes_from_the_back(config.workerinput["workerid"]):
+        os.nice(NICENESS)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    if hasattr(session.config, "workerinput"):
+        FirstCollection(session.config.workerinput).wait()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: place_of(item.nodeid))
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported stays. The garbage collector need not go through it again and again."""
+    if hasattr(session.config, "workerinput"):
+        FirstCollection(session.config.workerinput).finish()
     gc.collect()
     gc.freeze()
 
@@ -47,6 +62,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WorkUnits | 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     JUDGE.close()
+    if hasattr(session.config, "workerinput"):
+        FirstCollection(session.config.workerinput).forget()
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["accepted"] = dict(ACCEPTED)
 

@@ -3,7 +3,8 @@
 Tests that share something dear, Spark, a Java process or a cluster, are one unit of work, so that
 it is started once. Tests that mostly wait for other processes stand at the front of the queue and
 those that compute at its back. Workers take from both ends: a core has something to do while a
-cluster elects its leader, what is long begins early, and both ends meet in what is short.
+cluster elects its leader, what is long begins early, and both ends meet in what is short. Those who
+take from the back give way to the others, whose nodes and clients have each other's time to keep.
 
 The units are made of the tests' names. pytest-xdist's own groups are lost on the way from its
 workers with pytest 9.2.
@@ -17,10 +18,13 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
+# How far those who compute give way to those who wait.
+NICENESS = 5
 # Folders, from those that wait the most to those that compute the most.
 ORDER = (
     "tests/pipeline",
     "tests/conformance/java_tools",
+    "tests/conformance/kafka/",
     "tests/integration/cluster",
     "tests/integration",
     "tests/conformance",
@@ -39,6 +43,8 @@ def unit_of(nodeid: str) -> str:
             return "Spark"
         case ["conformance", "java_tools", *_] | ["conformance", _]:
             return "Kafka's clients and tools"
+        case ["conformance", "kafka", *_]:
+            return "Kafka's classes"
         case ["property" | "simulation", *_]:
             # These compute for long: each function by itself, with all of its parameters.
             return f"{module}::{rest.partition('[')[0]}"
@@ -50,8 +56,13 @@ def place_of(nodeid: str) -> int:
     return next((i for i, folder in enumerate(ORDER) if nodeid.startswith(folder)), len(ORDER))
 
 
+def takes_from_the_back(worker: str) -> bool:
+    """Every second worker begins with the tests that compute."""
+    return int(worker.removeprefix("gw")) % 2 == 1
+
+
 class WorkUnits(LoadScopeScheduling):  # type: ignore[misc]
-    """Hands the units out. Every second worker begins with those that compute."""
+    """Hands the units out."""
 
     def __init__(self, config: pytest.Config, log: Any) -> None:
         # The queue is in the order in which the workers have collected the tests.
@@ -62,6 +73,6 @@ class WorkUnits(LoadScopeScheduling):  # type: ignore[misc]
         return unit_of(nodeid)
 
     def _assign_work_unit(self, node: Any) -> None:
-        if int(node.gateway.id.removeprefix("gw")) % 2:
+        if takes_from_the_back(node.gateway.id):
             self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
         super()._assign_work_unit(node)

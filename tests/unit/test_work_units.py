@@ -1,6 +1,6 @@
 """How the tests are shared out among workers."""
 
-from tests.work_units import place_of, unit_of
+from tests.work_units import place_of, takes_from_the_back, unit_of
 
 TOOLS = "tests/conformance/java_tools/test_cluster_topics.py::test_topics_are_listed"
 EXCHANGE = "tests/conformance/test_exchange.py::test_a_client_reads_what_another_wrote[java-kcat]"
@@ -10,7 +10,12 @@ HISTORY = "tests/property/test_log_crashes.py::test_a_history_repeats[1]"
 
 def test_all_who_use_kafkas_clients_share_one_java_process() -> None:
     assert unit_of(TOOLS) == unit_of(EXCHANGE)
-    assert unit_of("tests/conformance/kafka/test_messages.py::test_a") != unit_of(TOOLS)
+
+
+def test_all_who_ask_kafkas_classes_share_one_of_its_own() -> None:
+    judged = "tests/conformance/kafka/test_messages.py::test_a"
+    assert unit_of(judged) == unit_of("tests/conformance/kafka/test_judge.py::test_b")
+    assert unit_of(judged) != unit_of(TOOLS)
 
 
 def test_one_spark_session_serves_all_modules() -> None:
@@ -34,3 +39,7 @@ def test_what_waits_stands_before_what_computes() -> None:
     waiting = "tests/integration/cluster/test_faults.py::test_everything_acknowledged_outlives[a]"
     unit = "tests/unit/raft/test_log.py::test_a"
     assert sorted([CRASHES, unit, waiting, TOOLS], key=place_of) == [TOOLS, waiting, unit, CRASHES]
+
+
+def test_every_second_worker_takes_from_the_back() -> None:
+    assert [takes_from_the_back(f"gw{number}") for number in range(4)] == [False, True] * 2

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from ottla.cli.main import make_app
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
 from tests.nodes import OTTLA
 
@@ -53,12 +55,9 @@ class ClusterCommand:
 
     @property
     def is_well(self) -> bool:
-        done = subprocess.run(
-            [OTTLA, "cluster", "status", "--data-dir", str(self.directory)],
-            capture_output=True,
-            check=False,
-        )
-        return done.returncode == 0
+        # In this process, because it is asked again and again.
+        arguments = ["cluster", "status", "--data-dir", str(self.directory)]
+        return CliRunner().invoke(make_app("cluster"), arguments).exit_code == 0
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +102,7 @@ def test_a_node_is_stopped_in_order(cluster: ClusterCommand) -> None:
     assert "node 1 stopped" in cluster.run("stop", "1").stdout
     cluster.run("restart", "1")
     cluster.wait(lambda: cluster.is_well)
+    cluster.run("status")
 
 
 def test_wrong_usage_says_what_is_wrong(cluster: ClusterCommand, tmp_path: Path) -> None:
