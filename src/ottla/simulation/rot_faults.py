@@ -14,12 +14,15 @@ _SPARE_SECONDS_MAX: Final = 10.0
 
 async def rot(trouble: Trouble) -> None:
     """A replica's log rots while its node is down. Sooner or later somebody notices, takes the
-    replica away and has it made anew from the others."""
+    replica away and has it made anew from the others, who do not count on it meanwhile."""
     node = trouble.node
-    path = _log_to_rot(trouble, node)
-    if path is None or not _is_spare(trouble, node):
+    if not node.is_running or not await _end_out_of_sync(trouble, node):
+        start_again(node)
         return
-    node.kill()
+    path = _log_to_rot(trouble, node)
+    if path is None:
+        start_again(node)
+        return
     position, bit = _place_to_rot(trouble, node, path), trouble.dice.below(8)
     trouble.say(node.name, f"has a rotten bit at {position} of {path}")
     node.disk.flip_bit(path, position=position, bit=bit)
@@ -30,14 +33,9 @@ async def rot(trouble: Trouble) -> None:
         await trouble.wait()
         start_again(node)
         await trouble.wait()
-        node.kill()
-        await trouble.world.wait_until(lambda: _is_spare(trouble, node), seconds=_SPARE_SECONDS_MAX)
-        # Another fault may have started it meanwhile.
-        node.kill()
-        _take_away(node, path.rpartition("/")[0])
-        is_replaced = True
-    except TimeoutError:
-        pass
+        if await _end_out_of_sync(trouble, node):
+            _take_away(node, path.rpartition("/")[0])
+            is_replaced = True
     finally:
         if not is_replaced:
             node.kill()
@@ -45,6 +43,18 @@ async def rot(trouble: Trouble) -> None:
                 # Nobody else has it: it comes back from somewhere.
                 node.disk.flip_bit(path, position=position, bit=bit)
     start_again(node)
+
+
+async def _end_out_of_sync(trouble: Trouble, node: SimulatedNode) -> bool:
+    """Whether the node could be ended, and others have all that was ever committed. Other faults
+    may start it meanwhile."""
+    node.kill()
+    try:
+        await trouble.wait_until(lambda: _is_spare(trouble, node), seconds=_SPARE_SECONDS_MAX)
+    except TimeoutError:
+        return False
+    node.kill()
+    return True
 
 
 async def corrupt_reads(trouble: Trouble) -> None:
@@ -58,7 +68,7 @@ async def corrupt_reads(trouble: Trouble) -> None:
 
 def _log_to_rot(trouble: Trouble, node: SimulatedNode) -> str | None:
     directory = f"{DATA_DIRECTORY}/{trouble.partition}"
-    if not node.is_running or not node.disk.is_directory(directory):
+    if not node.disk.is_directory(directory):
         return None
     logs = [
         path
@@ -82,13 +92,13 @@ def _place_to_rot(trouble: Trouble, node: SimulatedNode, path: str) -> int:
 
 
 def _is_spare(trouble: Trouble, node: SimulatedNode) -> bool:
-    """Whether another node leads the partition, on a disk that works, and so has all that was ever
-    committed. Alone in the ISR it may yet fail, so that there have to be two others."""
+    """Whether others are in sync and the node is not, so that nobody elects it whatever happens to
+    them. One alone may yet fail."""
     leader = trouble.cluster.leader_of(*trouble.partition)
     if leader is None or leader is node or not leader.is_serving:
         return False
     led = trouble.cluster.replica_of(leader, trouble.partition)
-    return led is not None and led.log is not None and len(led.isr - {node.id}) > 1
+    return led is not None and led.log is not None and node.id not in led.isr and len(led.isr) > 1
 
 
 def _take_away(node: SimulatedNode, directory: str) -> None:

@@ -18,6 +18,7 @@ from ottla.simulation.fault_plan import Plan, PlannedFault
 from ottla.simulation.faults import FAULTS
 from ottla.simulation.history import Healed, History, Noted, Recovered
 from ottla.simulation.load import Load
+from ottla.simulation.node import SimulatedNode
 from ottla.simulation.onlooker import Onlooker
 from ottla.simulation.scheduler import StuckError
 from ottla.simulation.transaction_load import COPIES, OUTPUTS
@@ -152,7 +153,7 @@ def heal(world: World, cluster: SimulatedCluster) -> None:
         if node.disk.room_left() < _ROOM_BYTES:
             node.disk.limit_space(None)
             node.kill()
-        if node.disk.faults.is_failing:
+        if node.disk.faults.is_failing or _has_failed(node):
             node.kill()
         node.disk.faults.heal("/")
         node.disk.faults.power_on()
@@ -160,6 +161,13 @@ def heal(world: World, cluster: SimulatedCluster) -> None:
         node.resume()
         start_again(node)
     world.record(Healed("world"))
+
+
+def _has_failed(node: SimulatedNode) -> bool:
+    """Whether something is out of use until it is started anew, as a process that ends by itself
+    or an operator would see to."""
+    running = node.node if node.is_serving else None
+    return running is not None and (running.failure is not None or bool(running.broker.logs.failed))
 
 
 async def _recover(world: World, cluster: SimulatedCluster, load: Load) -> bool:
