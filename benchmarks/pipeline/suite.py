@@ -23,6 +23,8 @@ PARTITIONS = 2
 KEYS = 5_000
 VALUE_BYTES = 200
 ROUNDS = 3
+# A JVM compiles what it runs often. Most of that is behind both connectors after so many rows.
+WARM_UP_ROWS = 3_000_000
 QUICK_ROWS = (1_000_000,)
 FULL_ROWS = (1_000_000, 10_000_000)
 MILLION = 1_000_000
@@ -100,7 +102,8 @@ def _figures(
     )
     for what, once, bound in measured:
         name = f"{what}, {rows:,} rows"
-        alternate(sides, once, rounds=1, what=f"warming up: {name}", report=report)
+        warm_ups = max(1, WARM_UP_ROWS // rows)
+        alternate(sides, once, rounds=warm_ups, what=f"warming up: {name}", report=report)
         samples = alternate(sides, once, rounds=ROUNDS, what=name, report=report)
         yield compared(name, "rows/s", samples, float, bound)
 

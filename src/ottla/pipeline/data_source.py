@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import os
+
 from pyspark.sql.datasource import DataSourceStreamWriter, DataSourceWriter
 from pyspark.sql.types import StructType
 
@@ -23,3 +26,9 @@ class OttlaDataSource(OttlaSource):
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: ARG002, N802
         return OttlaStreamWriter(parse_options(self.options, is_streaming=True), schema)
+
+
+# A worker of Spark's looks for garbage between two tasks, in all objects of all modules, and the
+# second one waits 25 ms for that. What is here by now is none: nobody has to look at it.
+if "SPARK_REUSE_WORKER" in os.environ:
+    gc.freeze()

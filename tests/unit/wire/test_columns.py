@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ottla.model import Offset, TimestampMs
@@ -16,6 +16,7 @@ from ottla.wire.records.columns import BinaryColumn, HeadersColumn, RecordColumn
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType, read_header
 from ottla.wire.records.record import Record, iterate_records
+from ottla.wire.varint import read_varint
 from tests.java_batches import JAVA_BATCHES
 from tests.records import JAVA_RECORDS, record_lists
 
@@ -117,6 +118,50 @@ def test_columns_hold_what_the_records_hold(
     ]
     expected = [record for batch in built for record in iterate_records(batch)]
     assert decoded(*built) == rows(expected)
+
+
+# How many values of which length follow each other; a size takes one byte, two or three.
+runs = st.lists(
+    st.tuples(st.integers(1, 200), st.sampled_from([0, 53, 54, 55, 100, 101, 164, 9_000])),
+    min_size=1,
+    max_size=4,
+)
+
+
+def records_in_runs(lengths: list[tuple[int, int]]) -> list[Record]:
+    values = [b"v" * length for count, length in lengths for _ in range(count)]
+    return [Record(Offset(at), TimestampMs(0), b"k", value) for at, value in enumerate(values)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(runs)
+# Their sizes differ in the second byte only.
+@example([(200, 100), (100, 164)])
+def test_runs_of_records_of_one_size_decode_like_any_others(lengths: list[tuple[int, int]]) -> None:
+    records = records_in_runs(lengths)
+    assert decoded(build_batch(records)) == rows(records)
+
+
+@settings(max_examples=40, deadline=None)
+@given(runs, st.integers(0, 799), st.integers(0, 1), st.integers(0, 255))
+def test_size_spoiled_in_a_run_means_the_same_as_to_a_walk(
+    lengths: list[tuple[int, int]], record: int, which: int, byte: int
+) -> None:
+    batch = build_batch(records_in_runs(lengths))
+    body = bytearray(batch[61:])
+    ends = [0]
+    while ends[-1] < len(body):
+        size, start = read_varint(body, ends[-1])
+        ends.append(start + size)
+    body[ends[record % (len(ends) - 1)] + which] = byte
+    spoiled = seal_batch(read_header(batch), body)
+    try:
+        expected = rows(list(iterate_records(spoiled)))
+    except ProtocolError:
+        with pytest.raises(ProtocolError):
+            decode_columns([spoiled])
+    else:
+        assert decoded(spoiled) == expected
 
 
 @settings(max_examples=20, deadline=None)

@@ -48,7 +48,7 @@ def to_arrow(
         return
     columns = decode_columns(fetched.batches)
     counts = [header.record_count for header in fetched.headers]
-    types = [int(header.timestamp_type) for header in fetched.headers]
+    types = np.array([header.timestamp_type for header in fetched.headers], np.int32)
     rows = _rows(columns, np.repeat(types, counts), wanted.partition, include_headers)
     first, last = np.searchsorted(columns.offsets, (fetched.start, wanted.end))
     rows = rows.slice(int(first), int(last - first))
@@ -58,7 +58,7 @@ def to_arrow(
 
 def _rows(
     columns: RecordColumns,
-    timestamp_types: np.ndarray[tuple[int], np.dtype[np.int64]],
+    timestamp_types: np.ndarray[tuple[int], np.dtype[np.int32]],
     partition: TopicPartition,
     include_headers: bool,
 ) -> pa.RecordBatch:
@@ -71,7 +71,7 @@ def _rows(
         pa.repeat(pa.scalar(partition.partition, pa.int32()), count),
         pa.array(columns.offsets),
         timestamps.cast(pa.timestamp("us", "UTC")),
-        pa.array(timestamp_types.astype(np.int32)),
+        pa.array(timestamp_types),
     ]
     fields = list(_FIELDS)
     if include_headers:

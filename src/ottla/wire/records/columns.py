@@ -6,18 +6,21 @@ decoded at once, field by field, by numpy. Many small batches decode as fast as 
 come in one call.
 
 The formats are those of Arrow's columnar layout: `int64`, `binary`, `list<struct<utf8, binary>>`.
-numpy is an optional dependency of the project, and this is the only module here that needs it.
+numpy and pyarrow are optional dependencies of the project, and this is the only module here that
+needs them.
 """
 
 from __future__ import annotations
 
 import itertools
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from ottla.model import Buffer
 from ottla.wire.errors import ProtocolError
@@ -33,10 +36,11 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 # Arrow's `binary` counts its bytes in 32 bits, and a byte may become a replacement character of 3.
 _BODIES_BYTES_MAX = (2**31 - 1) // 3
 
-# Bytes are gathered in words of this size, so many at a time that they stay in the cache.
-_WORD_BYTES = 64
-_WORDS_AT_A_TIME = 2048
-_word = np.dtype((np.void, _WORD_BYTES))
+# Numbers are read without a look at the end of the data: this is behind it, and ends every one.
+_PADDING = bytes(1)
+
+# Every second one of eight slices, the lowest bit first.
+_EVERY_SECOND = b"\xaa"
 
 # What the bytes of a record's size add to its start to make its end: half of what they say, for
 # zigzag, and their own number.
@@ -47,6 +51,9 @@ _ONE_BYTE_VALUES = np.array([(byte >> 1) ^ -(byte & 1) for byte in range(256)], 
 
 # Fewer records than this are not worth a round of numpy calls.
 _ROUND_RECORDS_MIN = 32
+# After so many it is asked whether records have come to be of one size, as so many last ones are.
+_WALK_RECORDS = 64
+_ALIKE_RECORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +96,7 @@ def decode_columns(
     The limit is for the bodies of all batches together. Checksums are not looked at.
     """
     headers, bodies = _read_bodies(batches, min(decompressed_bytes_max, _BODIES_BYTES_MAX))
-    data = b"".join([*bodies, bytes(_WORD_BYTES)])
+    data = b"".join([*bodies, _PADDING])
     raw = np.frombuffer(data, np.uint8)
     boundaries = _find_boundaries(data, headers, bodies)
     starts, ends = boundaries[:-1], boundaries[1:]
@@ -150,13 +157,13 @@ def _read_bodies(
 
 def _find_boundaries(data: bytes, headers: list[BatchHeader], bodies: list[Buffer]) -> Int64s:
     """The start of every record in the bodies put together, and the end of the last."""
-    boundaries = [0]
+    boundaries = array("q", (0,))
     body_end = 0
     for header, body in zip(headers, bodies, strict=True):
         body_end += len(body)
         known = len(boundaries)
         try:
-            _walk_small_records(data, boundaries, header.record_count)
+            _walk_records(data, boundaries, header.record_count)
         except IndexError:
             del boundaries[known:]
             _walk_any_records(data, boundaries, header.record_count)
@@ -165,10 +172,36 @@ def _find_boundaries(data: bytes, headers: list[BatchHeader], bodies: list[Buffe
                 f"the records of the batch at offset {header.base_offset} do not end "
                 f"with its {len(body)} bytes"
             )
-    return np.array(boundaries, np.int64)
+    return np.frombuffer(boundaries, np.int64)
 
 
-def _walk_small_records(data: bytes, boundaries: list[int], count: int) -> None:
+def _walk_records(data: bytes, boundaries: array[int], count: int) -> None:
+    """Some one by one, then as many as are like the last one at once, and so on.
+
+    A size of three bytes raises IndexError.
+    """
+    end = len(boundaries) + count
+    while (left := end - len(boundaries)) > 0:
+        _walk_small_records(data, boundaries, min(left, _WALK_RECORDS))
+        if left > _WALK_RECORDS:
+            size = boundaries[-1] - boundaries[-2]
+            if boundaries[-1] - boundaries[-1 - _ALIKE_RECORDS] == size * _ALIKE_RECORDS:
+                _walk_alike_records(data, boundaries, left - _WALK_RECORDS, size)
+
+
+def _walk_alike_records(data: bytes, boundaries: array[int], count: int, size: int) -> None:
+    """Those that begin with the same two bytes as the one before them: so they are as long, if the
+    size is in them, and so the next one begins where it is looked for."""
+    before, position = boundaries[-2:]
+    end = min(position + count * size, len(data) - 1)
+    firsts = np.frombuffer(data, np.uint8)[position:end:size] == data[before]
+    seconds = np.frombuffer(data, np.uint8)[position + 1 : end + 1 : size] == data[before + 1]
+    alike = firsts & seconds
+    found = len(alike) if alike.all() else int(alike.argmin())
+    boundaries.frombytes((position + size * np.arange(1, found + 1)).tobytes())
+
+
+def _walk_small_records(data: bytes, boundaries: array[int], count: int) -> None:
     """The loop that everything waits for: a size of one byte or two, looked up in tables.
 
     A size of three bytes falls off the second table's end and raises IndexError.
@@ -184,7 +217,7 @@ def _walk_small_records(data: bytes, boundaries: list[int], count: int) -> None:
         boundaries.append(position)
 
 
-def _walk_any_records(data: bytes, boundaries: list[int], count: int) -> None:
+def _walk_any_records(data: bytes, boundaries: array[int], count: int) -> None:
     position = boundaries[-1]
     for _ in range(count):
         size, position = read_uvarint(data, position)
@@ -275,27 +308,26 @@ def _per_record(headers: list[BatchHeader], values: Sequence[int]) -> Int64s:
 
 
 def _gather(data: bytes, slices: _Slices) -> BinaryColumn:
-    """The slices one after the other, copied in words that may begin at any byte.
+    """The slices one after the other.
 
-    The last word of a slice runs over its end; the next slice, copied after it, puts that right.
+    To Arrow the whole data is a column in which every second value is a slice, and those between
+    are what lies between them; it copies every second one faster than numpy can.
     """
-    lengths = slices.lengths
-    offsets = _to_offsets(lengths)
-    total = int(offsets[-1])
-    counts = (lengths + (_WORD_BYTES - 1)) // _WORD_BYTES
-    word_ends = np.cumsum(counts)
-    within = np.arange(counts.sum()) - np.repeat(word_ends - counts, counts)
-    within *= _WORD_BYTES
-    sources = np.repeat(slices.starts, counts) + within
-    targets = np.repeat(offsets[:-1], counts) + within
-    gathered = bytearray(total + _WORD_BYTES)
-    source_words = np.ndarray(len(data) - _WORD_BYTES + 1, _word, data, strides=(1,))
-    target_words = np.ndarray(total + 1, _word, gathered, strides=(1,))
-    for first in range(0, len(sources), _WORDS_AT_A_TIME):
-        some = slice(first, first + _WORDS_AT_A_TIME)
-        target_words[targets[some]] = source_words[sources[some]]
+    count = len(slices.starts)
+    edges = np.zeros(2 * count + 1, np.int32)
+    edges[1::2] = slices.starts
+    np.add(slices.starts, slices.lengths, out=edges[2::2], casting="unsafe")
+    parts = _array(pa.binary(), 2 * count, edges, data)
+    is_slice = _array(pa.bool_(), 2 * count, _EVERY_SECOND * (count // 4 + 1))
+    _, offsets, gathered = parts.filter(is_slice).buffers()
     validity = np.packbits(~slices.nulls, bitorder="little") if slices.nulls.any() else None
-    return BinaryColumn(validity, offsets, memoryview(gathered)[:total])
+    return BinaryColumn(
+        validity, np.frombuffer(offsets, np.int32, count + 1), memoryview(gathered or b"")
+    )
+
+
+def _array(kind: pa.DataType, count: int, *buffers: Buffer | Int32s) -> pa.Array:
+    return pa.Array.from_buffers(kind, count, [None, *map(pa.py_buffer, buffers)])
 
 
 def _to_offsets(lengths: Int64s) -> Int32s:
