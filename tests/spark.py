@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ottla.pipeline.running.class_archive import ClassArchive
+from ottla.pipeline.running.session import JAVA_OPTIONS
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -21,7 +24,7 @@ CONFIGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
     # Two cores, small data: everything that would pay later is left out.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    JAVA_OPTIONS: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
@@ -52,6 +55,10 @@ def spark_session(scratch: Path) -> SparkSession:
         builder = builder.config(name, value)
     jars = ",".join(str(jar) for jar in sorted((CONNECTOR / "lib").glob("*.jar")))
     builder = builder.config("spark.jars", jars)
+    # Quick, where a pipeline was run before.
+    archive = ClassArchive.of(Path(shutil.which("java") or "java"))
+    options = f"{archive.options} {CONFIGS[JAVA_OPTIONS]}"
+    builder = builder.config(JAVA_OPTIONS, options.lstrip())
     builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
     builder = builder.config("spark.local.dir", str(scratch / "local"))
     session = builder.getOrCreate()

@@ -12,11 +12,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Self
 
+from ottla.pipeline.running.session import JAVA_OPTIONS
 from tests.spark import CONFIGS
 
 READY_TIMEOUT_S = 180.0
 STOP_TIMEOUT_S = 30.0
-_SHORT_LIVED = CONFIGS["spark.driver.extraJavaOptions"]
+_SHORT_LIVED = CONFIGS[JAVA_OPTIONS]
 
 
 @contextmanager

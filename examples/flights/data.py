@@ -25,7 +25,16 @@ from confluent_kafka.cimpl import NewTopic
 FIRST_DAY = datetime.fromisoformat("2013-01-01T00:00:00+00:00")
 PARTITIONS = 2
 READ_TOPICS = {"flights": {}, "weather": {}, "planes": {"cleanup.policy": "compact"}}
-WRITTEN_TOPICS = ("enriched", "delays", "conditions", "sessions", "once", "destinations")
+WRITTEN_TOPICS = (
+    "enriched",
+    "delays",
+    "conditions",
+    "sessions",
+    "once",
+    "destinations",
+    "groundings",
+    "punctuality",
+)
 FLUSH_TIMEOUT_S = 120.0
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ottla.cli.demo.proof import Group, Totals, plain_counts
 from tests.nodes import RunningNode, running_node
 from tests.pipelines import Pipeline, values_of
 
@@ -34,6 +35,8 @@ LAST = {
     "scheduled": "2013-12-31T00:00:00+00:00",
 }
 Rows = list[dict[str, Any]]
+STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
+STATES = "org.apache.spark.sql.execution.streaming.state"
 
 
 @pytest.fixture(scope="module")
@@ -181,3 +184,48 @@ def test_the_top_ten_are_the_ten_that_most_flew_to(
     assert {each["dest"]: each["flights"] for each in found} == {
         dest: 2 * counts[dest] for dest in expected
     }
+
+
+def test_a_plane_is_grounded_after_a_flight_that_no_other_follows(
+    run: Callable[[str, str], Rows], flights: Rows, spark: SparkSession
+) -> None:
+    by_plane: dict[str, set[datetime]] = defaultdict(set)
+    for flight in flights:
+        by_plane[flight["tailnum"]].add(moment(flight["scheduled"]))
+    pause = timedelta(hours=12)
+    expected = {
+        (tailnum, time)
+        for tailnum, times in by_plane.items()
+        for time in times
+        if not any(time < other <= time + pause for other in times)
+    }
+    # The only one that keeps timers.
+    spark.conf.set(STATE_STORE, f"{STATES}.RocksDBStateStoreProvider")
+    try:
+        found = run("groundings.py", "groundings")
+    finally:
+        spark.conf.unset(STATE_STORE)
+    assert Counter((each["tailnum"], moment(each["since"])) for each in found) == Counter(expected)
+
+
+def test_days_are_counted_by_the_makers_of_planes_and_flights_kept_in_a_table(
+    run: Callable[[str, str], Rows],
+    flights: Rows,
+    data: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    deltalake = pytest.importorskip("deltalake", reason="run `make setup`")
+    monkeypatch.chdir(tmp_path)
+    sent = [*flights, *flights, LAST]
+    found = {
+        Group(each["origin"], each["manufacturer"], each["day"][:10]): Totals(
+            each["flights"], each["delay"]
+        )
+        for each in sorted(run("punctuality.py", "punctuality"), key=lambda each: each["flights"])
+    }
+    assert found == plain_counts(sent, data.planes())
+    rows = deltalake.DeltaTable(str(tmp_path / "flown.delta")).to_pyarrow_table().to_pylist()
+    assert Counter((each["flight"], each["scheduled"]) for each in rows) == Counter(
+        (each["flight"], moment(each["scheduled"])) for each in sent
+    )

@@ -30,6 +30,16 @@ TEXT = """
     def totals():
         return "SELECT shop, count(*) AS orders, sum(number) AS total FROM orders GROUP BY shop"
 """
+LATEST = """
+    @source(Topic("<orders>", Json("shop string, number int")))
+    def orders(rows):
+        return rows
+
+    @sink(Jdbc("<url>?user=ottla", "totals", ("shop",), driver="org.postgresql.Driver"))
+    def totals():
+        return "SELECT shop, number AS total FROM orders"
+"""
+SHOPS = {"left": 1, "right": 0}
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +79,20 @@ def test_rows_are_inserted_or_updated_by_their_key(
     assert pipeline.run() is None
     expected = [["left", "3", "9"], ["right", "1", "2"]]
     assert postgres.sql("SELECT * FROM totals ORDER BY shop") == expected
+
+
+def test_of_rows_with_the_same_key_in_a_batch_the_last_one_counts(
+    pipeline: Pipeline, topics: Topics, postgres: Postgres
+) -> None:
+    orders = topics.create(1)
+    definition(pipeline.file, LATEST, orders=orders, url=postgres.url)
+    for numbers in ((1, 2, 3, 4, 5), (7, 6, 9, 8)):
+        order(pipeline, orders, *numbers)
+        assert pipeline.run() is None
+        last = {name: [n for n in numbers if n % 2 == odd][-1] for name, odd in SHOPS.items()}
+        assert postgres.sql("SELECT shop, total FROM totals ORDER BY shop") == [
+            [name, str(last[name])] for name in ("left", "right")
+        ]
 
 
 def test_a_database_that_goes_away_is_waited_for(

@@ -16,6 +16,7 @@ from ottla.cli.exit_codes import CommandError
 from ottla.cli.main import make_app
 from ottla.cli.pipelines_run import Wanted
 from ottla.cli.pipelines_view import ProgressTable, print_graph, print_graph_json
+from ottla.pipeline.running.java import NoJavaError
 from ottla.pipeline.running.progress import QueryProgress
 from tests.captured_terminal import captured_terminal, said
 
@@ -83,23 +84,27 @@ def test_progress_is_json_if_wanted_and_a_table_on_a_terminal() -> None:
     assert "rows/s" in said(terminal)
 
 
+def no_java() -> Path:
+    raise NoJavaError
+
+
 @pytest.mark.parametrize("what", ["pyspark", "java"])
 def test_what_is_missing_is_named_with_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     if what == "pyspark":
         monkeypatch.setattr(pipelines_run, "find_spec", lambda _: None)
-    monkeypatch.setattr(pipelines_run, "which", lambda _: None)
+    monkeypatch.setattr(pipelines_run, "use_java", no_java)
     with pytest.raises(CommandError) as error:
         Wanted.parse(Path("x.py"), bootstrap="", master="", configs=None)
-    assert what in error.value.message
+    assert what in error.value.message.lower()
     assert "nstall" in error.value.hints[0]
 
 
 def test_a_mistake_in_the_file_is_told_before_spark_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipelines_run, "which", lambda _: "java")
+    monkeypatch.setattr(pipelines_run, "use_java", lambda: Path("java"))
     file = tmp_path / "empty.py"
     file.write_text("")
     result = CliRunner().invoke(make_app("pipelines"), ["pipelines", "check", str(file)])

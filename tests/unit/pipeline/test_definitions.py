@@ -133,9 +133,11 @@ def test_connectors_refuse_what_they_cannot_do() -> None:
         Jdbc("jdbc:postgresql:shop", "totals", ())
 
 
-def test_a_merge_updates_what_is_there_and_inserts_what_is_not() -> None:
-    assert merge("t", staging="s", columns=["a", "b"], key=["a"]) == (
-        "MERGE INTO t AS target USING s AS staged ON target.a = staged.a "
+def test_a_merge_updates_what_is_there_and_inserts_what_is_not_with_the_last_row_of_a_key() -> None:
+    assert merge("t", staging="s", columns=["a", "b"], key=["a"], number="n") == (
+        "MERGE INTO t AS target USING (SELECT a, b FROM (SELECT a, b, ROW_NUMBER() OVER "
+        "(PARTITION BY a ORDER BY n DESC) AS ottla_turn FROM s) AS ranked WHERE ottla_turn = 1) "
+        "AS staged ON target.a = staged.a "
         "WHEN MATCHED THEN UPDATE SET b = staged.b "
         "WHEN NOT MATCHED THEN INSERT (a, b) VALUES (staged.a, staged.b)"
     )

@@ -9,3 +9,7 @@ class DefinitionError(ValueError):
 
 class MissingPackageError(RuntimeError):
     """A connector needs a package that is not installed."""
+
+
+class UnwritableRowError(ValueError):
+    """A row that the format of its sink cannot hold."""

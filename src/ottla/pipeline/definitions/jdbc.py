@@ -2,8 +2,9 @@
 
 A batch goes to a staging table first, in parallel, and from there into the target by one MERGE,
 SQL's own word for an upsert, in one transaction. So a batch that comes again changes nothing, and
-whoever reads sees a batch whole or not at all. Works with any database that knows MERGE, such as
-PostgreSQL from 15 on; the driver's jar is given to Spark with spark.jars.
+whoever reads sees a batch whole or not at all. Of rows with the same key the last one counts, in
+the order in which they were read; MERGE itself would refuse them. Works with any database that
+knows MERGE, such as PostgreSQL from 15 on; the driver's jar is given to Spark with spark.jars.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 # Classes of SQLSTATE for a database that is not there, is starting or is going down, and SQLSTATE
 # 40: what a transaction loses against another one.
 _PASSING_STATES: Final = ("08", "57P", "40", "53", "XJ0", "XBM")
+# A column of the staging table: the number of a row in its batch, which grows as rows were read.
+_NUMBER: Final = "ottla_row_number"
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,11 @@ class Jdbc(BatchSink):
     def write_batch(self, batch: DataFrame, turn: Turn) -> None:
         if missing := [each for each in self.key if each not in batch.columns]:
             raise DefinitionError(f"{self.place} has the key {', '.join(missing)}; the rows do not")
+        from pyspark.sql import functions as f
+
         staging = f"{self.table}_{turn.query}_staging"
-        batch.write.jdbc(self.url, staging, mode="overwrite", properties=self._options)
+        numbered = batch.withColumn(_NUMBER, f.monotonically_increasing_id())
+        numbered.write.jdbc(self.url, staging, mode="overwrite", properties=self._options)
         self._merge(batch, staging)
 
     @property
@@ -66,8 +72,10 @@ class Jdbc(BatchSink):
             connection.setAutoCommit(False)
             statement = connection.createStatement()
             key = [quoted[each] for each in self.key]
+            number = str(dialect.quoteIdentifier(_NUMBER))
+            columns = [*quoted.values()]
             statement.executeUpdate(
-                merge(self.table, staging=staging, columns=[*quoted.values()], key=key)
+                merge(self.table, staging=staging, columns=columns, key=key, number=number)
             )
             connection.commit()
         finally:
@@ -78,14 +86,22 @@ class Jdbc(BatchSink):
         return state is not None and state.startswith(_PASSING_STATES)
 
 
-def merge(table: str, *, staging: str, columns: Sequence[str], key: Sequence[str]) -> str:
+def merge(
+    table: str, *, staging: str, columns: Sequence[str], key: Sequence[str], number: str
+) -> str:
+    """Of the rows of a key, the one with the highest number is merged."""
     rest = [each for each in columns if each not in key]
     matches = " AND ".join(f"target.{each} = staged.{each}" for each in key)
     update = ", ".join(f"{each} = staged.{each}" for each in rest)
+    names = ", ".join(columns)
+    turn = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(key)} ORDER BY {number} DESC)"
+    # The names are the definition's own, and quoted where the database wants it.
+    ranked = f"SELECT {names}, {turn} AS ottla_turn FROM {staging}"  # noqa: S608
+    last = f"SELECT {names} FROM ({ranked}) AS ranked WHERE ottla_turn = 1"  # noqa: S608
     return (
-        f"MERGE INTO {table} AS target USING {staging} AS staged ON {matches} "
+        f"MERGE INTO {table} AS target USING ({last}) AS staged ON {matches} "
         + (f"WHEN MATCHED THEN UPDATE SET {update} " if rest else "")
-        + f"WHEN NOT MATCHED THEN INSERT ({', '.join(columns)}) "
+        + f"WHEN NOT MATCHED THEN INSERT ({names}) "
         + f"VALUES ({', '.join(f'staged.{each}' for each in columns)})"
     )
 

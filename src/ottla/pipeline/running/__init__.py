@@ -3,6 +3,9 @@
 | module | holds |
 |---|---|
 | `loading.py` | a file turned into a registry |
+| `java.py` | the Java that Spark runs on |
+| `class_archive.py`, `class_training.py` | Spark's classes in a file, for quick starts |
+| `cache_directory.py` | where both keep what is made once |
 | `session.py` | Spark, started for a pipeline |
 | `graph.py` | definitions turned into DataFrames, one query at a time |
 | `checking.py` | what is wrong before anything runs |

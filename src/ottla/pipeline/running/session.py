@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL: Final = "local[*]"
+JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _CONFIGS: Final = {
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
@@ -28,13 +29,17 @@ _LOCAL_CONFIGS: Final = {
 }
 
 
-def start_session(name: str, *, master: str, configs: Mapping[str, str]) -> SparkSession:
+def start_session(
+    name: str, *, master: str, configs: Mapping[str, str], java_options: str = ""
+) -> SparkSession:
     """`stop` it. What the user says goes before what is said here."""
     from pyspark.sql import SparkSession
 
     # Workers would take any python3 that is on the PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     wanted = _CONFIGS | (_LOCAL_CONFIGS if master.startswith("local") else {}) | dict(configs)
+    if java_options:
+        wanted[JAVA_OPTIONS] = f"{java_options} {wanted.get(JAVA_OPTIONS, '')}".rstrip()
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in wanted.items():
         builder = builder.config(key, value)

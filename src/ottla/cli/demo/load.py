@@ -1,4 +1,4 @@
-"""The client of the demonstration: sends numbered records, and reads them back."""
+"""The client of the demonstration: makes topics, sends records, and reads numbered ones back."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ from collections.abc import Mapping
 from typing import Final
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 from ottla.runtime.clock import Clock
 
-VALUE_BYTES: Final = 1_000
 WAIT_SECONDS: Final = 30
 _BATCH: Final = 10_000
 # How many records may wait: a producer that is not slowed down would hide what it waits for.
 _QUEUED_RECORDS_MAX: Final = 20_000
 
 
+def create_topics(bootstrap: str, topics: Mapping[str, dict[str, str]], *, partitions: int) -> None:
+    """By their names, with their configs."""
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    new = [NewTopic(name, partitions, config=configs) for name, configs in topics.items()]
+    for created in admin.create_topics(new).values():
+        created.result()
+
+
 class Sender:
-    """An idempotent producer over a topic's partitions in turn, which counts acknowledgements.
+    """An idempotent producer that counts acknowledgements.
 
     `longest_gaps` has, for each partition, the longest time without one while some were due.
     """
@@ -28,7 +36,6 @@ class Sender:
         self.longest_gaps = dict.fromkeys(range(partitions), 0.0)
         self._topic = topic
         self._clock = clock
-        self._partitions = partitions
         self._last = dict.fromkeys(range(partitions), 0.0)
         self._producer = Producer(
             {
@@ -45,13 +52,11 @@ class Sender:
     def unanswered(self) -> int:
         return self.sent - self.acknowledged
 
-    def send(self, number: int) -> None:
-        partition = number % self._partitions
-        value = b"%0*d" % (VALUE_BYTES, number)
+    def send(self, value: bytes, *, partition: int, key: bytes | None = None) -> None:
         while True:
             try:
                 self._producer.produce(
-                    self._topic, value, partition=partition, on_delivery=self._delivered
+                    self._topic, value, key, partition, on_delivery=self._delivered
                 )
             except BufferError:
                 self._producer.poll(0.1)

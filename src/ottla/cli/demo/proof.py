@@ -1,0 +1,125 @@
+"""What a plain computation says of the flights, beside what the pipeline has left."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from confluent_kafka import Consumer, IsolationLevel, KafkaError, Message, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+
+from ottla.cli.demo.flights import PARTITIONS, Rows
+
+TOPIC: Final = "punctuality"
+WAIT_SECONDS: Final = 30.0
+_BATCH: Final = 10_000
+
+
+class Group(NamedTuple):
+    """What the pipeline counts by."""
+
+    origin: str
+    manufacturer: str
+    day: str
+
+
+class Totals(NamedTuple):
+    flights: int
+    delay: int
+
+
+def manufacturers(planes: Rows) -> dict[str, str]:
+    return {plane["tailnum"]: plane["manufacturer"] for plane in planes}
+
+
+def plain_counts(flights: Rows, planes: Rows) -> dict[Group, Totals]:
+    makers = manufacturers(planes)
+    found: dict[Group, Totals] = {}
+    for flight in flights:
+        maker = makers.get(flight["tailnum"], "unknown")
+        group = Group(flight["origin"], maker, flight["scheduled"][:10])
+        so_far = found.get(group, Totals(0, 0))
+        found[group] = Totals(so_far.flights + 1, so_far.delay + flight["delay"])
+    return found
+
+
+def streamed_counts(bootstrap: str) -> tuple[dict[Group, Totals], int]:
+    """The last word of the topic on each group, for whoever reads what is committed, and how many
+    words there were. None is said twice: from one to the next the flights of a group grow."""
+    found: dict[Group, Totals] = {}
+    words = 0
+    for message in _committed(bootstrap, TOPIC):
+        told = json.loads(message.value() or b"")
+        group = Group(told["origin"], told["manufacturer"], told["day"][:10])
+        assert told["flights"] > found.get(group, Totals(0, 0)).flights, "counted again"
+        found[group] = Totals(told["flights"], told["delay"])
+        words += 1
+    return found, words
+
+
+def table_rows(path: Path) -> Any:
+    """The Delta table, as Arrow's."""
+    from deltalake import DeltaTable
+
+    return DeltaTable(str(path)).to_pyarrow_table()
+
+
+def check_each_once(table: Any, flights: Rows, planes: Rows) -> None:
+    """Every flight is a row with its plane, and no row is there twice."""
+    makers = manufacturers(planes)
+    names = ("carrier", "flight", "tailnum", "origin", "delay", "manufacturer")
+    columns = [table[name].to_pylist() for name in names]
+    moments = [moment.isoformat() for moment in table["scheduled"].to_pylist()]
+    expected = Counter(
+        (
+            *(flight[name] for name in names[:-1]),
+            makers.get(flight["tailnum"], "unknown"),
+            flight["scheduled"],
+        )
+        for flight in flights
+    )
+    assert Counter(zip(*columns, moments, strict=True)) == expected, "rows are missing or doubled"
+
+
+def _committed(bootstrap: str, topic: str) -> Iterator[Message]:
+    """To the end of what is there; transactions that are just being ended are waited for."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "demo",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "isolation.level": "read_committed",
+            "log_level": 0,
+        }
+    )
+    left = _ends(bootstrap, topic)
+    consumer.assign([TopicPartition(topic, partition, 0) for partition in left])
+    while left:
+        messages = consumer.consume(_BATCH, timeout=WAIT_SECONDS)
+        assert messages, f"nothing more came, and {topic} has partitions {left} left"
+        for message in messages:
+            error = message.error()
+            if error is None:
+                yield message
+            elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its name
+                partition, offset = message.partition(), message.offset()
+                assert partition is not None
+                assert offset is not None
+                if offset >= left.get(partition, 0):
+                    left.pop(partition, None)
+            else:
+                raise AssertionError(error)
+    consumer.close()
+
+
+def _ends(bootstrap: str, topic: str) -> dict[int, int]:
+    """Of the partitions that are not empty, whatever is committed of them."""
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    end = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    latest = {TopicPartition(topic, number): end for number in range(PARTITIONS)}
+    asked = admin.list_offsets(latest, isolation_level=IsolationLevel.READ_UNCOMMITTED)
+    return {place.partition: answer.result().offset for place, answer in asked.items()}
