@@ -33,7 +33,7 @@ class GroupCommit:
 
     def when_durable(self, log: Log, offset: int) -> asyncio.Future[None]:
         """Done when everything below `offset` is on the device. Ends with the `OSError` of a sync
-        that failed, or a `KafkaError` if the append was truncated meanwhile."""
+        that failed, or a `KafkaError` if the append was truncated meanwhile, or its log removed."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if log.recovery_point >= offset:
             future.set_result(None)
@@ -58,8 +58,10 @@ class GroupCommit:
                     for synced in self._listeners:
                         synced(log)
             except OSError as error:
+                # The disk has not failed if the log was taken away meanwhile.
+                told = _gone(log) if log.is_abandoned else error
                 for _, future in self._waiting.pop(log):
-                    _end(future, error)
+                    _end(future, told)
                 return
             self._waiting[log] = [each for each in self._waiting[log] if not _maybe_end(log, *each)]
         del self._waiting[log]
@@ -76,6 +78,10 @@ def _maybe_end(log: Log, offset: int, future: asyncio.Future[None]) -> bool:
     else:
         return False
     return True
+
+
+def _gone(log: Log) -> KafkaError:
+    return KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{log.partition} is not here any more")
 
 
 def _end(future: asyncio.Future[None], error: Exception | None) -> None:

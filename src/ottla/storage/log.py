@@ -89,6 +89,8 @@ class Log(ReadableLog):
         self.doubted_path: str | None = None
         # Tells a flush that was under way during a truncation that it proves nothing any more.
         self._truncations = 0
+        # Its files may have other names by now, or be gone.
+        self.is_abandoned = False
 
     @property
     def disk(self) -> Disk:
@@ -394,6 +396,7 @@ class Log(ReadableLog):
 
     def abandon(self) -> None:
         """Lets go of all files as they are; what was not flushed is found again, or recovered."""
+        self.is_abandoned = True
         for segment in self.segments:
             segment.close()
 

@@ -122,6 +122,25 @@ def test_a_failed_sync_reaches_everybody_who_waits() -> None:
     asyncio.run(scenario())
 
 
+def test_a_log_that_is_taken_away_meanwhile_is_no_failure_of_the_disk() -> None:
+    async def scenario() -> None:
+        disk = SimulatedDisk()
+        log, gate, tasks = new_log(disk), Gate(), Tasks(fail)
+        commit = GroupCommit(gate, tasks)
+        waiting = commit.when_durable(log, append(log))
+        await gate.started.wait()
+        log.abandon()
+        disk.rename("/logs/t-0", "/logs/t-0.deleted")
+        gate.opened.set()
+
+        with pytest.raises(KafkaError, match="t-0 is not here any more"):
+            await waiting
+        assert not commit.is_syncing(log)
+        await tasks.close()
+
+    asyncio.run(scenario())
+
+
 def test_an_append_that_was_truncated_is_not_acknowledged() -> None:
     async def scenario() -> None:
         log, gate, tasks = new_log(SimulatedDisk()), Gate(), Tasks(fail)

@@ -203,6 +203,7 @@ class Copier:
         while (offset := await self._group.committed(partition)) is None:
             await self._group.back_off()
         self._record(GroupResumed(self.name, self._task.group, partition, offset, floor))
+        self._progress.is_told(partition, offset)
         self._readers_made += 1
         consumer = SimulatedConsumer(
             self._host,
