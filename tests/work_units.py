@@ -34,13 +34,28 @@ ORDER = (
 )
 
 
+SOURCE_AND_SINK = frozenset(
+    {
+        "test_delta.py",
+        "test_exactly_once.py",
+        "test_exactly_once_kills.py",
+        "test_jvm_connector.py",
+        "test_sink.py",
+        "test_source.py",
+    }
+)
+
+
 def unit_of(nodeid: str) -> str:
     """The name of the unit to which a test belongs, most often its module."""
     module, _, rest = nodeid.partition("::")
     path = PurePosixPath(module)
     match path.parts[1:]:
+        # Two of them take less time together than one, though both have to be started.
+        case ["pipeline", name] if name in SOURCE_AND_SINK:
+            return "Spark, its source and sink"
         case ["pipeline", *_]:
-            return "Spark"
+            return "Spark, pipelines"
         case ["conformance", "java_tools", *_] | ["conformance", _]:
             return "Kafka's clients and tools"
         case ["conformance", "kafka", *_]:

@@ -1,6 +1,8 @@
 """How the tests are shared out among workers."""
 
-from tests.work_units import place_of, takes_from_the_back, unit_of
+from pathlib import Path
+
+from tests.work_units import SOURCE_AND_SINK, place_of, takes_from_the_back, unit_of
 
 TOOLS = "tests/conformance/java_tools/test_cluster_topics.py::test_topics_are_listed"
 EXCHANGE = "tests/conformance/test_exchange.py::test_a_client_reads_what_another_wrote[java-kcat]"
@@ -18,10 +20,10 @@ def test_all_who_ask_kafkas_classes_share_one_of_its_own() -> None:
     assert unit_of(judged) != unit_of(TOOLS)
 
 
-def test_one_spark_session_serves_all_modules() -> None:
-    assert unit_of("tests/pipeline/test_a.py::test_a") == unit_of(
-        "tests/pipeline/test_b.py::test_b"
-    )
+def test_two_spark_sessions_serve_all_modules() -> None:
+    modules = [path.name for path in (Path(__file__).parents[1] / "pipeline").glob("test_*.py")]
+    assert set(modules) > SOURCE_AND_SINK
+    assert len({unit_of(f"tests/pipeline/{module}::test_a") for module in modules}) == 2
 
 
 def test_a_module_is_a_unit() -> None:
