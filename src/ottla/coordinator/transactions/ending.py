@@ -115,7 +115,13 @@ def is_already_ended(
     """Whether an EndTxn asks for what is done already. False if it is to be done now; raises
     `KafkaError` for everything that is neither."""
     is_v2 = bumps_epoch(client_version)
-    again = is_v2 and _is_again(transaction, producer_id, producer_epoch)
+    # Only TransactionV2 ends with the next epoch. Otherwise that is somebody else's, who has
+    # initialized the id since.
+    again = (
+        is_v2
+        and bumps_epoch(transaction.client_version)
+        and _is_again(transaction, producer_id, producer_epoch)
+    )
     _require_producer(transaction, producer_id, producer_epoch, again=again, is_v2=is_v2)
     state = transaction.state
     if state is TransactionState.ONGOING:

@@ -20,10 +20,15 @@ ONGOING = EMPTY._replace(
     state=TransactionState.ONGOING, partitions=frozenset({ORDERS}), start_ms=1, updated_ms=1
 )
 COMMITTING = ONGOING._replace(
-    state=TransactionState.PREPARE_COMMIT, producer_epoch=4, last_producer_epoch=3
+    state=TransactionState.PREPARE_COMMIT,
+    producer_epoch=4,
+    last_producer_epoch=3,
+    client_version=TV_2,
 )
 ABORTING = COMMITTING._replace(state=TransactionState.PREPARE_ABORT)
-COMMITTED = EMPTY._replace(state=TransactionState.COMPLETE_COMMIT, start_ms=1, producer_epoch=4)
+COMMITTED = EMPTY._replace(
+    state=TransactionState.COMPLETE_COMMIT, start_ms=1, producer_epoch=4, client_version=TV_2
+)
 ABORTED = COMMITTED._replace(state=TransactionState.COMPLETE_ABORT)
 
 FENCED: Final = ErrorCode.PRODUCER_FENCED
@@ -82,10 +87,10 @@ def test_what_an_end_comes_to_with_transaction_v2(
 
 
 # In the older protocol a transaction ends with the epoch that it began with.
-COMMITTING_V1 = COMMITTING._replace(producer_epoch=3)
-ABORTING_V1 = ABORTING._replace(producer_epoch=3)
-COMMITTED_V1 = COMMITTED._replace(producer_epoch=3)
-ABORTED_V1 = ABORTED._replace(producer_epoch=3)
+COMMITTING_V1 = COMMITTING._replace(producer_epoch=3, client_version=TV_0)
+ABORTING_V1 = ABORTING._replace(producer_epoch=3, client_version=TV_0)
+COMMITTED_V1 = COMMITTED._replace(producer_epoch=3, client_version=TV_0)
+ABORTED_V1 = ABORTED._replace(producer_epoch=3, client_version=TV_0)
 
 
 @pytest.mark.parametrize(
@@ -107,6 +112,15 @@ def test_what_an_end_comes_to_in_the_older_protocol(
     for epoch in (2, 4):
         assert asked(transaction, epoch, commits=False, version=TV_0) == FENCED
         assert asked(transaction, epoch, commits=True, version=TV_0) == FENCED
+
+
+@pytest.mark.parametrize(
+    "transaction", [COMMITTING_V1, ABORTING_V1, COMMITTED_V1, ABORTED_V1, EMPTY, ONGOING]
+)
+def test_a_zombie_does_not_get_the_epoch_of_whoever_followed_it(transaction: Transaction) -> None:
+    """Who follows may speak the older protocol, in which a transaction ends with its own epoch."""
+    for commits in (False, True):
+        assert asked(transaction, 2, commits=commits, version=TV_2) == FENCED
 
 
 @pytest.mark.parametrize("version", [TV_0, TV_2])
