@@ -51,6 +51,8 @@ class SimulatedCluster:
         )
         for node in self.nodes:
             node.format(self._cluster_id, first if first.get(node.id) else NO_VOTERS)
+        # The ids of those who left for good.
+        self.gone: list[int] = []
         self._observers = {node.id: Observer(node) for node in self.nodes}
         self._nodes_made = nodes
 

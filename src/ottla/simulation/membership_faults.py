@@ -6,6 +6,8 @@ from typing import Final
 
 from ottla.metadata import MetadataImage
 from ottla.model import TopicPartition
+from ottla.simulation.clients import SimulatedAdmin
+from ottla.simulation.cluster import SimulatedCluster
 from ottla.simulation.node import SimulatedNode
 from ottla.simulation.trouble import Trouble, start_again, stop_node
 
@@ -56,7 +58,7 @@ async def change_nodes(trouble: Trouble) -> None:
     trouble.note(f"{trouble.partition} moves to {node.name}: error {error}")
     await trouble.wait()
     for _ in range(_DRAINS_MAX):
-        if await _is_drained(trouble, node):
+        if await is_drained(cluster, trouble.admin, node.id):
             await _leave(trouble, node)
             return
         await world.sleep(_DRAIN_SECONDS)
@@ -72,17 +74,17 @@ async def change_feature(trouble: Trouble) -> None:
         await trouble.wait()
 
 
-async def _is_drained(trouble: Trouble, node: SimulatedNode) -> bool:
+async def is_drained(cluster: SimulatedCluster, admin: SimulatedAdmin, node_id: int) -> bool:
     """Moves away what the node still has, and says if that was nothing."""
-    controller = trouble.cluster.active_controller
-    broker = None if controller is None else trouble.cluster.observer(controller).broker
+    controller = cluster.active_controller
+    broker = None if controller is None else cluster.observer(controller).broker
     if broker is None:
         return False
-    left = _replicas(broker.image, node.id)
+    left = _replicas(broker.image, node_id)
     for partition, replicas in left.items():
-        free = [each.id for each in trouble.cluster.nodes if each.id not in replicas]
-        wanted = [each for each in replicas if each != node.id]
-        await trouble.admin.reassign(partition, [*wanted, *free][: max(len(wanted), 3)])
+        free = [each.id for each in cluster.nodes if each.id not in (*replicas, node_id)]
+        wanted = [each for each in replicas if each != node_id]
+        await admin.reassign(partition, [*wanted, *free][: max(len(wanted), 3)])
     return not left
 
 
@@ -94,9 +96,11 @@ async def _leave(trouble: Trouble, node: SimulatedNode) -> None:
         await stop_node(trouble.world, node)
         error = await trouble.admin.unregister(node.id)
         trouble.note(f"{node.name} is unregistered: error {error}")
-        has_left = error == 0 and await _is_drained(trouble, node)
+        has_left = error == 0 and await is_drained(trouble.cluster, trouble.admin, node.id)
     finally:
-        if not has_left:
+        if has_left:
+            trouble.cluster.gone.append(node.id)
+        else:
             trouble.cluster.nodes.append(node)
             start_again(node)
 

@@ -18,6 +18,7 @@ from ottla.simulation.fault_plan import Plan, PlannedFault
 from ottla.simulation.faults import FAULTS
 from ottla.simulation.history import Healed, History, Noted, Recovered
 from ottla.simulation.load import Load
+from ottla.simulation.membership_faults import is_drained
 from ottla.simulation.node import SimulatedNode
 from ottla.simulation.onlooker import Onlooker
 from ottla.simulation.scheduler import StuckError
@@ -197,10 +198,14 @@ def _record_end(cluster: SimulatedCluster, load: Load) -> None:
 
 
 async def _supervise(world: World, cluster: SimulatedCluster) -> None:
-    """Starts what has ended, as whoever runs a cluster does."""
+    """Starts what has ended, as whoever runs a cluster does, and moves what somebody who had not
+    heard of it gave to a node that was leaving."""
+    admin = cluster.admin(name="supervisor")
     while True:
         for node in cluster.nodes:
             start_again(node)
+        for node_id in cluster.gone:
+            await is_drained(cluster, admin, node_id)
         await world.sleep(_SUPERVISION_SECONDS)
 
 
