@@ -114,7 +114,10 @@ async def _story(world: World, plan: Plan) -> None:
     for trouble in troubles:
         trouble.cancel()
     heal(world, cluster)
-    supervision = asyncio.get_running_loop().create_task(_supervise(world, cluster))
+    operators = [
+        asyncio.get_running_loop().create_task(operate(world, cluster))
+        for operate in (_supervise, _tidy)
+    ]
     load.end()
     if await _recover(world, cluster, load) and plan.calm_seconds:
         load.go_on()
@@ -122,7 +125,8 @@ async def _story(world: World, plan: Plan) -> None:
         heal(world, cluster)
         load.end()
         await _recover(world, cluster, load)
-    supervision.cancel()
+    for operator in operators:
+        operator.cancel()
     _record_end(cluster, load)
 
 
@@ -198,12 +202,17 @@ def _record_end(cluster: SimulatedCluster, load: Load) -> None:
 
 
 async def _supervise(world: World, cluster: SimulatedCluster) -> None:
-    """Starts what has ended, as whoever runs a cluster does, and moves what somebody who had not
-    heard of it gave to a node that was leaving."""
-    admin = cluster.admin(name="supervisor")
+    """Starts what has ended, as whoever runs a cluster does."""
     while True:
         for node in cluster.nodes:
             start_again(node)
+        await world.sleep(_SUPERVISION_SECONDS)
+
+
+async def _tidy(world: World, cluster: SimulatedCluster) -> None:
+    """Moves what a node that was leaving was given by somebody who had not heard of it."""
+    admin = cluster.admin(name="tidy")
+    while True:
         for node_id in cluster.gone:
             await is_drained(cluster, admin, node_id)
         await world.sleep(_SUPERVISION_SECONDS)
