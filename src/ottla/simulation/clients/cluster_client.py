@@ -28,6 +28,14 @@ class Leader(NamedTuple):
     leader_epoch: int
 
 
+class Position(NamedTuple):
+    """How far a reader has come, and the latest epoch that it has seen there: what it commits, so
+    that whoever goes on believes no older leader."""
+
+    offset: int
+    leader_epoch: int = -1
+
+
 class ClusterClient:
     """Belongs to the process of its host."""
 
@@ -48,6 +56,10 @@ class ClusterClient:
 
     def leader(self, partition: TopicPartition) -> Leader | None:
         return self._leaders.get(partition)
+
+    def has_seen(self, partition: TopicPartition, leader_epoch: int) -> None:
+        """Who led it in an older epoch is not believed any more."""
+        self._epochs[partition] = max(leader_epoch, self._epochs.get(partition, -1))
 
     async def ask_node(
         self, node_id: int, request: Message, version: int, *, timeout_ms: int = _TIMEOUT_MS

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ottla.client.errors import ChannelError
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import ClusterClient, Leader
+from ottla.simulation.clients.cluster_client import ClusterClient, Leader, Position
 from ottla.simulation.history import Event, Read, ReaderLost, WatermarkSeen
 from ottla.simulation.host import Host
 from ottla.wire.errors import ProtocolError
@@ -38,8 +38,14 @@ class SimulatedConsumer:
         self.name = name
         self.partition = partition
         self.position = 0
+        self.leader_epoch = -1
         self._client = ClusterClient(host, bootstrap, name=name)
         self._record = record
+
+    def go_on(self, position: Position) -> None:
+        """Reads on from what somebody has committed."""
+        self.position, self.leader_epoch = position
+        self._client.has_seen(self.partition, position.leader_epoch)
 
     async def poll(self) -> list[Record]:
         """The records after the last ones; none if nothing came within a moment."""
@@ -95,6 +101,7 @@ class SimulatedConsumer:
                     if record.offset >= self.position:
                         records.append(record)
             self.position = max(self.position, header.next_offset)
+            self.leader_epoch = max(self.leader_epoch, header.leader_epoch)
         for record in records:
             self._record(Read(self.name, self.partition, record.offset, record.value or b""))
         return records

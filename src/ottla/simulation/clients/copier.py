@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.network import Address
+from ottla.simulation.clients.cluster_client import Position
 from ottla.simulation.clients.consumer import SimulatedConsumer
 from ottla.simulation.clients.group_coordinator import GroupCoordinator
 from ottla.simulation.clients.group_member import Progress
@@ -147,7 +148,8 @@ class Copier:
         commits = self._is_over() or not self._dice.chance(_ABORT_PROBABILITY)
         await self._write(name, source, records)
         end = records[-1].offset + 1
-        await producer.commit_offsets(self._group, {source: end})
+        position = Position(end, self._readers[source].leader_epoch)
+        await producer.commit_offsets(self._group, {source: position})
         self._record(OffsetTaken(self.name, name, source, end))
         await self._dawdle()
         await self._end(name, commits=commits)
@@ -200,8 +202,9 @@ class Copier:
     async def _resume(self, partition: TopicPartition) -> None:
         """Goes on where the group was."""
         floor = self._progress.committed.get(partition, 0)
-        while (offset := await self._group.committed(partition)) is None:
+        while (position := await self._group.committed(partition)) is None:
             await self._group.back_off()
+        offset = position.offset
         self._record(GroupResumed(self.name, self._task.group, partition, offset, floor))
         self._progress.is_told(partition, offset)
         self._readers_made += 1
@@ -212,7 +215,7 @@ class Copier:
             partition,
             name=f"{self.name}.{self._readers_made}",
         )
-        consumer.position = offset
+        consumer.go_on(position)
         self._readers[partition] = _Reader(consumer)
 
 
@@ -222,6 +225,10 @@ class _Reader:
     def __init__(self, consumer: SimulatedConsumer) -> None:
         self._consumer = consumer
         self._read: deque[Record] = deque()
+
+    @property
+    def leader_epoch(self) -> int:
+        return self._consumer.leader_epoch
 
     async def take(self) -> list[Record]:
         if not self._read:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ottla.client.errors import ChannelError
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import ClusterClient
+from ottla.simulation.clients.cluster_client import ClusterClient, Position
 from ottla.simulation.host import Host
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.offset_commit import (
@@ -85,11 +85,13 @@ class GroupCoordinator:
         await self._client.back_off()
 
     async def commit(
-        self, partition: TopicPartition, offset: int, *, member_id: str, epoch: int
+        self, partition: TopicPartition, position: Position, *, member_id: str, epoch: int
     ) -> bool:
         """Whether the coordinator has taken it."""
         committed = OffsetCommitRequestPartition(
-            partition_index=partition.partition, committed_offset=offset
+            partition_index=partition.partition,
+            committed_offset=position.offset,
+            committed_leader_epoch=position.leader_epoch,
         )
         topic = OffsetCommitRequestTopic(name=partition.topic, partitions=[committed])
         request = OffsetCommitRequest(
@@ -103,7 +105,7 @@ class GroupCoordinator:
             return False
         return self.heed(response.topics[0].partitions[0].error_code) is ErrorCode.NONE
 
-    async def committed(self, partition: TopicPartition) -> int | None:
+    async def committed(self, partition: TopicPartition) -> Position | None:
         """How far the group has come, 0 at first; None if nobody says."""
         topic = OffsetFetchRequestTopics(
             name=partition.topic, partition_indexes=[partition.partition]
@@ -118,7 +120,9 @@ class GroupCoordinator:
         if self.heed(answer.error_code) is not ErrorCode.NONE:
             return None
         found = answer.topics[0].partitions[0]
-        return None if self.heed(found.error_code) else max(found.committed_offset, 0)
+        if self.heed(found.error_code):
+            return None
+        return Position(max(found.committed_offset, 0), found.committed_leader_epoch)
 
     async def _find(self) -> None:
         request = FindCoordinatorRequest(key_type=self._key_type, coordinator_keys=[self.group])

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
+from ottla.simulation.clients.cluster_client import Position
 from ottla.simulation.clients.consumer import SimulatedConsumer
 from ottla.simulation.clients.group_coordinator import GroupCoordinator
 from ottla.simulation.history import Event, GroupCommitted, GroupOwns, GroupResumed
@@ -120,7 +121,7 @@ class GroupMember:
             partition,
             name=f"{self.name}.{self._readers_made}",
         )
-        reader.position = await self._resume(partition)
+        reader.go_on(await self._resume(partition))
         committed = reader.position
         while True:
             await reader.poll()
@@ -130,21 +131,25 @@ class GroupMember:
             epoch = self.epoch
             is_first = self._progress.begins(partition, position, epoch=epoch)
             if await self.coordinator.commit(
-                partition, position, member_id=self.member_id, epoch=epoch
+                partition,
+                Position(position, reader.leader_epoch),
+                member_id=self.member_id,
+                epoch=epoch,
             ):
                 committed = position
                 self._progress.is_taken(partition, position, epoch=epoch, is_first=is_first)
                 group = self.coordinator.group
                 self._record(GroupCommitted(self.name, group, partition, position))
 
-    async def _resume(self, partition: TopicPartition) -> int:
+    async def _resume(self, partition: TopicPartition) -> Position:
         while True:
             before = self._progress.committed.get(partition, 0)
-            offset = await self.coordinator.committed(partition)
-            if offset is not None:
+            position = await self.coordinator.committed(partition)
+            if position is not None:
+                offset = position.offset
                 floor = min(before, self._progress.floor(partition, offset))
                 group = self.coordinator.group
                 self._record(GroupResumed(self.name, group, partition, offset, floor))
                 self._progress.is_told(partition, offset)
-                return offset
+                return position
             await self.coordinator.back_off()

@@ -14,7 +14,7 @@ from typing import Any, Final
 from ottla.client.errors import ChannelError
 from ottla.model import ErrorCode, Offset, ProducerEpoch, ProducerId, TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import ClusterClient
+from ottla.simulation.clients.cluster_client import ClusterClient, Position
 from ottla.simulation.clients.group_coordinator import TRANSACTION_KEY, GroupCoordinator
 from ottla.simulation.clients.straggler import Straggler
 from ottla.simulation.history import Acknowledged, Event, ProducerFailed, Sent
@@ -123,7 +123,7 @@ class TransactionalProducer:
         self._straggler.write(partition, request, _PRODUCE_VERSIONS[self.is_v2])
 
     async def commit_offsets(
-        self, group: GroupCoordinator, offsets: Mapping[TopicPartition, int]
+        self, group: GroupCoordinator, offsets: Mapping[TopicPartition, Position]
     ) -> None:
         """Makes a group's offsets a part of the transaction."""
         if not self.is_v2 and group.group not in self._added:
@@ -237,7 +237,7 @@ class TransactionalProducer:
         return None
 
     async def _commit_offsets(
-        self, group: GroupCoordinator, offsets: Mapping[TopicPartition, int]
+        self, group: GroupCoordinator, offsets: Mapping[TopicPartition, Position]
     ) -> bool:
         request = TxnOffsetCommitRequest(
             transactional_id=self.transactional_id,
@@ -249,11 +249,13 @@ class TransactionalProducer:
                     name=name.topic,
                     partitions=[
                         TxnOffsetCommitRequestPartition(
-                            partition_index=name.partition, committed_offset=offset
+                            partition_index=name.partition,
+                            committed_offset=position.offset,
+                            committed_leader_epoch=position.leader_epoch,
                         )
                     ],
                 )
-                for name, offset in offsets.items()
+                for name, position in offsets.items()
             ],
         )
         self._offsets_request = request

@@ -71,6 +71,7 @@ class TransactionalReader(SimulatedConsumer):
                     if each.offset >= self.position
                 ]
             self.position = max(self.position, header.next_offset)
+            self.leader_epoch = max(self.leader_epoch, header.leader_epoch)
         for record in records:
             self._record(
                 TransactionalRead(
