@@ -13,6 +13,7 @@ from ottla.testing import Cluster
 from tests.conformance.clients import TIMEOUT_S
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.transactions import values
+from tests.stable_topics import wait_stable
 
 PARTITIONS = 6
 SETTINGS = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
@@ -46,6 +47,11 @@ def write(producer: Producer, topic: str, value: str) -> None:
     assert producer.flush(TIMEOUT_S) == 0
 
 
+def committed(cluster: Cluster, topic: str) -> list[str]:
+    wait_stable(cluster.bootstrap, topic, partitions=PARTITIONS)
+    return values(cluster.bootstrap, topic, partitions=PARTITIONS)
+
+
 def test_transactions_over_all_nodes_end_as_they_are_told(cluster: Cluster) -> None:
     topic = "all-nodes"
     cluster.create_topic(topic, partitions=PARTITIONS)
@@ -58,7 +64,7 @@ def test_transactions_over_all_nodes_end_as_they_are_told(cluster: Cluster) -> N
         else:
             producer.abort_transaction(TIMEOUT_S)
     expected = [f"{number:02}" for number in range(20) if number % 4 for _ in range(PARTITIONS)]
-    assert values(cluster.bootstrap, topic, partitions=PARTITIONS) == expected
+    assert committed(cluster, topic) == expected
 
 
 @pytest.mark.parametrize("commits", [True, False])
@@ -81,7 +87,7 @@ def test_transaction_outlives_its_coordinator(cluster: Cluster, commits: bool) -
     producer.commit_transaction(TIMEOUT_S)
     cluster.restart(coordinator)
     expected = [*(["before"] * PARTITIONS * commits), *(["next"] * PARTITIONS)]
-    assert values(cluster.bootstrap, topic, partitions=PARTITIONS) == expected
+    assert committed(cluster, topic) == expected
 
 
 def test_markers_find_the_next_leaders(cluster: Cluster) -> None:
@@ -96,5 +102,5 @@ def test_markers_find_the_next_leaders(cluster: Cluster) -> None:
 
     producer.commit_transaction(TIMEOUT_S)
     expected = ["before"] * PARTITIONS
-    assert values(cluster.bootstrap, topic, partitions=PARTITIONS) == expected
+    assert committed(cluster, topic) == expected
     cluster.restart(leader)

@@ -22,6 +22,7 @@ from confluent_kafka import (
 
 from ottla.testing.cluster import Cluster
 from tests.conformance.kafka.process import CLASSPATH, JAVA_OPTIONS, reason_unavailable
+from tests.stable_topics import wait_stable
 
 PARTITIONS = 3
 RECORDS = 300
@@ -65,6 +66,7 @@ def consumer(cluster: Cluster, group: str, **configs: Any) -> Consumer:
 
 def read(cluster: Cluster, topic: str, *, isolation: str = "read_committed") -> list[int]:
     """All that there is to read, in order of the numbers."""
+    wait_stable(cluster.bootstrap, topic, partitions=PARTITIONS)
     reader = consumer(
         cluster, "reader", **{"isolation.level": isolation, "enable.partition.eof": True}
     )
