@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from ottla.runtime.disk import Disk
@@ -32,12 +33,18 @@ def stored_batches(segment: Segment) -> list[StoredBatch]:
     """Every batch of a segment's file; fails if there is anything else in it."""
     data = segment.log_file.read_at(0, segment.log_file.size())
     assert len(data) == segment.size, "the file is not as long as the segment says"
+    return list(_whole_batches(data))
+
+
+# Most segments are the same when they are looked at again.
+@lru_cache(maxsize=256)
+def _whole_batches(data: bytes) -> tuple[StoredBatch, ...]:
     found = []
     for position, header in iterate_batches(data, strict=True):
         verify_crc(data, position, header)
         batch = data[position : position + header.size_in_bytes]
         found.append(StoredBatch(position, header, batch))
-    return found
+    return tuple(found)
 
 
 def all_batches(log: Log) -> list[StoredBatch]:

@@ -26,6 +26,9 @@ ORDER = (
     "tests/conformance/java_tools",
     "tests/conformance/kafka/",
     "tests/integration/cluster",
+    # Longer than what is left when both ends meet.
+    "tests/conformance/confluent/test_transactions_cluster",
+    "tests/conformance/kafka_python/test_groups",
     "tests/integration",
     "tests/conformance",
     "tests/unit",

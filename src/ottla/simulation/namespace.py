@@ -16,9 +16,12 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeAlias
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
 
 from ottla.simulation.file_content import FileContent
+
+_PATHS_REMEMBERED_MAX: Final = 4_096
 
 
 class Directory:
@@ -88,7 +91,7 @@ class Namespace:
 
     def place(self, path: str) -> Place:
         """Where that name stands or would stand; its directory has to exist."""
-        *above, name = parts(path) or [""]
+        *above, name = parts(path) or ("",)
         if not name:
             raise failure(errno.EBUSY, path)
         return Place(self.find_directory("/".join(above)), name)
@@ -163,8 +166,9 @@ class Namespace:
             yield self.place("/".join(above[:depth]))
 
 
-def parts(path: str) -> list[str]:
-    return [part for part in path.split("/") if part]
+@lru_cache(maxsize=_PATHS_REMEMBERED_MAX)
+def parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split("/") if part)
 
 
 def failure(code: int, path: str) -> OSError:
