@@ -40,7 +40,7 @@ soak: $(STAMP) ## the tests of endurance at full size: 100 kills, 10,000 connect
 copy: $(STAMP) ## 100,000 records copied in transactions while copiers and nodes are killed
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration/transactions
 
-exactly-once: $(STAMP) judge connector ## a million rows copied by Spark while driver, workers and broker are killed
+exactly-once: $(STAMP) judge connector ## a million rows copied by Spark while drivers, workers, executors and brokers are killed
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration/test_spark_sink.py tests/pipeline/test_exactly_once.py tests/pipeline/test_exactly_once_kills.py
 
 pipelines: $(STAMP) connector ## pipelines on the command line, and on a Spark cluster of three processes

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.faulty_sink import FaultyDataSource, fault_options
-from tests.spark import ROOT, spark_session
+from tests.spark import LOCAL, ROOT, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,6 +38,7 @@ class Order:
     # The query's checkpoint, its temporary files and what it says.
     home: str
     rows_per_batch: int
+    master: str = LOCAL
     # Not the rows, but how many there are so far of each key in each second.
     counts: bool = False
     # Kills the driver at the so manieth end of a transaction of this batch.
@@ -167,6 +168,6 @@ def runs(order: Order) -> Iterator[CopyingQuery]:
 
 if __name__ == "__main__":
     wanted = Order(**json.loads(sys.argv[1]))
-    session = spark_session(Path(wanted.home))
+    session = spark_session(Path(wanted.home), master=wanted.master)
     copy(session, wanted)
     session.stop()

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CONNECTOR = ROOT / ".cache" / "spark"
 CONNECTOR_VERSION = "4.2.0"
 POSTGRESQL_VERSION = "42.7.4"
+LOCAL = "local[2]"
 CONFIGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -42,7 +43,7 @@ def reason_unavailable() -> str | None:
     return None
 
 
-def spark_session(scratch: Path) -> SparkSession:
+def spark_session(scratch: Path, *, master: str = LOCAL) -> SparkSession:
     """Starts Spark in a process of its own; what it writes goes to `scratch`. `stop` it."""
     from pyspark.sql import SparkSession
 
@@ -50,7 +51,7 @@ def spark_session(scratch: Path) -> SparkSession:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # And they find what tests hand to them.
     os.environ["PYTHONPATH"] = str(ROOT)
-    builder = SparkSession.builder.master("local[2]").appName("ottla")
+    builder = SparkSession.builder.master(master).appName("ottla")
     for name, value in CONFIGS.items():
         builder = builder.config(name, value)
     jars = ",".join(str(jar) for jar in sorted((CONNECTOR / "lib").glob("*.jar")))

@@ -8,12 +8,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
 from ottla.pipeline.running.session import JAVA_OPTIONS
-from tests.spark import CONFIGS
+from tests.spark import CONFIGS, ROOT
 
 READY_TIMEOUT_S = 180.0
 STOP_TIMEOUT_S = 30.0
@@ -36,6 +36,18 @@ def spark_cluster(scratch: Path, *, workers: int) -> Iterator[str]:
         yield url
 
 
+def executors(scratch: Path) -> list[int]:
+    """The processes in which workers of that cluster run tasks, by the folders they work in."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            directory = (process / "cwd").readlink()
+            is_java = (process / "comm").read_text().strip() == "java"
+            if is_java and directory.is_relative_to(scratch) and "app-" in directory.parent.name:
+                found.append(int(process.name))
+    return sorted(found)
+
+
 class _Daemon:
     """A process with a log. It is waited for by its words."""
 
@@ -50,6 +62,8 @@ class _Daemon:
             "SPARK_DAEMON_JAVA_OPTS": _SHORT_LIVED,
             "SPARK_NO_DAEMONIZE": "1",
             "PYSPARK_PYTHON": sys.executable,
+            # Executors find what tests hand to them.
+            "PYTHONPATH": str(ROOT),
         }
         web = ["--host", "127.0.0.1", "--webui-port", "0"]
         self._log = log

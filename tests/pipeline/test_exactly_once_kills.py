@@ -1,4 +1,4 @@
-"""A streaming copy whose driver, workers and broker are killed: every row is there once.
+"""A streaming copy whose driver, workers, executors or brokers are killed: each row is in once.
 
 Only with OTTLA_SOAK=1 (`make exactly-once`): a million rows, every kind of kill at several seeded
 moments, on Ottla and on Apache Kafka as the broker. OTTLA_ROWS takes fewer.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import random  # noqa: TID251 - seeded
+import signal
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,12 +21,16 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from benchmarks.versus.servers import KafkaServer, fresh
+from tests.cluster_processes import ClusterProcesses
 from tests.conformance.clients import TIMEOUT_S
 from tests.conformance.kafka.process import reason_unavailable as no_kafka
 from tests.copying_query import CopyingQuery, Order, runs
 from tests.node_process import NodeProcess
 from tests.soak import IS_SOAK
+from tests.spark import LOCAL
 from tests.spark import reason_unavailable as no_spark
+from tests.spark_cluster import executors, spark_cluster
+from tests.stable_topics import wait_stable
 
 pytestmark = [
     pytest.mark.spark,
@@ -40,6 +46,8 @@ BATCHES = 8
 SEEDS = range(3)
 KEYS = 1_000
 KILLS = 4
+NOBODY = -1
+LOOK_SECONDS = 0.02
 
 
 @contextmanager
@@ -48,10 +56,10 @@ def ottla(tmp_path: Path) -> Iterator[NodeProcess]:
         yield node
 
 
-def prepare(bootstrap: str) -> None:
+def prepare(bootstrap: str, *, replicas: int = 1) -> None:
     """Numbered rows in the source, and an empty target."""
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
-    topics = [NewTopic(name, PARTITIONS, 1) for name in (SOURCE, TARGET)]
+    topics = [NewTopic(name, PARTITIONS, replicas) for name in (SOURCE, TARGET)]
     for created in admin.create_topics(topics).values():
         created.result()
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "log_level": 0})
@@ -86,6 +94,7 @@ def written(looking: Consumer) -> int:
 
 
 def assert_each_row_once(bootstrap: str) -> None:
+    wait_stable(bootstrap, TARGET, partitions=PARTITIONS)
     reading = consumer(bootstrap, "read_committed")
     reading.assign([TopicPartition(TARGET, index, 0) for index in range(PARTITIONS)])
     counts = bytearray(ROWS)
@@ -103,6 +112,7 @@ def assert_each_row_once(bootstrap: str) -> None:
 
 def assert_each_row_is_counted_once(bootstrap: str) -> None:
     """Counts that only grow, none of which is told twice, and that end with all rows."""
+    wait_stable(bootstrap, TARGET, partitions=PARTITIONS)
     reading = consumer(bootstrap, "read_committed")
     reading.assign([TopicPartition(TARGET, index, 0) for index in range(PARTITIONS)])
     last: dict[bytes, int] = {}
@@ -126,6 +136,7 @@ def kill_at_moments(
     kill: Callable[[CopyingQuery], object],
     *,
     counts: bool = False,
+    master: str = LOCAL,
 ) -> None:
     """Kills whenever so much more was written, until nothing is left to do."""
     dice = random.Random(seed)
@@ -134,13 +145,20 @@ def kill_at_moments(
     moments = sorted(dice.randrange(highest) for _ in range(KILLS))
     looking = consumer(bootstrap, "read_uncommitted")
     order = Order(
-        bootstrap, SOURCE, TARGET, str(home), rows_per_batch=ROWS // BATCHES, counts=counts
+        bootstrap,
+        SOURCE,
+        TARGET,
+        str(home),
+        rows_per_batch=ROWS // BATCHES,
+        master=master,
+        counts=counts,
     )
     for query in runs(order):
         while moments and not query.is_over:
             if written(looking) >= moments[0]:
                 moments.pop(0)
                 kill(query)
+            time.sleep(LOOK_SECONDS)
     looking.close()
     assert not moments, "the copy was over before everything was killed"
     if counts:
@@ -176,6 +194,38 @@ def test_the_broker_is_killed(tmp_path: Path, seed: int) -> None:
             node.start()
 
         kill_at_moments(node.bootstrap, tmp_path, seed, kill)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_executor_is_killed(tmp_path: Path, seed: int) -> None:
+    """One of the two processes of a Spark cluster in which tasks run, with their workers."""
+    dice = random.Random(seed)
+
+    def kill(_query: CopyingQuery) -> None:
+        if running := executors(tmp_path):
+            os.kill(dice.choice(running), signal.SIGKILL)
+
+    with ottla(tmp_path) as node, spark_cluster(tmp_path, workers=2) as master:
+        prepare(node.bootstrap)
+        kill_at_moments(node.bootstrap, tmp_path, seed, kill, master=master)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("topic", [TARGET, "__transaction_state"])
+def test_who_leads_of_three_is_killed(tmp_path: Path, topic: str, seed: int) -> None:
+    """A partition that is written to, or all transactions."""
+    with ClusterProcesses(tmp_path, {"transaction.state.log.num.partitions": "1"}) as cluster:
+        prepare(cluster.bootstrap, replicas=3)
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+
+        def kill(_query: CopyingQuery) -> None:
+            leader = NOBODY
+            while leader == NOBODY:
+                leader = admin.list_topics(topic, TIMEOUT_S).topics[topic].partitions[0].leader
+            cluster.nodes[leader].kill()
+            cluster.start([cluster.nodes[leader]])
+
+        kill_at_moments(cluster.bootstrap, tmp_path, seed, kill)
 
 
 @pytest.mark.java
