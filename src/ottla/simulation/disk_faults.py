@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ottla.runtime.dice import Dice
+from ottla.simulation.file_content import SECTOR_SIZE
 from ottla.simulation.namespace import parts
 
 
@@ -30,6 +31,7 @@ _SENT_BYTES_MIN = 61
 # Between looks at whether what is waited for is slow still.
 _LOOK_SECONDS = 0.5
 _END_BYTES = 7
+_MISDIRECTED_PROBABILITY = 0.5
 _ASKING = (Operation.READ, Operation.LOOKUP)
 
 
@@ -46,6 +48,19 @@ class _Failing(NamedTuple):
     error: int
 
 
+class Corruption(NamedTuple):
+    """Data that is wrong in a bit, or that of another sector of the same file.
+
+    A bit near its end, where a checksum covers it: nobody can tell that a batch's offset, which
+    Kafka's checksum leaves out, is another one. And of other sectors only what is noticed: whole
+    batches of another place would do in a log with gaps.
+    """
+
+    dice: Dice
+    probability: float
+    is_noticed: Callable[[bytes], bool]
+
+
 class DiskFaults:
     """Faults by path, each for the path itself and everything below it, until `heal`."""
 
@@ -55,7 +70,7 @@ class DiskFaults:
         self._slow: dict[str, float] = {}
         self._changes_left: int | None = None
         self._quiet = True
-        self._corrupting: tuple[Dice, float] | None = None
+        self._corruption: Corruption | None = None
         # Called when power goes, before anything is raised.
         self.on_power_lost: Callable[[], object] = lambda: None
 
@@ -105,20 +120,24 @@ class DiskFaults:
                 if operation in fault.operations and _covers(fault.path, path):
                     raise OSError(fault.error, f"{os.strerror(fault.error)} (simulated)", path)
 
-    def corrupt_sent(self, dice: Dice | None, *, probability: float = 0.0) -> None:
-        """Lets what is read in order to be sent be wrong in a bit now and then; None: no more.
+    def corrupt_sent(self, corruption: Corruption | None) -> None:
+        """Lets what is read in order to be sent be wrong now and then; None: no more."""
+        self._corruption = corruption
 
-        Near its end, where a checksum covers it: nobody can tell that a batch's offset, which
-        Kafka's checksum leaves out, is another one.
-        """
-        self._corrupting = None if dice is None else (dice, probability)
-
-    def maybe_corrupt(self, data: bytes) -> bytes:
-        if self._corrupting is None or len(data) < _SENT_BYTES_MIN:
+    def as_sent(self, data: bytes, content: bytearray, position: int) -> bytes:
+        """What comes of reading this data, which is at that position of a file's content."""
+        corruption = self._corruption
+        if corruption is None or len(data) < _SENT_BYTES_MIN:
             return data
-        dice, probability = self._corrupting
-        if not dice.chance(probability):
+        dice = corruption.dice
+        if not dice.chance(corruption.probability):
             return data
+        if dice.chance(_MISDIRECTED_PROBABILITY):
+            sector = dice.below(len(content) // SECTOR_SIZE + 1)
+            start = sector * SECTOR_SIZE + position % SECTOR_SIZE
+            other = bytes(content[start : start + len(data)])
+            is_wrong = len(other) == len(data) and corruption.is_noticed(other)
+            return other if is_wrong else data
         damaged = bytearray(data)
         damaged[-1 - dice.below(_END_BYTES)] ^= 1 << dice.below(8)
         return bytes(damaged)

@@ -1,14 +1,17 @@
-"""Bits that rot on a disk, or on their way from it."""
+"""Bits that rot on a disk, or on their way from it, and reads that go astray."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from ottla.simulation.disk_faults import Corruption
 from ottla.simulation.node import DATA_DIRECTORY, SimulatedNode
 from ottla.simulation.trouble import Trouble, start_again
-from ottla.wire.records.batch import iterate_batches
-from ottla.wire.records.header import ATTRIBUTES_AT
+from ottla.wire.errors import ProtocolError
+from ottla.wire.records.batch import crc_matches, iterate_batches
+from ottla.wire.records.header import ATTRIBUTES_AT, read_header
 
+_CORRUPT_PROBABILITY: Final = 0.5
 _SPARE_SECONDS_MAX: Final = 10.0
 
 
@@ -58,12 +61,22 @@ async def _end_out_of_sync(trouble: Trouble, node: SimulatedNode) -> bool:
 
 
 async def corrupt_reads(trouble: Trouble) -> None:
-    """What a node reads from its disk for others is sometimes not what is there."""
+    """What a node reads from its disk for others is sometimes not what is there, or from elsewhere
+    on the disk."""
     trouble.say(trouble.node.name, "sends other bits than its disk has, now and then")
-    trouble.node.disk.faults.corrupt_sent(trouble.dice, probability=0.1)
+    corruption = Corruption(trouble.dice, _CORRUPT_PROBABILITY, _begins_no_batch)
+    trouble.node.disk.faults.corrupt_sent(corruption)
     await trouble.wait()
     trouble.node.disk.faults.corrupt_sent(None)
     trouble.say(trouble.node.name, "sends what its disk has again")
+
+
+def _begins_no_batch(data: bytes) -> bool:
+    try:
+        header = read_header(data)
+        return not crc_matches(data, 0, header)
+    except ProtocolError:
+        return True
 
 
 def _log_to_rot(trouble: Trouble, node: SimulatedNode) -> str | None:

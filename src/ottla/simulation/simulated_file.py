@@ -66,7 +66,8 @@ class SimulatedFile:
         if self._disk.faults.is_slow(self._place):
             self._check_open()
             return None
-        return self._disk.faults.maybe_corrupt(self.read_at(position, length))
+        found = self.read_at(position, length)
+        return self._disk.faults.as_sent(found, self._content.volatile, position)
 
     def write_at(self, position: int, buffers: Sequence[Buffer]) -> int:
         self._begin_change(position)

@@ -9,6 +9,7 @@ import pytest
 
 from ottla.runtime.disk import Disk
 from ottla.simulation import DiskCounters, Operation, PowerLost, SeededDice, SimulatedDisk
+from ottla.simulation.disk_faults import Corruption
 
 PAGE = 4096
 SECTOR = 512
@@ -318,3 +319,34 @@ def test_operations_are_counted(disk: SimulatedDisk) -> None:
         renames=1,
         directory_syncs=1,
     )
+
+
+def sent(disk: SimulatedDisk, *, is_noticed: Callable[[bytes], bool]) -> set[bytes]:
+    """What many reads of the second of four sectors give, in order to be sent."""
+    file = disk.open("/log", create=True)
+    file.write_at(0, [b"".join(bytes([byte]) * SECTOR for byte in b"abcd")])
+    disk.faults.corrupt_sent(Corruption(SeededDice(1), 0.5, is_noticed))
+    return {bytes(file.read_cached(SECTOR, SECTOR) or b"") for _ in range(200)}
+
+
+def test_what_is_sent_may_be_wrong_in_a_bit_or_from_elsewhere(disk: SimulatedDisk) -> None:
+    found = sent(disk, is_noticed=lambda _data: True)
+    sectors = {bytes([byte]) * SECTOR for byte in b"abcd"}
+    assert sectors <= found
+    for damaged in found - sectors:
+        (differing,) = [byte for byte in damaged if byte != ord("b")]
+        assert (differing ^ ord("b")).bit_count() == 1
+    assert found - sectors
+
+
+def test_what_nobody_would_notice_is_not_sent(disk: SimulatedDisk) -> None:
+    found = sent(disk, is_noticed=lambda data: data[0] == ord("c"))
+    assert bytes([ord("c")]) * SECTOR in found
+    assert bytes([ord("a")]) * SECTOR not in found
+
+
+def test_what_is_sent_is_right_again(disk: SimulatedDisk) -> None:
+    sent(disk, is_noticed=lambda _data: True)
+    disk.faults.corrupt_sent(None)
+    file = disk.open("/log")
+    assert {file.read_cached(SECTOR, SECTOR) for _ in range(200)} == {b"b" * SECTOR}
