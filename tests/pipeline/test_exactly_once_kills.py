@@ -21,7 +21,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from benchmarks.versus.servers import KafkaServer, fresh
-from tests.cluster_processes import ClusterProcesses
+from tests.cluster_processes import ClusterProcesses, NodeOfCluster
 from tests.conformance.clients import TIMEOUT_S
 from tests.conformance.kafka.process import reason_unavailable as no_kafka
 from tests.copying_query import CopyingQuery, Order, runs
@@ -46,6 +46,8 @@ BATCHES = 8
 SEEDS = range(3)
 KEYS = 1_000
 KILLS = 4
+# Fewer than a producer keeps in its queue.
+PIECE = 20_000
 NOBODY = -1
 LOOK_SECONDS = 0.02
 
@@ -65,8 +67,8 @@ def prepare(bootstrap: str, *, replicas: int = 1) -> None:
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "log_level": 0})
     for number in range(ROWS):
         producer.produce(SOURCE, b"row %d" % number, b"%d" % (number % KEYS), number % PARTITIONS)
-        if number % 10_000 == 0:
-            producer.poll(0)
+        if number % PIECE == 0:
+            assert producer.flush(TIMEOUT_S) == 0
     assert producer.flush(TIMEOUT_S) == 0
 
 
@@ -142,7 +144,8 @@ def kill_at_moments(
     dice = random.Random(seed)
     # A batch tells of each key once, however many rows it has.
     highest = KEYS * BATCHES if counts else ROWS
-    moments = sorted(dice.randrange(highest) for _ in range(KILLS))
+    # The last one early enough for something to be left to do when it is over.
+    moments = sorted(dice.randrange(highest * 2 // 3) for _ in range(KILLS))
     looking = consumer(bootstrap, "read_uncommitted")
     order = Order(
         bootstrap,
@@ -218,12 +221,17 @@ def test_who_leads_of_three_is_killed(tmp_path: Path, topic: str, seed: int) -> 
         prepare(cluster.bootstrap, replicas=3)
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
 
+        starting: list[NodeOfCluster] = []
+
         def kill(_query: CopyingQuery) -> None:
+            while starting:
+                starting.pop().wait_ready()
             leader = NOBODY
             while leader == NOBODY:
                 leader = admin.list_topics(topic, TIMEOUT_S).topics[topic].partitions[0].leader
             cluster.nodes[leader].kill()
-            cluster.start([cluster.nodes[leader]])
+            cluster.nodes[leader].start()
+            starting.append(cluster.nodes[leader])
 
         kill_at_moments(cluster.bootstrap, tmp_path, seed, kill)
 
