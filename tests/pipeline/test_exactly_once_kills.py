@@ -50,6 +50,8 @@ KILLS = 4
 PIECE = 20_000
 NOBODY = -1
 LOOK_SECONDS = 0.02
+# Who asks a node that was killed asks another one after so long.
+LOOK_TIMEOUT_S = 0.5
 
 
 @contextmanager
@@ -91,7 +93,7 @@ def written(looking: Consumer) -> int:
     with suppress(KafkaException):
         for index in range(PARTITIONS):
             place = TopicPartition(TARGET, index)
-            total += looking.get_watermark_offsets(place, TIMEOUT_S)[1]
+            total += looking.get_watermark_offsets(place, LOOK_TIMEOUT_S)[1]
     return total
 
 
