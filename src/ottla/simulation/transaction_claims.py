@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from ottla.model import TopicPartition
 from ottla.simulation.history import Acknowledged, Healed, History, Recovered, ReplicaHas, Sent
@@ -18,7 +18,6 @@ from ottla.simulation.transaction_events import (
     DecisionsLogged,
     GroupLogHas,
     GroupOffsetAtEnd,
-    LoggedRow,
     OffsetTaken,
     ProducerInitialized,
     StableOffsetSeen,
@@ -29,17 +28,15 @@ from ottla.simulation.transaction_events import (
     TransactionEnding,
     TransactionHangs,
 )
-
-_COMMITTED: Final = "COMMIT"
-_ABORTED: Final = "ABORT"
-_OPEN: Final = "open"
-
-
-class Fate(NamedTuple):
-    """Of a record: how its transaction ended, and where the record is."""
-
-    end: str
-    offset: int
+from ottla.simulation.transaction_fates import (
+    COMMITTED,
+    Fate,
+    ends_of,
+    fates_of,
+    logs_of,
+    source_of,
+    transaction_of,
+)
 
 
 class NoAbortedRead:
@@ -49,7 +46,7 @@ class NoAbortedRead:
         fates = fates_of(history)
         for read in history.of(TransactionalRead):
             fate = fates.get(read.partition, {}).get(read.value)
-            if read.is_committed and fate is not None and fate.end != _COMMITTED:
+            if read.is_committed and fate is not None and fate.end != COMMITTED:
                 yield (
                     f"{read.who} read {read.value!r} at {read.partition} {read.offset}, which is "
                     f"{fate.end}"
@@ -92,7 +89,7 @@ class CommittedIsReadInOrder:
             expected = [
                 (row.offset, row.value)
                 for row in logs[partition]
-                if not row.marker and (not is_committed or ends[row.offset] == _COMMITTED)
+                if not row.marker and (not is_committed or ends[row.offset] == COMMITTED)
             ]
             if found != expected[: len(found)]:
                 yield f"{who}: {_first_difference(found, expected)} in {partition}"
@@ -114,11 +111,11 @@ class TransactionsAreWhole:
                 value: fates.get(partition, {}).get(value, Fate("lost", -1)).end
                 for partition, value in values
             }
-            committed = [value for value, end in ends.items() if end == _COMMITTED]
+            committed = [value for value, end in ends.items() if end == COMMITTED]
             if committed and not asked.get(name, False):
                 yield f"{name} was not to be committed, and {committed[0]!r} is"
             elif committed and len(committed) < len(ends):
-                missing = next(value for value, end in ends.items() if end != _COMMITTED)
+                missing = next(value for value, end in ends.items() if end != COMMITTED)
                 yield f"{name} is torn: {committed[0]!r} is committed, {missing!r} {ends[missing]}"
             elif told.get(name, False) and not committed:
                 yield f"{name} was committed, and {next(iter(ends.items()))} is not"
@@ -131,7 +128,7 @@ class EachInputIsCopiedOnce:
         copies: dict[tuple[int, int], list[bytes]] = defaultdict(list)
         for fates in fates_of(history).values():
             for value, fate in fates.items():
-                if fate.end == _COMMITTED:
+                if fate.end == COMMITTED:
                     copies[source_of(value)].append(value)
         for source, values in copies.items():
             if len(values) > 1:
@@ -155,7 +152,7 @@ class CopiesAreInOrder:
             ends = ends_of(rows)
             last: dict[int, int] = {}
             for row in rows:
-                if row.marker or ends[row.offset] != _COMMITTED:
+                if row.marker or ends[row.offset] != COMMITTED:
                     continue
                 source, offset = source_of(row.value)
                 if offset < last.get(source, -1):
@@ -299,7 +296,7 @@ class OffsetsAgreeWithOutput:
         ends: dict[int, int] = defaultdict(int)
         for fates in fates_of(history).values():
             for value, fate in fates.items():
-                if fate.end == _COMMITTED:
+                if fate.end == COMMITTED:
                     source, offset = source_of(value)
                     ends[source] = max(ends[source], offset + 1)
         for group in history.of(GroupOffsetAtEnd):
@@ -335,49 +332,6 @@ TRANSACTION_CLAIMS: Final = (
     OffsetsAgreeWithOutput(),
     CoordinatorsAreWhatTheirLogsSay(),
 )
-
-
-def logs_of(history: History) -> dict[TopicPartition, tuple[LoggedRow, ...]]:
-    """The agreed log of each partition."""
-    found: dict[TopicPartition, tuple[LoggedRow, ...]] = {}
-    for held in history.of(TransactionalLogHas):
-        found.setdefault(held.partition, held.rows)
-    return found
-
-
-def ends_of(rows: tuple[LoggedRow, ...]) -> dict[int, str]:
-    """By offset, how the transaction of each record ended."""
-    ends: dict[int, str] = {}
-    under_way: dict[int, list[int]] = defaultdict(list)
-    for row in rows:
-        if row.marker:
-            for offset in under_way.pop(row.producer_id, ()):
-                ends[offset] = row.marker
-        else:
-            under_way[row.producer_id].append(row.offset)
-            ends[row.offset] = _OPEN
-    return ends
-
-
-def fates_of(history: History) -> dict[TopicPartition, dict[bytes, Fate]]:
-    """By partition and value."""
-    found: dict[TopicPartition, dict[bytes, Fate]] = {}
-    for partition, rows in logs_of(history).items():
-        ends = ends_of(rows)
-        found[partition] = {
-            row.value: Fate(ends[row.offset], row.offset) for row in rows if not row.marker
-        }
-    return found
-
-
-def transaction_of(value: bytes) -> str:
-    return value.partition(b"|")[0].decode()
-
-
-def source_of(value: bytes) -> tuple[int, int]:
-    """The partition and offset that a value is a copy of."""
-    partition, _, offset = value.partition(b"|")[2].partition(b":")
-    return int(partition), int(offset)
 
 
 def _values_by_transaction(history: History) -> dict[str, list[tuple[TopicPartition, bytes]]]:
