@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ottla.broker.active_controller import ActiveController
 from ottla.broker.broker_peers import BrokerPeers
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+# Between two words about a disk that is full.
+_QUIET_SECONDS: Final = 30.0
+
 
 class Broker:
     """Made by the node, which also feeds it the cluster's metadata. Owned by the node's loop."""
@@ -77,6 +80,7 @@ class Broker:
         self.controller = controller
         self.metadata = service.controller.quorum.metadata
         self.clock = clock
+        self._quiet_until = 0.0
         self.dice = dice
         self.tasks = tasks
         self.metrics = metrics or Metrics()
@@ -160,6 +164,10 @@ class Broker:
                 if each.log is not None and each.log.directory.startswith(f"{path}/"):
                     self.replication.forget(each)
                     each.go_offline()
+        elif self.clock.monotonic() >= self._quiet_until:
+            # Clients try again without a word: somebody has to hear of it, and not of each.
+            self._quiet_until = self.clock.monotonic() + _QUIET_SECONDS
+            _log.warning("%s", told.message)
         return told
 
     def when_warm(self, cold: list[FileSlice], response: FetchResponse) -> Pending:
