@@ -7,12 +7,9 @@ seldom meet, and name the faults that seek it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import copy
 from itertools import count
 from typing import Any
-from unittest.mock import patch
 
 from ottla.broker import registration
 from ottla.client.peer import ReconnectBackoff
@@ -27,11 +24,27 @@ from ottla.replication.fetcher import Fetcher
 from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 from ottla.replication.readable_partition import ReadablePartition
+from ottla.simulation.claims import (
+    AvailableAgainAfterHealing,
+    EachRecordOnceAtOneOffset,
+    IdempotentProducersNeverDuplicate,
+    ImagesAgree,
+    InSyncReplicasHaveWhatIsCommitted,
+    MonotonicHighWatermark,
+    NoAcknowledgedWriteLost,
+    NothingFailsUnexplained,
+    OneVotePerEpoch,
+    OnlyWhatWasSentIsThere,
+    ReadsArePrefix,
+    SingleLeaderPerEpoch,
+)
+from ottla.storage import follower_batches
 from ottla.storage.producer_state import ProducerState
 from ottla.storage.segment import Segment
 from tests.offset_mutants import OFFSET_MUTANTS
-from tests.planting import Mutant, around, become_leader, replacing
+from tests.planting import Mutant, around, become_leader, replacing, skipping_truncation
 from tests.transaction_mutants import TRANSACTION_MUTANTS
+from tests.transactional_log_mutants import TRANSACTIONAL_LOG_MUTANTS
 
 # ---- replication
 
@@ -62,6 +75,13 @@ def _skip_ahead(self: Any, offset: int, **how: Any) -> Any:
     return _READ(self, offset, **how)
 
 
+def _stumbles(self: Any, offset: int, **how: Any) -> Any:
+    """Some reads end in an error that nobody has thought of."""
+    if offset % 40 == 39:
+        raise LookupError(offset)
+    return _READ(self, offset, **how)
+
+
 _READ = ReadablePartition.read
 
 
@@ -88,13 +108,6 @@ def _forget_producers(partition: Partition) -> None:
 
 
 def _never_stops_leading(_partition: Partition) -> None: ...
-
-
-@contextmanager
-def _no_truncation() -> Iterator[None]:
-    """A follower whose log has gone another way appends to it nevertheless."""
-    with patch.object(ReadablePartition, "divergence", lambda _self, _asked: None):
-        yield
 
 
 async def _fetch_once(self: Any) -> None:
@@ -168,34 +181,40 @@ _MUTANTS = (
         "forgets its vote",
         around(quorum, "read_quorum_state", _forgets_vote),
         11,
+        OneVotePerEpoch,
         seeks=("contest_election",),
     ),
     Mutant(
         "joins the ISR behind the high watermark",
         replacing(Leadership, "can_join", _joins_anyhow),
         2,
+        InSyncReplicasHaveWhatIsCommitted,
     ),
     Mutant(
         "ignores leader epochs",
         replacing(ReadablePartition, "check_leader_epoch", lambda _self, _requested: None),
         5,
+        InSyncReplicasHaveWhatIsCommitted,
         seeks=("flip_leaders",),
     ),
     Mutant(
         "goes on following a deposed leader",
         replacing(Partition, "become_follower", _follows_on),
         1,
+        EachRecordOnceAtOneOffset,
     ),
     Mutant(
         "accepts a stale leader's fetch",
         replacing(Partition, "read_for_follower", _reads_for_any_epoch),
         5,
+        InSyncReplicasHaveWhatIsCommitted,
         seeks=("flip_leaders",),
     ),
     Mutant(
         "takes the page cache for the device",
         replacing(Segment, "rewrite_log", lambda _self, _start: None),
         1,
+        AvailableAgainAfterHealing,
         seeks=("failing_disk", "lose_power_all"),
         is_durable=True,
     ),
@@ -203,61 +222,109 @@ _MUTANTS = (
         "acknowledges before replication",
         replacing(Partition, "is_acknowledged", lambda _self, _offset: True),
         1,
+        InSyncReplicasHaveWhatIsCommitted,
     ),
-    Mutant("serves past the high watermark", replacing(ReadablePartition, "read", _read_all), 3),
-    Mutant("skips truncation", _no_truncation, 3),
+    Mutant(
+        "serves past the high watermark",
+        replacing(ReadablePartition, "read", _read_all),
+        3,
+        ReadsArePrefix,
+    ),
+    Mutant(
+        "stumbles over a read",
+        replacing(ReadablePartition, "read", _stumbles),
+        1,
+        NothingFailsUnexplained,
+    ),
+    Mutant(
+        "trusts what it fetches",
+        replacing(follower_batches, "verify_crc", lambda *_: None),
+        1,
+        OnlyWhatWasSentIsThere,
+        seeks=("corrupt_reads",),
+    ),
+    Mutant("skips truncation", skipping_truncation, 17, NoAcknowledgedWriteLost),
     Mutant(
         "votes twice in an epoch",
         replacing(voting, "_can_vote", _votes_again),
         1,
+        SingleLeaderPerEpoch,
         seeks=("contest_election",),
     ),
     Mutant(
         "forgets producers on failover",
         around(Partition, "become_leader", become_leader(_forget_producers)),
-        2,
+        7,
+        IdempotentProducersNeverDuplicate,
     ),
-    Mutant("loses an fsync", replacing(Segment, "sync", lambda _self: None), 7),
+    Mutant(
+        "loses an fsync",
+        replacing(Segment, "sync", lambda _self: None),
+        7,
+        AvailableAgainAfterHealing,
+    ),
     Mutant(
         "commits metadata without a majority",
         replacing(Progress, "maybe_advance_high_watermark", _commits_alone),
-        13,
+        24,
+        ImagesAgree,
     ),
     Mutant(
         "counts no follower",
         replacing(Leadership, "replicated_up_to", lambda _self, leader_end: leader_end),
         1,
+        InSyncReplicasHaveWhatIsCommitted,
     ),
     Mutant(
         "knows no duplicates",
-        replacing(ProducerState, "check_client_batch", lambda _self, _batch: None),
+        replacing(ProducerState, "check_client_batch", lambda *_: None),
         1,
+        IdempotentProducersNeverDuplicate,
     ),
     Mutant(
         "elects leaders out of sync",
         replacing(EffectiveTopicConfig, "unclean_leader_election_enable", True),
         100,
+        NoAcknowledgedWriteLost,
     ),
-    Mutant("tells a wrong high watermark", replacing(ReadablePartition, "read", _tell_end), 1),
-    Mutant("skips records", replacing(ReadablePartition, "read", _skip_ahead), 2),
-    Mutant("forgets metadata", around(Replay, "take", _drops_records), 1),
-    Mutant("never stops leading", replacing(Partition, "_stop_leading", _never_stops_leading), 1),
-    Mutant("fetches until the first error", replacing(Fetcher, "run", _fetch_once), 1),
+    Mutant(
+        "tells a wrong high watermark",
+        replacing(ReadablePartition, "read", _tell_end),
+        1,
+        MonotonicHighWatermark,
+    ),
+    Mutant("skips records", replacing(ReadablePartition, "read", _skip_ahead), 2, ReadsArePrefix),
+    Mutant("forgets metadata", around(Replay, "take", _drops_records), 2, ImagesAgree),
+    Mutant(
+        "never stops leading",
+        replacing(Partition, "_stop_leading", _never_stops_leading),
+        1,
+        SingleLeaderPerEpoch,
+    ),
+    Mutant(
+        "fetches until the first error",
+        replacing(Fetcher, "run", _fetch_once),
+        1,
+        AvailableAgainAfterHealing,
+    ),
     Mutant(
         "never connects again",
         replacing(ReconnectBackoff, "after", lambda _self, failures, _dice: failures * 1e6),
         2,
+        AvailableAgainAfterHealing,
     ),
     Mutant(
         "sends no heartbeats",
         replacing(registration.Registration, "keep_alive", _beats_no_more),
         1,
+        AvailableAgainAfterHealing,
     ),
     Mutant(
         "takes every log for its own",
         replacing(serving, "find_obstacle", lambda _log, _position: None),
         7,
+        EachRecordOnceAtOneOffset,
     ),
 )
 
-MUTANTS = (*_MUTANTS, *TRANSACTION_MUTANTS, *OFFSET_MUTANTS)
+MUTANTS = (*_MUTANTS, *TRANSACTION_MUTANTS, *TRANSACTIONAL_LOG_MUTANTS, *OFFSET_MUTANTS)

@@ -1,4 +1,4 @@
-"""Bugs in the offsets of groups, within transactions and outside, planted one at a time."""
+"""Bugs in groups and their offsets, within transactions and outside, planted one at a time."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from ottla.coordinator.groups.assignors import ASSIGNORS, Assignor
 from ottla.coordinator.groups.classic.group import ClassicGroup
+from ottla.coordinator.groups.consumer import advancing
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
+from ottla.coordinator.groups.consumer.reconciliation import reconcile
 from ottla.coordinator.offsets.fetching import OffsetFetch
 from ottla.coordinator.offsets.offsets import Offsets
 from ottla.coordinator.runtime.shard import Shard
 from ottla.model import TopicPartition
+from ottla.simulation.group_claims import EverythingIsConsumed, NoCommitLost, OneOwnerPerEpoch
+from ottla.simulation.transaction_claims import (
+    EachInputIsCopiedOnce,
+    NoOffsetOfATransactionLost,
+    OffsetsAgreeWithOutput,
+)
 from tests.planting import Mutant, answers_early, around, copying
 
 # ---- offsets in transactions
@@ -23,6 +32,15 @@ def _puts_at_once(original: Any) -> Any:
 
     def put(self: Any, group: str, name: TopicPartition, committed: Any, **_: Any) -> None:
         original(self, group, name, committed)
+
+    return put
+
+
+def _puts_one_more(original: Any) -> Any:
+    """An offset is taken for that of the last record which was read."""
+
+    def put(self: Any, group: str, name: TopicPartition, committed: Any, **named: Any) -> None:
+        original(self, group, name, committed._replace(offset=committed.offset + 1), **named)
 
     return put
 
@@ -69,26 +87,82 @@ def _takes_any_commit() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _assigns_twice() -> Iterator[None]:
+    """Everybody is given one partition, whether somebody else has it or not."""
+
+    def gives(assign: Assignor) -> Assignor:
+        def assign_twice(members: Any, partition_counts: Any) -> Any:
+            given = assign(members, partition_counts)
+            shared = frozenset(sorted(frozenset().union(*given.values()))[:1])
+            return {member_id: mine | shared for member_id, mine in given.items()}
+
+        return assign_twice
+
+    def reconcile_anyhow(member: Any, **named: Any) -> Any:
+        return reconcile(member, **named | {"is_free": lambda _partition: True})
+
+    with (
+        patch.dict(ASSIGNORS, {name: gives(assign) for name, assign in ASSIGNORS.items()}),
+        patch.object(advancing, "reconcile", reconcile_anyhow),
+    ):
+        yield
+
+
 OFFSET_MUTANTS = (
     copying(
         "tells of a transaction's offsets before they are committed",
         around(Shard, "submit", _answers_offsets_early),
         1,
+        NoOffsetOfATransactionLost,
         seeks=("end_ahead",),
     ),
-    copying("commits offsets outside", around(Offsets, "put", _puts_at_once), 1),
-    copying("commits offsets anyhow", around(Offsets, "end_transaction", _commits_aborted), 1),
+    copying(
+        "commits offsets outside", around(Offsets, "put", _puts_at_once), 1, EachInputIsCopiedOnce
+    ),
+    copying(
+        "commits offsets anyhow",
+        around(Offsets, "end_transaction", _commits_aborted),
+        1,
+        EachInputIsCopiedOnce,
+    ),
     copying(
         "tells offsets that are not stable",
         around(OffsetFetch, "__init__", _tells_unstable),
         2,
+        NoCommitLost,
         # So that markers come late.
         seeks=("slow_link", "cut_one_way"),
+    ),
+    copying(
+        "adds one to a transaction's offsets",
+        around(Offsets, "put", _puts_one_more),
+        1,
+        OffsetsAgreeWithOutput,
+    ),
+    Mutant(
+        "adds one to what a group commits",
+        around(Offsets, "put", _puts_one_more),
+        1,
+        EverythingIsConsumed,
+        seeks=("pause_member", "kill"),
+        seconds_max=9,
+        members=3,
+        classic_members=3,
+    ),
+    Mutant(
+        "assigns a partition twice",
+        _assigns_twice,
+        1,
+        OneOwnerPerEpoch,
+        seeks=("pause_member",),
+        members=3,
     ),
     Mutant(
         "takes the commit of a fenced member",
         _takes_any_commit,
         16,
+        NoCommitLost,
         seeks=("pause_member", "pause"),
         seconds_max=9,
         members=3,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
@@ -11,6 +11,8 @@ from unittest.mock import patch
 from ottla.coordinator.runtime.shard import Shard
 from ottla.model import ErrorCode
 from ottla.replication.partition import Partition
+from ottla.replication.readable_partition import ReadablePartition
+from ottla.simulation.claims import Claim
 from ottla.simulation.dice import SeededDice
 from ottla.simulation.fault_plan import Plan, PlannedFault, plan_of
 
@@ -32,6 +34,8 @@ class Mutant:
     name: str
     plant: Callable[[], AbstractContextManager[Any]]
     first_seed: int
+    # Others may notice as well; this claim is there for bugs of its kind.
+    found_by: type[Claim]
     seeks: tuple[str, ...] = ()
     is_durable: bool = False
     # Of a fault; whoever is away for 9 s is taken for gone.
@@ -74,12 +78,13 @@ def copying(
     name: str,
     plant: Callable[[], AbstractContextManager[Any]],
     first_seed: int,
+    found_by: type[Claim],
     *,
     seeks: tuple[str, ...] = _FAULTS_OF_COORDINATORS,
     **more: Any,
 ) -> Mutant:
     """For a world in which everything is copied in transactions."""
-    return Mutant(name, plant, first_seed, seeks=seeks, copiers=2, pace=3.0, **more)
+    return Mutant(name, plant, first_seed, found_by, seeks=seeks, copiers=2, pace=3.0, **more)
 
 
 def replacing(owner: Any, name: str, new: Any) -> Callable[[], AbstractContextManager[Any]]:
@@ -89,6 +94,13 @@ def replacing(owner: Any, name: str, new: Any) -> Callable[[], AbstractContextMa
 def around(owner: Any, name: str, make: Callable[[Any], Any]) -> Callable[[], Any]:
     """Replaces a function by one made of it."""
     return lambda: patch.object(owner, name, make(getattr(owner, name)))
+
+
+@contextmanager
+def skipping_truncation() -> Iterator[None]:
+    """A follower whose log has gone another way appends to it nevertheless."""
+    with patch.object(ReadablePartition, "divergence", lambda _self, _asked: None):
+        yield
 
 
 def become_leader(change: Callable[[Partition], None]) -> Callable[[Any], Any]:

@@ -1,4 +1,4 @@
-"""Bugs in transactions and in groups' offsets, planted one at a time.
+"""Bugs in the coordination of transactions, planted one at a time.
 
 Each is an anomaly that was found in a system like this one, or a rule of the protocol left out.
 """
@@ -10,11 +10,6 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from ottla.broker.transaction_verification import (
-    NOTHING_TO_VERIFY,
-    Supported,
-    TransactionVerification,
-)
 from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.transactions import (
     adding,
@@ -29,49 +24,25 @@ from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.coordinator.transactions.decisions import Decisions
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.coordinator.transactions.transaction import Transaction
-from ottla.replication.partition import Partition
+from ottla.simulation.transaction_claims import (
+    CoordinatorsAreWhatTheirLogsSay,
+    EachInputIsCopiedOnce,
+    EpochsAreNeverReused,
+    EveryTransactionEnds,
+    FencedProducersWriteNothing,
+    MarkersFollowDecisions,
+    TransactionsAreWhole,
+)
 from ottla.storage import producer_state
 from ottla.storage.producer_state import ProducerState
-from ottla.storage.readable_log import ReadableLog
-from ottla.storage.transaction_index import TransactionIndex
-from tests.planting import answers_early, around, become_leader, copying, replacing
+from tests.planting import (
+    answers_early,
+    around,
+    copying,
+    replacing,
+)
 
 _SEPARATIONS = ("part",)
-
-
-# ---- late requests
-
-
-@contextmanager
-def _skips_verification() -> Iterator[None]:
-    """Nobody asks whether a batch of the older protocol is in a transaction."""
-    verify = TransactionVerification.verify
-
-    def skip(self: Any, producer: Any, batches: Any, supported: Supported, told: Any) -> None:
-        if supported is Supported.ADDING:
-            verify(self, producer, batches, supported, told)
-        else:
-            told(NOTHING_TO_VERIFY)
-
-    with (
-        patch.object(TransactionVerification, "verify", skip),
-        patch.object(ProducerState, "_check_verified", lambda *_: None),
-    ):
-        yield
-
-
-def _adds_unseen(original: Any) -> Any:
-    """A leader appends what it has asked about, whatever the answer is."""
-
-    def verify(self: Any, producer: Any, batches: Any, supported: Any, told: Any) -> None:
-        original(
-            self, producer, batches, supported, lambda answer: told(answer._replace(errors={}))
-        )
-
-    return verify
-
-
-# ---- the coordinator
 
 
 def _drops_marker(transaction: Transaction) -> Any:
@@ -227,74 +198,31 @@ def _starts_over(change: Any) -> Any:
     return changed
 
 
-# ---- the partitions
-
-
-def _takes_any_marker(self: Any, batch: Any, **_: Any) -> None:
-    """A marker that comes late ends whatever is open."""
-
-
-def _forgets_open(partition: Partition) -> None:
-    """A new leader does not know which transactions are open."""
-    if partition.log is not None:
-        partition.log.producers.state._transactions.clear()
-
-
-def _loads_no_open(original: Any) -> Any:
-    """What was open when a snapshot was written is not open when it is read."""
-
-    def load(self: Any, entries: Any, *, now_ms: int) -> None:
-        kept = list(entries)
-        for entry in kept:
-            entry.current_txn_first_offset = None
-        original(self, kept, now_ms=now_ms)
-
-    return load
-
-
-def _marks_some_aborted(original: Any) -> Any:
-    """Readers are told to skip some of what was committed."""
-
-    def update_marker(
-        self: Any, batch: Any, *, base_offset: int, is_abort: bool, **named: Any
-    ) -> Any:
-        is_abort = is_abort or base_offset % 3 == 0
-        return original(self, batch, base_offset=base_offset, is_abort=is_abort, **named)
-
-    return update_marker
-
-
 TRANSACTION_MUTANTS = (
-    copying("skips verification", _skips_verification, 1),
     copying(
-        "appends what the coordinator refused",
-        around(TransactionVerification, "verify", _adds_unseen),
-        1,
+        "loses a marker", replacing(decisions, "markers_of", _drops_marker), 1, EveryTransactionEnds
     ),
-    copying(
-        "a verification outlives its transaction",
-        replacing(ProducerState, "_forget_verification", lambda _self, _marker: None),
-        6,
-        seeks=("answer_late",),
-        seconds_min=1,
-    ),
-    copying("loses a marker", replacing(decisions, "markers_of", _drops_marker), 1),
     copying(
         "loses markers on failover",
         replacing(Decisions, "resume", lambda _self, _transaction: None),
         4,
+        EveryTransactionEnds,
     ),
     copying(
         "forgets open transactions on failover",
         replacing(TransactionCoordinator, "loaded", _forgets_ongoing),
         2,
+        EveryTransactionEnds,
         seeks=("kill", "stop", "elect"),
     ),
-    copying("tears a transaction", replacing(decisions, "markers_of", _tears), 1),
+    copying(
+        "tears a transaction", replacing(decisions, "markers_of", _tears), 1, MarkersFollowDecisions
+    ),
     copying(
         "tells of an end before it is committed",
         around(Shard, "_when_committed", _only_of("__transaction_state", answers_early)),
         10,
+        TransactionsAreWhole,
         seeks=_SEPARATIONS,
         seconds_min=11,
         seconds_max=14,
@@ -303,20 +231,35 @@ TRANSACTION_MUTANTS = (
         "writes markers before the decision is committed",
         around(Decisions, "decided", _marks_early),
         4,
+        EachInputIsCopiedOnce,
         seeks=("end_ahead",),
     ),
-    copying("aborts without fencing", replacing(decisions, "fence", _fences_nobody), 2),
-    copying("raises no epoch", replacing(coordinator, "decide", _keeps_epoch), 1),
-    copying("reuses an epoch", replacing(coordinator, "initialize", _reuses_epoch), 1),
+    copying(
+        "aborts without fencing",
+        replacing(decisions, "fence", _fences_nobody),
+        2,
+        TransactionsAreWhole,
+    ),
+    copying(
+        "raises no epoch", replacing(coordinator, "decide", _keeps_epoch), 1, TransactionsAreWhole
+    ),
+    copying(
+        "reuses an epoch",
+        replacing(coordinator, "initialize", _reuses_epoch),
+        1,
+        EpochsAreNeverReused,
+    ),
     copying(
         "forgets fencing on failover",
         around(TransactionCoordinator, "loaded", _loads(_forgets_fencing)),
         4,
+        CoordinatorsAreWhatTheirLogsSay,
     ),
     copying(
         "forgets epochs on failover",
         around(TransactionCoordinator, "loaded", _loads(_forgets_epochs)),
         3,
+        EpochsAreNeverReused,
     ),
     copying(
         "starts epochs over",
@@ -326,48 +269,13 @@ TRANSACTION_MUTANTS = (
             (decisions, "fence", _starts_over(ending.fence)),
         ),
         5,
+        EpochsAreNeverReused,
     ),
-    copying("lets zombies in", _lets_zombies_in, 1),
+    copying("lets zombies in", _lets_zombies_in, 1, FencedProducersWriteNothing),
     copying(
         "a late end ends a later transaction",
         replacing(ending, "_require_producer", _ends_any),
         1,
-    ),
-    copying(
-        "takes late markers",
-        replacing(ProducerState, "check_marker", _takes_any_marker),
-        1,
-    ),
-    copying(
-        "shows what was aborted",
-        replacing(ReadableLog, "aborted_transactions", lambda _self, *_, **__: []),
-        1,
-    ),
-    copying(
-        "shows what is not decided",
-        replacing(ReadableLog, "last_stable_offset", property(lambda self: self.high_watermark)),
-        1,
-    ),
-    copying(
-        "hides what was committed",
-        around(ProducerState, "update_marker", _marks_some_aborted),
-        1,
-    ),
-    copying(
-        "a new leader forgets open transactions",
-        around(Partition, "become_leader", become_leader(_forgets_open)),
-        2,
-    ),
-    copying(
-        "a snapshot forgets open transactions",
-        around(ProducerState, "load", _loads_no_open),
-        1,
-        seeks=("kill_all",),
-        compacts=True,
-    ),
-    copying(
-        "loses the index of aborted transactions",
-        replacing(TransactionIndex, "append", lambda _self, _transaction: None),
-        1,
+        FencedProducersWriteNothing,
     ),
 )

@@ -1,7 +1,9 @@
-"""Every planted bug is found, within as many seeds as is said here."""
+"""Every planted bug is found by the claim that is there for it, within as many seeds as is said
+here; and every claim finds one."""
 
 import pytest
 
+from ottla.simulation.claims import CLAIMS
 from ottla.simulation.seeded_run import run_plan
 from ottla.simulation.transaction_events import ProducerInitialized
 from tests.mutants import MUTANTS
@@ -31,9 +33,13 @@ def test_a_planted_bug_is_found(mutant: Mutant) -> None:
     for seed in range(mutant.first_seed, mutant.first_seed + SEEDS_MAX):
         with mutant.plant():
             outcome = run_plan(mutant.plan(seed))
-        if not outcome.is_clean:
+        if mutant.found_by.__name__ in {each.claim for each in outcome.violations}:
             return
-    pytest.fail(f"{mutant.name}: nobody noticed in {SEEDS_MAX} seeds")
+    pytest.fail(f"{mutant.name}: not found by {mutant.found_by.__name__} in {SEEDS_MAX} seeds")
+
+
+def test_there_is_a_bug_for_every_claim() -> None:
+    assert {each.found_by for each in MUTANTS} == {type(each) for each in CLAIMS}
 
 
 @pytest.mark.skipif(not IS_SOAK, reason="all mutants take longer, and so does what is beside them")

@@ -6,7 +6,7 @@ Only facts that other nodes can contradict: who leads, and what was committed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
@@ -24,7 +24,9 @@ from ottla.simulation.history import (
     VoteSeen,
 )
 from ottla.simulation.node import SimulatedNode
+from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import iterate_batches
+from ottla.wire.records.header import BatchHeader
 from ottla.wire.records.record import iterate_records
 
 _PARTITIONS_EVERY_SECONDS: Final = 0.02
@@ -125,7 +127,8 @@ class Observer:
 
 
 def _records(log: Any) -> tuple[tuple[int, int, bytes], ...]:
-    found, offset = [], log.log_start_offset
+    found: list[tuple[int, int, bytes]] = []
+    offset = log.log_start_offset
     while offset < log.log_end_offset:
         piece = log.read(
             offset, bytes_max=_READ_BYTES, upper_offset=log.log_end_offset, min_one_batch=True
@@ -135,12 +138,20 @@ def _records(log: Any) -> tuple[tuple[int, int, bytes], ...]:
         buffer = memoryview(piece.read())
         for position, header in iterate_batches(buffer):
             if not header.is_control:
-                found += [
-                    (record.offset, header.leader_epoch, record.value or b"")
-                    for record in iterate_records(buffer, position)
-                ]
+                found += _values(buffer, position, header)
             offset = header.next_offset
     return tuple(found)
+
+
+def _values(
+    buffer: memoryview, position: int, header: BatchHeader
+) -> Iterator[tuple[int, int, bytes]]:
+    """Of a batch that is damaged, something that nobody has sent."""
+    try:
+        for record in iterate_records(buffer, position):
+            yield record.offset, header.leader_epoch, record.value or b""
+    except ProtocolError as error:
+        yield header.base_offset, header.leader_epoch, str(error).encode()
 
 
 def image_digest(image: MetadataImage) -> str:
