@@ -278,7 +278,7 @@ _MUTANTS = (
     Mutant(
         "knows no duplicates",
         replacing(ProducerState, "check_client_batch", lambda *_: None),
-        1,
+        9,
         IdempotentProducersNeverDuplicate,
     ),
     Mutant(
