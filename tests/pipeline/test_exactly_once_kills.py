@@ -1,4 +1,5 @@
-"""A streaming copy whose driver, workers, executors or brokers are killed: each row is in once.
+"""A streaming copy, or counts of a stream, whose driver, workers, executors or brokers are killed:
+each row is in once.
 
 Only with OTTLA_SOAK=1 (`make exactly-once`): a million rows, every kind of kill at several seeded
 moments, on Ottla and on Apache Kafka as the broker. OTTLA_ROWS takes fewer.
@@ -49,6 +50,7 @@ KILLS = 4
 # Fewer than a producer keeps in its queue.
 PIECE = 20_000
 NOBODY = -1
+COUNTS = pytest.mark.parametrize("counts", [False, True], ids=["copy", "counts"])
 LOOK_SECONDS = 0.02
 # Who asks a node that was killed asks another one after so long.
 LOOK_TIMEOUT_S = 0.5
@@ -174,23 +176,17 @@ def kill_at_moments(
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@COUNTS
 @pytest.mark.parametrize("kind", ["driver", "worker"])
-def test_spark_is_killed(tmp_path: Path, kind: str, seed: int) -> None:
+def test_spark_is_killed(tmp_path: Path, kind: str, counts: bool, seed: int) -> None:
     with ottla(tmp_path) as node:
         prepare(node.bootstrap)
-        kill_at_moments(node.bootstrap, tmp_path, seed, KILL[kind])
+        kill_at_moments(node.bootstrap, tmp_path, seed, KILL[kind], counts=counts)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("kind", ["driver", "worker"])
-def test_spark_is_killed_while_it_aggregates(tmp_path: Path, kind: str, seed: int) -> None:
-    with ottla(tmp_path) as node:
-        prepare(node.bootstrap)
-        kill_at_moments(node.bootstrap, tmp_path, seed, KILL[kind], counts=True)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_broker_is_killed(tmp_path: Path, seed: int) -> None:
+@COUNTS
+def test_the_broker_is_killed(tmp_path: Path, counts: bool, seed: int) -> None:
     """It leads all partitions and coordinates all transactions."""
     with ottla(tmp_path) as node:
         prepare(node.bootstrap)
@@ -199,11 +195,12 @@ def test_the_broker_is_killed(tmp_path: Path, seed: int) -> None:
             node.kill()
             node.start()
 
-        kill_at_moments(node.bootstrap, tmp_path, seed, kill)
+        kill_at_moments(node.bootstrap, tmp_path, seed, kill, counts=counts)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_an_executor_is_killed(tmp_path: Path, seed: int) -> None:
+@COUNTS
+def test_an_executor_is_killed(tmp_path: Path, counts: bool, seed: int) -> None:
     """One of the two processes of a Spark cluster in which tasks run, with their workers."""
     dice = random.Random(seed)
 
@@ -213,12 +210,13 @@ def test_an_executor_is_killed(tmp_path: Path, seed: int) -> None:
 
     with ottla(tmp_path) as node, spark_cluster(tmp_path, workers=2) as master:
         prepare(node.bootstrap)
-        kill_at_moments(node.bootstrap, tmp_path, seed, kill, master=master)
+        kill_at_moments(node.bootstrap, tmp_path, seed, kill, counts=counts, master=master)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@COUNTS
 @pytest.mark.parametrize("topic", [TARGET, "__transaction_state"])
-def test_who_leads_of_three_is_killed(tmp_path: Path, topic: str, seed: int) -> None:
+def test_who_leads_of_three_is_killed(tmp_path: Path, topic: str, counts: bool, seed: int) -> None:
     """A partition that is written to, or all transactions."""
     with ClusterProcesses(tmp_path, {"transaction.state.log.num.partitions": "1"}) as cluster:
         prepare(cluster.bootstrap, replicas=3)
@@ -237,18 +235,19 @@ def test_who_leads_of_three_is_killed(tmp_path: Path, topic: str, seed: int) -> 
             starting.append(cluster.nodes[leader])
 
         # Others go on at once, and have to be at work still when the last one is killed.
-        kill_at_moments(cluster.bootstrap, tmp_path, seed, kill, batches=4 * BATCHES)
+        kill_at_moments(cluster.bootstrap, tmp_path, seed, kill, counts=counts, batches=4 * BATCHES)
 
 
 @pytest.mark.java
 @pytest.mark.skipif(bool(no_kafka()), reason="needs Apache Kafka's jars")
 @pytest.mark.parametrize("seed", SEEDS)
+@COUNTS
 @pytest.mark.parametrize("kind", ["driver", "worker"])
-def test_the_same_with_apache_kafka_as_the_broker(kind: str, seed: int) -> None:
+def test_the_same_with_apache_kafka_as_the_broker(kind: str, counts: bool, seed: int) -> None:
     with fresh(KafkaServer) as broker, tempfile.TemporaryDirectory() as home:
         broker.start()
         prepare(broker.address)
-        kill_at_moments(broker.address, Path(home), seed, KILL[kind])
+        kill_at_moments(broker.address, Path(home), seed, KILL[kind], counts=counts)
 
 
 KILL: dict[str, Callable[[CopyingQuery], object]] = {

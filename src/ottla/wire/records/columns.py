@@ -52,7 +52,7 @@ _ONE_BYTE_VALUES = np.array([(byte >> 1) ^ -(byte & 1) for byte in range(256)], 
 # Fewer records than this are not worth a round of numpy calls.
 _ROUND_RECORDS_MIN = 32
 # After so many it is asked whether records have come to be of one size, as so many last ones are.
-_WALK_RECORDS = 64
+_WALK_RECORDS = 16
 _ALIKE_RECORDS = 8
 
 
@@ -63,6 +63,9 @@ class BinaryColumn:
     validity: Bytes | None
     offsets: Int32s
     data: memoryview
+
+
+_NO_VALUES = BinaryColumn(None, np.zeros(1, np.int32), memoryview(b""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +351,8 @@ def _read_headers(
     _refuse((counts < 0) | (2 * counts > ends - positions), "claims headers that it does not hold")
     _refuse((counts == 0) & (positions != ends), "does not end where its length says")
     offsets = _to_offsets(counts)
+    if not offsets[-1]:
+        return HeadersColumn(offsets, _NO_VALUES, _NO_VALUES)
     keys, values = _Slices.make(int(offsets[-1])), _Slices.make(int(offsets[-1]))
     records = np.flatnonzero(counts)
     slots, left = offsets[records], counts[records]
