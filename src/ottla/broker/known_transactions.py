@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ottla.broker.handling import RequestContext
+from ottla.broker.produced_partition import produced_partition
 from ottla.broker.transaction_verification import (
     NOTHING_TO_VERIFY,
     Supported,
@@ -17,11 +18,7 @@ from ottla.broker.transaction_verification import (
     Verified,
     supported_by_produce,
 )
-from ottla.broker.transactional_produce import (
-    TOPIC_ID_VERSION,
-    VerifiedProduce,
-    claims_transaction,
-)
+from ottla.broker.transactional_produce import VerifiedProduce, claims_transaction
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.model import KafkaError, TopicPartition
 from ottla.replication.partition import Partition
@@ -65,14 +62,10 @@ def verified_at_once(
     (data,) = topics[0].partition_data
     if data.records is None or not claims_transaction(data.records):
         return None
-    version, partitions = context.api_version, broker.partitions
+    version = context.api_version
     try:
         header = read_header(data.records)
-        partition = (
-            partitions.by_id(topics[0].topic_id, data.index)
-            if version >= TOPIC_ID_VERSION
-            else partitions.by_name(topics[0].name, data.index)
-        )
+        partition = produced_partition(broker.partitions, version, topics[0], data.index)
         return _verified(
             broker, partition, request.transactional_id, header, supported_by_produce(version)
         )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from ottla.broker.handling import RequestContext
 from ottla.broker.pending import Pending
+from ottla.broker.produced_partition import produced_partition
 from ottla.broker.transaction_verification import (
     NOTHING_TO_VERIFY,
     Supported,
@@ -35,7 +36,6 @@ from ottla.wire.schema import Message
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
 
-TOPIC_ID_VERSION: Final = 13
 _FLAGS_AT: Final = ATTRIBUTES_AT + 1
 
 _UNREACHED: Final = (
@@ -120,19 +120,14 @@ class TransactionalProduce:
     def _gather(self) -> None:
         """Finds the batches of transactions. What cannot be read or is not here is refused when it
         is appended."""
-        by_id = self._context.api_version >= TOPIC_ID_VERSION
-        partitions = self._broker.partitions
+        version, partitions = self._context.api_version, self._broker.partitions
         for topic in self._request.topic_data:
             for data in topic.partition_data:
                 if data.records is None or not claims_transaction(data.records):
                     continue
                 try:
                     header = read_header(data.records)
-                    partition = (
-                        partitions.by_id(topic.topic_id, data.index)
-                        if by_id
-                        else partitions.by_name(topic.name, data.index)
-                    )
+                    partition = produced_partition(partitions, version, topic, data.index)
                 except (KafkaError, ProtocolError):
                     continue
                 self._producers.add(

@@ -16,6 +16,7 @@ from ottla.broker.handling import RequestContext, handles
 from ottla.broker.known_transactions import verified_at_once
 from ottla.broker.leader_hints import LeaderHints
 from ottla.broker.pending import Pending
+from ottla.broker.produced_partition import produced_partition
 from ottla.broker.transactional_produce import (
     TransactionalProduce,
     VerifiedProduce,
@@ -37,7 +38,6 @@ from ottla.wire.messages.produce import (
 from ottla.wire.schema import Message
 
 _ACKS = (ACKS_ALL, 0, 1)
-_TOPIC_ID_VERSION = 13
 
 
 @handles(ApiKey.PRODUCE)
@@ -59,8 +59,7 @@ def _append_all(
     verified: VerifiedProduce | None = None,
 ) -> ProduceResponse | Pending | None:
     now_ms = broker.clock.now_ms()
-    acks, by_id = request.acks, context.api_version >= _TOPIC_ID_VERSION
-    partitions = broker.partitions
+    acks, version, partitions = request.acks, context.api_version, broker.partitions
     acknowledgement: Acknowledgement | None = None
     failed = False
     topics = []
@@ -72,11 +71,7 @@ def _append_all(
             try:
                 if acks not in _ACKS:
                     raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={acks}")
-                partition = (
-                    partitions.by_id(topic.topic_id, data.index)
-                    if by_id
-                    else partitions.by_name(topic.name, data.index)
-                )
+                partition = produced_partition(partitions, version, topic, data.index)
                 result = _append(broker, partition, data, acks, now_ms, verified)
             except KafkaError as error:
                 failed = True
