@@ -60,7 +60,8 @@ def refused(doing: str, error: KafkaError) -> CommandError:
     hints = [_HINTS[name]] if name in _HINTS else []
     if name in _SILENCE:
         hints.append(
-            "The cluster answered before: is the broker still running, and not overloaded?"
+            "The cluster answered before: is the broker still running, not overloaded, and is "
+            "there room on its disk? What it logs tells."
         )
     reason = error.str().removeprefix("Broker: ").removeprefix("Local: ").rstrip(".")
     return CommandError(f"Cannot {doing}: {reason} ({name}).", *hints, exit_code=exit_code)
