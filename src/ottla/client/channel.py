@@ -22,10 +22,8 @@ from ottla.wire.frames import FrameReader
 from ottla.wire.requests import decode_response, encode_request
 from ottla.wire.schema import Message
 
-# A fetch may bring a batch that is larger than any limit. What did not arrive is not allocated,
-# beyond what fetches mostly bring.
+# A fetch may bring a batch that is larger than any limit. What did not arrive is not allocated.
 _RESPONSE_BYTES_MAX: Final = 2**31 - 1
-_BELIEVED_BYTES: Final = 8 << 20
 _CORRELATION_IDS: Final = 2**31
 _CORRELATION: Final = Layout(">i")
 
@@ -59,9 +57,7 @@ class Channel:
         self._clock = clock
         self._client_id = client_id
         self._on_closed = on_closed
-        self._frames = FrameReader(
-            frame_bytes_max=_RESPONSE_BYTES_MAX, believed_bytes=_BELIEVED_BYTES
-        )
+        self._frames = FrameReader(frame_bytes_max=_RESPONSE_BYTES_MAX)
         self._connection: Connection | None = None
         self._correlation_id = 0
         self._outstanding: dict[int, _Outstanding] = {}

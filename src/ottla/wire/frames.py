@@ -4,8 +4,7 @@ The reader owns the memory that the stream is received into. Small frames come o
 shared chunk, however many one receive brought, so pipelined requests cost no copy. A frame that is
 larger than a chunk gets a buffer of its own and is received straight into it; the buffer starts
 small and is replaced by one four times as large whenever the peer has filled it, so nobody makes us
-allocate more than a small multiple of what they sent. Whoever has chosen its peer, as clients do,
-may believe it to some extent, and saves the copies.
+allocate more than a small multiple of what they sent.
 
 Memory that was handed out is never written again and lives as long as somebody holds a view of it.
 The views are writable: a batch inside a frame gets its offset where it lies. A small frame keeps
@@ -40,20 +39,10 @@ class FrameReader:
     the stream has no next frame, and the connection should be closed.
     """
 
-    __slots__ = (
-        "_believed_bytes",
-        "_chunk",
-        "_end",
-        "_frame_bytes",
-        "_start",
-        "_was_filled",
-        "frame_bytes_max",
-    )
+    __slots__ = ("_chunk", "_end", "_frame_bytes", "_start", "_was_filled", "frame_bytes_max")
 
-    def __init__(self, *, frame_bytes_max: int, believed_bytes: int = _CHUNK_BYTES) -> None:
-        """A frame that is announced gets so many believed bytes before they are there."""
+    def __init__(self, *, frame_bytes_max: int) -> None:
         self.frame_bytes_max = frame_bytes_max
-        self._believed_bytes = believed_bytes
         self._chunk = _NO_CHUNK
         # Of the chunk, [start, end) is received and not yet handed out.
         self._start = 0
@@ -119,7 +108,7 @@ class FrameReader:
         received = self._end - self._start
         capacity = _CHUNK_BYTES if self._was_filled else _CHUNK_BYTES_SMALL
         if self._frame_bytes > capacity:
-            allowed = max(self._believed_bytes, received * _FRAME_GROWTH)
+            allowed = max(_CHUNK_BYTES, received * _FRAME_GROWTH)
             capacity = min(self._frame_bytes, allowed)
         chunk = memoryview(bytearray(capacity))
         chunk[:received] = self._chunk[self._start : self._end]

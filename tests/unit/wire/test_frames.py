@@ -119,17 +119,6 @@ def test_declared_size_is_not_allocated_before_it_arrives() -> None:
         tracemalloc.stop()
 
 
-def test_a_believed_size_is_received_into_one_buffer() -> None:
-    reader = FrameReader(frame_bytes_max=LIMIT, believed_bytes=900_000)
-    receive(reader, struct.pack(">i", 800_000) + bytes(100_000))
-    buffers = set()
-    for _ in range(7):
-        buffers.add(id(reader.get_buffer().obj))
-        frames = receive(reader, bytes(100_000))
-    assert len(buffers) == 1
-    assert [len(frame) for frame in frames] == [800_000]
-
-
 def test_large_frame_arriving_bit_by_bit_is_copied_only_when_its_buffer_is_full() -> None:
     reader = FrameReader(frame_bytes_max=LIMIT)
     receive(reader, struct.pack(">i", 900_000))

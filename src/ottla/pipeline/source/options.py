@@ -40,7 +40,7 @@ _KNOWN: Final = (
 _CLIENT_PREFIX: Final = "kafka."
 _DEFAULT_PORT: Final = 9092
 _POLL_TIMEOUT_MS: Final = 120_000
-_PARTITION_FETCH_BYTES: Final = 4 * 1024 * 1024
+_PARTITION_FETCH_BYTES: Final = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
