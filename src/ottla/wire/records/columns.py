@@ -1,19 +1,18 @@
 """Records by the column: batches decoded into buffers that Arrow takes as they are.
 
-An object per record is what makes reading a log in Python slow, so here there is none. One tight
-loop finds where the records start, which only walking can tell; then every field of all records is
-decoded at once, field by field, by numpy. Many small batches decode as fast as a large one if they
+An object per record is what makes reading a log in Python slow, so here there is none. Once it is
+known where the records start (boundaries.py), every field of all records is decoded at once, field
+by field, by numpy. Many small batches decode as fast as a large one if they
 come in one call.
 
 The formats are those of Arrow's columnar layout: `int64`, `binary`, `list<struct<utf8, binary>>`.
-numpy and pyarrow are optional dependencies of the project, and this is the only module here that
-needs them.
+numpy and pyarrow are optional dependencies of the project, and only these two modules here need
+them.
 """
 
 from __future__ import annotations
 
 import itertools
-from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -25,8 +24,9 @@ import pyarrow as pa
 from ottla.model import Buffer
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import DECOMPRESSED_BYTES_MAX, open_body
+from ottla.wire.records.boundaries import find_boundaries
 from ottla.wire.records.header import BatchHeader, TimestampType, read_header
-from ottla.wire.varint import read_uvarint, read_varint
+from ottla.wire.varint import read_varint
 
 Int32s: TypeAlias = npt.NDArray[np.int32]
 Int64s: TypeAlias = npt.NDArray[np.int64]
@@ -42,18 +42,10 @@ _PADDING = bytes(1)
 # Every second one of eight slices, the lowest bit first.
 _EVERY_SECOND = b"\xaa"
 
-# What the bytes of a record's size add to its start to make its end: half of what they say, for
-# zigzag, and their own number.
-_SIZE_OF_FIRST_BYTE = tuple(1 + byte // 2 if byte < 0x80 else byte // 2 - 62 for byte in range(256))
-_SIZE_OF_SECOND_BYTE = tuple(byte << 6 for byte in range(0x80))
-
 _ONE_BYTE_VALUES = np.array([(byte >> 1) ^ -(byte & 1) for byte in range(256)], np.int64)
 
 # Fewer records than this are not worth a round of numpy calls.
 _ROUND_RECORDS_MIN = 32
-# After so many it is asked whether records have come to be of one size, as so many last ones are.
-_WALK_RECORDS = 16
-_ALIKE_RECORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +93,7 @@ def decode_columns(
     headers, bodies = _read_bodies(batches, min(decompressed_bytes_max, _BODIES_BYTES_MAX))
     data = b"".join([*bodies, _PADDING])
     raw = np.frombuffer(data, np.uint8)
-    boundaries = _find_boundaries(data, headers, bodies)
+    boundaries = find_boundaries(data, headers, bodies)
     starts, ends = boundaries[:-1], boundaries[1:]
 
     sizes, positions = _read_varints(raw, starts)
@@ -156,76 +148,6 @@ def _read_bodies(
         headers.append(header)
         bodies.append(body)
     return headers, bodies
-
-
-def _find_boundaries(data: bytes, headers: list[BatchHeader], bodies: list[Buffer]) -> Int64s:
-    """The start of every record in the bodies put together, and the end of the last."""
-    boundaries = array("q", (0,))
-    body_end = 0
-    for header, body in zip(headers, bodies, strict=True):
-        body_end += len(body)
-        known = len(boundaries)
-        try:
-            _walk_records(data, boundaries, header.record_count)
-        except IndexError:
-            del boundaries[known:]
-            _walk_any_records(data, boundaries, header.record_count)
-        if boundaries[-1] != body_end:
-            raise ProtocolError(
-                f"the records of the batch at offset {header.base_offset} do not end "
-                f"with its {len(body)} bytes"
-            )
-    return np.frombuffer(boundaries, np.int64)
-
-
-def _walk_records(data: bytes, boundaries: array[int], count: int) -> None:
-    """Some one by one, then as many as are like the last one at once, and so on.
-
-    A size of three bytes raises IndexError.
-    """
-    end = len(boundaries) + count
-    while (left := end - len(boundaries)) > 0:
-        _walk_small_records(data, boundaries, min(left, _WALK_RECORDS))
-        if left > _WALK_RECORDS:
-            size = boundaries[-1] - boundaries[-2]
-            if boundaries[-1] - boundaries[-1 - _ALIKE_RECORDS] == size * _ALIKE_RECORDS:
-                _walk_alike_records(data, boundaries, left - _WALK_RECORDS, size)
-
-
-def _walk_alike_records(data: bytes, boundaries: array[int], count: int, size: int) -> None:
-    """Those that begin with the same two bytes as the one before them: so they are as long, if the
-    size is in them, and so the next one begins where it is looked for."""
-    before, position = boundaries[-2:]
-    end = min(position + count * size, len(data) - 1)
-    firsts = np.frombuffer(data, np.uint8)[position:end:size] == data[before]
-    seconds = np.frombuffer(data, np.uint8)[position + 1 : end + 1 : size] == data[before + 1]
-    alike = firsts & seconds
-    found = len(alike) if alike.all() else int(alike.argmin())
-    boundaries.frombytes((position + size * np.arange(1, found + 1)).tobytes())
-
-
-def _walk_small_records(data: bytes, boundaries: array[int], count: int) -> None:
-    """The loop that everything waits for: a size of one byte or two, looked up in tables.
-
-    A size of three bytes falls off the second table's end and raises IndexError.
-    """
-    size_of_first, size_of_second = _SIZE_OF_FIRST_BYTE, _SIZE_OF_SECOND_BYTE
-    position = boundaries[-1]
-    for _ in range(count):
-        byte = data[position]
-        if byte >= 0x80:
-            position += size_of_first[byte] + size_of_second[data[position + 1]]
-        else:
-            position += size_of_first[byte]
-        boundaries.append(position)
-
-
-def _walk_any_records(data: bytes, boundaries: array[int], count: int) -> None:
-    position = boundaries[-1]
-    for _ in range(count):
-        size, position = read_uvarint(data, position)
-        position += size >> 1
-        boundaries.append(position)
 
 
 def _read_varints(raw: Bytes, positions: Int64s, *, bits: int = 32) -> tuple[Int64s, Int64s]:
