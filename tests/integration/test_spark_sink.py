@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
 
-from ottla.pipeline.sink.commitment import Commitment
+from ottla.pipeline.sink.commitment import Commitment, cluster_of
 from ottla.pipeline.sink.data_sink import Prepared
 from ottla.pipeline.sink.decisions import Decision
 from ottla.pipeline.sink.errors import (
@@ -23,7 +23,6 @@ from ottla.pipeline.sink.errors import (
 )
 from ottla.pipeline.sink.journal import Journal
 from ottla.pipeline.sink.options import parse_options
-from ottla.pipeline.sink.task import cluster_of
 from ottla.pipeline.sink.transactions import Producer as Identity
 from ottla.pipeline.sink.transactions import Transactions
 from ottla.pipeline.source.errors import ClusterError, OptionError

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from ottla.client import ChannelError, NodeLink
 from ottla.model import ErrorCode, ProducerEpoch, ProducerId, TimestampMs, TopicPartition
 from ottla.pipeline.sink.batch_sender import BatchSender
-from ottla.pipeline.sink.batches import UnsealedBatch
 from ottla.pipeline.sink.errors import FencedError
 from ottla.pipeline.sink.options import parse_options
+from ottla.pipeline.sink.sealing import UnsealedBatch
 from ottla.pipeline.sink.transactions import Producer
 from ottla.pipeline.source.cluster import Cluster
 from ottla.runtime.network import Address

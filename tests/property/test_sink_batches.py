@@ -7,25 +7,24 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
-from ottla.pipeline.sink.batches import Seal, cut_batches, seal
-from ottla.pipeline.sink.murmur2 import murmur2, murmur2_of
+from ottla.pipeline.sink.batches import cut_batches
+from ottla.pipeline.sink.murmur2 import murmur2
+from ottla.pipeline.sink.row_loops import hash_keys, to_column
 from ottla.pipeline.sink.rows import to_rows
-from ottla.pipeline.sink.varints import join_varints, varint_sizes
+from ottla.pipeline.sink.sealing import Seal, seal
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import HEADER_BYTES
 from ottla.wire.records.record import Record
-from ottla.wire.varint import encode_varint
 from tests.records import record_lists
 
 NOW = TimestampMs(1_700_000_000_000)
 HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
-
-int32s = st.integers(-(2**31), 2**31 - 1) | st.integers(-1, 20_000)
 
 
 def arrow(records: list[Record], *, with_headers: bool) -> pa.RecordBatch:
@@ -95,19 +94,14 @@ def test_batches_equal_those_of_the_ordinary_builder(
     assert not any(wanted.values())
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.lists(int32s, min_size=1, max_size=50))
-def test_varints_by_the_column_are_varints(numbers: list[int]) -> None:
-    column = np.array(numbers, np.int64)
-    assert join_varints(column).to_pylist() == [encode_varint(each) for each in numbers]
-    assert varint_sizes(column).tolist() == [len(encode_varint(each)) for each in numbers]
-    short = np.array([each % 2**20 for each in numbers], np.int64)
-    assert join_varints(column, 0, 0).to_pylist() == [
-        encode_varint(each) + b"\x00\x00" for each in numbers
-    ]
-    assert join_varints(short, column).to_pylist() == [
-        encode_varint(each % 2**20) + encode_varint(each) for each in numbers
-    ]
+@pytest.mark.parametrize("length", [0, 63, 64, 8_191, 8_192, 2**20 - 1, 2**20, 2**21])
+def test_lengths_of_one_to_four_bytes_are_written_as_the_builder_does(length: int) -> None:
+    record = Record(Offset(0), NOW, bytes(min(length, 9_000)), bytes(length))
+    payloads = to_rows([arrow([record], with_headers=False)], has_topic=True).payloads
+    sizes = payloads.sizes_max()
+    (batch,) = cut_batches(payloads, np.zeros(1, np.int64), sizes, batch_bytes_max=1)
+    how = Seal(ProducerId(-1), ProducerEpoch(-1), -1, False, NOW, Codec.NONE, None)
+    assert seal(batch, how) == build_batch([record])
 
 
 @settings(max_examples=100, deadline=None)
@@ -116,7 +110,9 @@ def test_varints_by_the_column_are_varints(numbers: list[int]) -> None:
     st.integers(0, 5),
 )
 def test_keys_hash_together_as_they_do_alone(keys: list[bytes | None], skipped: int) -> None:
-    hashes = murmur2_of(pa.array(keys, pa.binary()).slice(skipped)).tolist()
+    column = to_column(pa.array(keys, pa.binary()).slice(skipped))
+    hashes = np.empty(len(column.is_null), np.uint32)
+    hash_keys(column, hashes)
     assert [
-        found for found, key in zip(hashes, keys[skipped:], strict=True) if key is not None
+        found for found, key in zip(hashes.tolist(), keys[skipped:], strict=True) if key is not None
     ] == [murmur2(key) for key in keys[skipped:] if key is not None]

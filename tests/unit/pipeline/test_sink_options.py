@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from ottla.pipeline.sink.columns import check_columns
 from ottla.pipeline.sink.options import SinkOptions, parse_options
-from ottla.pipeline.sink.rows import check_columns
 from ottla.pipeline.source.errors import OptionError
 from ottla.runtime.network import Address
 from ottla.wire.records.compression import Codec

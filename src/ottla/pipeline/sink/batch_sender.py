@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ottla.client import ChannelError
 from ottla.model import ErrorCode, KafkaError, TopicPartition
-from ottla.pipeline.sink.batches import Seal, UnsealedBatch, seal
 from ottla.pipeline.sink.errors import FencedError, RowError
 from ottla.pipeline.sink.options import SinkOptions
-from ottla.pipeline.sink.transactions import Producer
+from ottla.pipeline.sink.sealing import Seal, UnsealedBatch, seal
+from ottla.pipeline.sink.transactions import Producer, Transactions
 from ottla.pipeline.source.cluster import Cluster, require
 from ottla.pipeline.source.errors import ClusterError
 from ottla.wire.messages.produce import (
@@ -59,6 +59,14 @@ class BatchSender:
         self._sent: deque[_Sent] = deque()
         self._counts: Counter[TopicPartition] = Counter()
         self._bytes = 0
+        self._added: set[TopicPartition] = set()
+
+    async def add(self, partitions: Iterable[TopicPartition]) -> None:
+        """Makes them part of the producer's transaction, if it has any, before they are sent to."""
+        new = set(partitions) - self._added
+        if new and self._producer.transactional_id is not None:
+            await Transactions(self._cluster).add(self._producer, sorted(new))
+        self._added |= new
 
     async def send(self, partition: TopicPartition, unsealed: UnsealedBatch) -> None:
         """Waits while too much is on its way."""

@@ -17,8 +17,21 @@ from ottla.pipeline.sink.journal import Journal
 from ottla.pipeline.sink.options import SinkOptions
 from ottla.pipeline.sink.transactions import Transactions
 from ottla.pipeline.source.cluster import Cluster
+from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_network import SystemNetwork
 
 _log = logging.getLogger(__name__)
+
+
+def cluster_of(options: SinkOptions) -> Cluster:
+    """To be used within `async with`."""
+    return Cluster(
+        options.bootstrap,
+        SystemNetwork(),
+        SystemClock(),
+        client_id=options.client_id,
+        timeout_ms=options.delivery_timeout_ms,
+    )
 
 
 class Commitment:

@@ -19,11 +19,10 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from ottla.pipeline.sink.commitment import Commitment, drop, require_open
+from ottla.pipeline.sink.columns import check_columns
+from ottla.pipeline.sink.commitment import Commitment, cluster_of, drop, require_open
 from ottla.pipeline.sink.decisions import Part, Work
 from ottla.pipeline.sink.options import SinkOptions
-from ottla.pipeline.sink.rows import check_columns
-from ottla.pipeline.sink.task import cluster_of, write_slot
 from ottla.pipeline.sink.transactions import Transactions
 from ottla.pipeline.source.cluster import Cluster
 from ottla.pipeline.source.errors import OptionError
@@ -51,6 +50,9 @@ class OttlaWriter(DataSourceArrowWriter):
         self._work = Work(write_id, options.write_version)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Prepared:
+        # Compiled loops come with it, which only tasks have a use for.
+        from ottla.pipeline.sink.task import write_slot
+
         part = write_slot(
             iterator,
             self._options,
@@ -94,6 +96,8 @@ class OttlaStreamWriter(DataSourceStreamArrowWriter):
         assert query is not None, "Spark tells a stream's tasks which query they belong to"
         assert batch_id is not None, "Spark tells a stream's tasks which batch they belong to"
         work = Work(query, int(batch_id))
+        from ottla.pipeline.sink.task import write_slot
+
         part = write_slot(
             iterator, self._options, slot=context.partitionId(), work=work, is_journaled=True
         )

@@ -11,9 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-import pyarrow as pa
-
-from ottla.model import Buffer, ErrorCode, TopicPartition
+from ottla.model import Buffer, ErrorCode, Offset, TimestampMs, TopicPartition
+from ottla.pipeline.sink.batch_sender import BatchSender
 from ottla.pipeline.sink.decisions import (
     Decision,
     Work,
@@ -24,8 +23,7 @@ from ottla.pipeline.sink.decisions import (
 )
 from ottla.pipeline.sink.murmur2 import murmur2
 from ottla.pipeline.sink.options import SinkOptions
-from ottla.pipeline.sink.record_bodies import Payloads
-from ottla.pipeline.sink.row_writer import RowWriter
+from ottla.pipeline.sink.sealing import UnsealedBatch
 from ottla.pipeline.sink.transactions import Producer, Transactions
 from ottla.pipeline.source.cluster import Cluster, require
 from ottla.pipeline.source.errors import ClusterError
@@ -38,9 +36,10 @@ from ottla.wire.messages.create_topics import (
     CreateTopicsRequest,
 )
 from ottla.wire.records.batch import iterate_batches
+from ottla.wire.records.builder import encode_records
 from ottla.wire.records.control import ControlRecordType
 from ottla.wire.records.header import BatchHeader
-from ottla.wire.records.record import iterate_records
+from ottla.wire.records.record import Record, iterate_records
 
 _PARTITIONS: Final = 8
 _DEFAULT_REPLICATION: Final = -1
@@ -50,6 +49,8 @@ _CONFIGS: Final = {
     "segment.bytes": str(1024 * 1024),
     "min.cleanable.dirty.ratio": "0.1",
 }
+_FIRST: Final = Offset(0)
+_TIME_OF_BATCH: Final = TimestampMs(0)
 _FETCH_BYTES: Final = 4 * 1024 * 1024
 # Offsets before the end among which a query that is running finds its last decision.
 _TAIL: Final = 1_000
@@ -81,27 +82,28 @@ class Journal:
         keys = {slot: self._work.mark_key(slot) for slot in slots}
         return {slot: decode_mark(found[key]) for slot, key in keys.items() if key in found}
 
-    async def write_mark(self, writer: RowWriter, slot: int) -> None:
-        """Among the rows of the writer's transaction."""
+    async def write_mark(self, sender: BatchSender, slot: int) -> None:
+        """Among the rows of the sender's transaction."""
         value = encode_mark(self._work.batch_id)
-        await self._write(writer, self._work.mark_key(slot), value)
+        await self._write(sender, self._work.mark_key(slot), value)
 
     async def write_decision(self, driver: Producer, decision: Decision) -> None:
         """In a transaction of the driver's own, committed when this returns. Raises FencedError if
         another driver of the same query has begun since `driver` did."""
-        writer = RowWriter(self._cluster, driver, self._options, slot=0)
+        sender = BatchSender(self._cluster, driver, self._options)
         try:
-            await self._write(writer, self._work.decision_key, encode_decision(decision))
-            await writer.flush()
+            await self._write(sender, self._work.decision_key, encode_decision(decision))
+            await sender.flush()
         finally:
-            writer.close()
+            sender.close()
         await Transactions(self._cluster).end(driver, commits=True)
 
-    async def _write(self, writer: RowWriter, key: bytes, value: bytes) -> None:
+    async def _write(self, sender: BatchSender, key: bytes, value: bytes) -> None:
         partition = await self._partition()
-        keys, values = pa.array([key], pa.binary()), pa.array([value], pa.binary())
-        place = pa.array([partition.partition], pa.int32())
-        await writer.write_to(partition.topic, Payloads(keys, values, None, None), place)
+        record = Record(_FIRST, _TIME_OF_BATCH, key, value)
+        body = encode_records([record], base_offset=_FIRST, base_timestamp=_TIME_OF_BATCH)
+        await sender.add([partition])
+        await sender.send(partition, UnsealedBatch(partition.partition, 1, body))
 
     async def _partition(self) -> TopicPartition:
         name = self._options.journal_topic

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ottla.pipeline.sink.murmur2 import murmur2_of
+from ottla.pipeline.sink.row_loops import hash_keys, to_column
 
 Int64s: TypeAlias = npt.NDArray[np.int64]
 
@@ -43,7 +43,9 @@ class Partitioner:
             is_open = given.is_null().to_numpy(zero_copy_only=False)
         by_key = is_open & has_key
         if by_key.any():
-            chosen = np.where(by_key, (murmur2_of(keys) & _POSITIVE) % count, chosen)
+            hashes = np.empty(len(keys), np.uint32)
+            hash_keys(to_column(keys), hashes)
+            chosen = np.where(by_key, (hashes & _POSITIVE) % count, chosen)
         rest = np.flatnonzero(is_open & ~has_key)
         if rest.size:
             ends = self._bytes_without_key + np.cumsum(sizes[rest])

@@ -1,13 +1,13 @@
-"""Keys, values and headers by the column to the records of many batches, with no loop over rows.
+"""Keys, values and headers by the column to the records of many batches.
 
-A record is a few numbers before and between the bytes that are there already. The numbers of all
-records are written at once (varints.py), and Arrow puts numbers and bytes together row by row: the
-buffer of the column that comes out is the bodies of the batches, one after the other.
+A record is a few numbers before and between the bytes that are there already; a compiled loop puts
+them together (row_loops.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ottla.pipeline.sink.errors import RowError
-from ottla.pipeline.sink.varints import join_varints, varint_sizes
+from ottla.pipeline.sink.row_loops import NO_COLUMN, to_column, write_pairs, write_records
 from ottla.wire.varint import encode_varint
 
 Int64s: TypeAlias = npt.NDArray[np.int64]
@@ -24,8 +24,8 @@ Int64s: TypeAlias = npt.NDArray[np.int64]
 # Size, attributes, timestamp, offset, the lengths of key and value and the count of the headers.
 RECORD_OVERHEAD_BYTES_MAX: Final = 5 + 1 + 1 + 5 + 5 + 5 + 5
 _NULL: Final = -1
-_ATTRIBUTES: Final = 0
-_TIMESTAMP_DELTA: Final = 0
+_PAIR_OVERHEAD_BYTES_MAX: Final = 5 + 5
+_NO_COUNTS: Final = np.zeros(0, np.int64)
 
 
 class Payloads(NamedTuple):
@@ -55,38 +55,20 @@ class Payloads(NamedTuple):
         return sizes + RECORD_OVERHEAD_BYTES_MAX
 
 
-class Bodies(NamedTuple):
-    """Records in order, each from its offset in the data to the next one's."""
-
-    offsets: npt.NDArray[np.int32]
-    data: memoryview
-
-    def between(self, first: int, last: int) -> memoryview:
-        """The records from `first` up to `last`, without that."""
-        return self.data[self.offsets[first] : self.offsets[last]]
-
-
-def encode_bodies(payloads: Payloads, offset_deltas: Int64s) -> Bodies:
-    """The records, each with its offset in its batch. All have the timestamp of their batch."""
-    key_lengths, value_lengths = _lengths(payloads.keys), _lengths(payloads.values)
-    sizes = 2 + varint_sizes(offset_deltas)
-    sizes += varint_sizes(key_lengths) + key_lengths.clip(min=0)
-    sizes += varint_sizes(value_lengths) + value_lengths.clip(min=0)
-    if payloads.headers is None or payloads.header_counts is None:
-        sizes += 1
-        last = [pa.scalar(b"\x00", pa.binary())]
-    else:
-        sizes += varint_sizes(payloads.header_counts) + _lengths(payloads.headers)
-        last = [join_varints(payloads.header_counts), payloads.headers]
-    records = _join(
-        join_varints(sizes, _ATTRIBUTES, _TIMESTAMP_DELTA),
-        join_varints(offset_deltas, key_lengths),
-        payloads.keys,
-        join_varints(value_lengths),
-        payloads.values,
-        *last,
-    )
-    return _bodies(records)
+def encode_bodies(
+    payloads: Payloads, rows: Int64s, edges: Int64s, *, bytes_max: int
+) -> Iterator[memoryview]:
+    """The records of batches, each of the rows from one edge up to the next. All have the timestamp
+    of their batch."""
+    ends = np.empty(len(edges) - 1, np.int64)
+    target = np.empty(bytes_max, np.uint8)
+    headers, counts = NO_COLUMN, _NO_COUNTS
+    if payloads.headers is not None and payloads.header_counts is not None:
+        headers, counts = to_column(payloads.headers), payloads.header_counts
+    keys, values = to_column(payloads.keys), to_column(payloads.values)
+    write_records(rows, edges, keys, values, headers, counts, target, ends)
+    for start, end in itertools.pairwise([0, *ends.tolist()]):
+        yield target.data[start:end]
 
 
 def encode_headers(headers: pa.Array) -> tuple[pa.Array, Int64s]:
@@ -100,13 +82,12 @@ def encode_headers(headers: pa.Array) -> tuple[pa.Array, Int64s]:
     values = pairs.field("value")
     if pairs.null_count or keys.null_count:
         raise RowError("a row has a header without a key; Kafka has no such headers")
-    encoded = _bodies(
-        _join(join_varints(_lengths(keys)), keys, join_varints(_lengths(values)), values)
-    )
     ends = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=ends[1:])
-    offsets = encoded.offsets[ends]
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(encoded.data)]
+    offsets = np.zeros(len(pairs) + 1, np.int32)
+    target = np.empty(keys.nbytes + values.nbytes + len(pairs) * _PAIR_OVERHEAD_BYTES_MAX, np.uint8)
+    write_pairs(to_column(keys), to_column(values), target, offsets)
+    buffers = [None, pa.py_buffer(offsets[ends]), pa.py_buffer(target)]
     return pa.Array.from_buffers(pa.binary(), len(counts), buffers), counts
 
 
@@ -130,15 +111,6 @@ def _join(*columns: pa.Array | pa.Scalar) -> pa.Array:
     nothing = pa.scalar(b"", pa.binary())
     return pc.binary_join_element_wise(
         *columns, nothing, null_handling="replace", null_replacement=""
-    )
-
-
-def _bodies(records: pa.Array) -> Bodies:
-    assert records.offset == 0
-    _, offsets, data = records.buffers()
-    return Bodies(
-        np.frombuffer(offsets, np.int32, len(records) + 1),
-        memoryview(b"") if data is None else memoryview(data),
     )
 
 

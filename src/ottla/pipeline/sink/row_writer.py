@@ -17,7 +17,7 @@ from ottla.pipeline.sink.partitioner import Partitioner
 from ottla.pipeline.sink.record_bodies import Payloads
 from ottla.pipeline.sink.refusals import by_topic, dead_letters, find_refusals, without
 from ottla.pipeline.sink.rows import Rows, to_rows
-from ottla.pipeline.sink.transactions import Producer, Transactions
+from ottla.pipeline.sink.transactions import Producer
 from ottla.pipeline.source.cluster import Cluster
 from ottla.pipeline.source.errors import ClusterError
 
@@ -28,22 +28,19 @@ _NOT_THERE: Final = (
 
 
 class RowWriter:
-    """Of one producer and one task. What was written is in the logs after `flush`; `close` it then,
-    and after an error, which leaves nothing to go on with."""
+    """Of one producer and one task. What was written is in the logs when its sender is flushed;
+    close that then, and after an error, which leaves nothing to go on with."""
 
     def __init__(
         self, cluster: Cluster, producer: Producer, options: SinkOptions, *, slot: int
     ) -> None:
         self._cluster = cluster
-        self._producer = producer
         self._options = options
         self._slot = slot
-        self._transactions = Transactions(cluster)
-        self._sender = BatchSender(cluster, producer, options)
+        self.sender = BatchSender(cluster, producer, options)
         # How many partitions each topic has, of those that are there.
         self._counts: dict[str, int] = {}
         self._partitioners: dict[str, Partitioner] = {}
-        self._added: set[TopicPartition] = set()
 
     async def write(self, batches: Sequence[pa.RecordBatch]) -> None:
         """Raises RowError for a row that cannot be written, unless such rows are set aside."""
@@ -84,17 +81,10 @@ class RowWriter:
         targets = partitioner.partitions(
             payloads.keys, partitions, sizes, count=self._counts[topic]
         )
-        await self._add({TopicPartition(topic, each) for each in np.unique(targets).tolist()})
+        await self.sender.add(TopicPartition(topic, each) for each in np.unique(targets).tolist())
         batch_bytes_max = self._options.batch_bytes_max
         for batch in cut_batches(payloads, targets, sizes, batch_bytes_max=batch_bytes_max):
-            await self._sender.send(TopicPartition(topic, batch.target), batch)
-
-    async def flush(self) -> None:
-        """Everything is in the logs when this returns."""
-        await self._sender.flush()
-
-    def close(self) -> None:
-        self._sender.close()
+            await self.sender.send(TopicPartition(topic, batch.target), batch)
 
     async def _write_some(
         self, topic: str, rows: Rows, which: np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -116,9 +106,3 @@ class RowWriter:
             if code:
                 raise ClusterError(f"topic {topic.name}: {code.name}", code)
             self._counts[topic.name or ""] = len(topic.partitions)
-
-    async def _add(self, partitions: set[TopicPartition]) -> None:
-        new = partitions - self._added
-        if new and self._producer.transactional_id is not None:
-            await self._transactions.add(self._producer, sorted(new))
-        self._added |= new

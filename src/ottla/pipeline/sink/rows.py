@@ -1,27 +1,13 @@
-"""Spark's columns as keys, values, headers, topics and partitions.
-
-The columns are those of Spark's Kafka connector: `value`, and where they are there `key`,
-`headers`, `topic` and `partition`. Others are left alone.
-"""
+"""Spark's columns as keys, values, headers, topics and partitions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from ottla.pipeline.sink.record_bodies import Payloads, encode_headers
-from ottla.pipeline.source.errors import OptionError
-
-_TEXT_OR_BYTES: Final = ("string", "binary")
-_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
-    "key": _TEXT_OR_BYTES,
-    "value": _TEXT_OR_BYTES,
-    "headers": ("array<struct<key:string,value:binary>>",),
-    "topic": ("string",),
-    "partition": ("int",),
-}
 
 
 class Rows(NamedTuple):
@@ -33,25 +19,6 @@ class Rows(NamedTuple):
 
     def __len__(self) -> int:
         return len(self.payloads.values)
-
-
-def check_columns(types: Mapping[str, str], *, has_topic: bool) -> None:
-    """`types` are as Spark writes them. Raises OptionError for columns that cannot be written."""
-    if "value" not in types:
-        raise OptionError(
-            f"rows need a column value, as {' or '.join(_TEXT_OR_BYTES)}; "
-            f"they have {', '.join(types) or 'none'}"
-        )
-    if not has_topic and "topic" not in types:
-        raise OptionError("no topic: set the option topic, or give rows a column topic")
-    for name, allowed in _TYPES.items():
-        if name == "topic" and has_topic:
-            continue
-        if name in types and types[name] not in allowed:
-            raise OptionError(
-                f"the column {name} is {types[name]}; it is to be {' or '.join(allowed)}: cast it, "
-                "or encode it, as with to_json"
-            )
 
 
 def to_rows(batches: Sequence[pa.RecordBatch], *, has_topic: bool) -> Rows:

@@ -9,28 +9,15 @@ from typing import Final
 
 import pyarrow as pa
 
-from ottla.pipeline.sink.commitment import Commitment, require_same_rows
+from ottla.pipeline.sink.commitment import Commitment, cluster_of, require_same_rows
 from ottla.pipeline.sink.decisions import Part, Work
 from ottla.pipeline.sink.options import SinkOptions
 from ottla.pipeline.sink.row_writer import RowWriter
 from ottla.pipeline.sink.transactions import Producer, Transactions
 from ottla.pipeline.source.cluster import Cluster
-from ottla.runtime.system_clock import SystemClock
-from ottla.runtime.system_network import SystemNetwork
 
 # Rows are taken so many bytes at a time: enough for large batches of some partitions.
 _CHUNK_BYTES: Final = 8 * 1024 * 1024
-
-
-def cluster_of(options: SinkOptions) -> Cluster:
-    """To be used within `async with`."""
-    return Cluster(
-        options.bootstrap,
-        SystemNetwork(),
-        SystemClock(),
-        client_id=options.client_id,
-        timeout_ms=options.delivery_timeout_ms,
-    )
 
 
 def write_slot(
@@ -111,10 +98,10 @@ class _Task:
                 run(writer.write(chunk))
                 row_count += sum(batch.num_rows for batch in chunk)
             if marks:
-                run(self._commitment.journal.write_mark(writer, self._slot))
-            run(writer.flush())
+                run(self._commitment.journal.write_mark(writer.sender, self._slot))
+            run(writer.sender.flush())
         finally:
-            writer.close()
+            writer.sender.close()
         return Part(self._slot, row_count, producer if transactional_id is not None else None)
 
     async def _begin(self, transactional_id: str | None) -> Producer:

@@ -13,11 +13,6 @@ from ottla.pipeline.source.ranges import OffsetRange
 from ottla.pipeline.source.record_batches import Fetched
 from ottla.wire.records.columns import BinaryColumn, HeadersColumn, RecordColumns, decode_columns
 
-_COLUMNS: Final = (
-    "key binary, value binary, topic string, partition int, offset bigint, "
-    "timestamp timestamp, timestampType int"
-)
-_HEADERS: Final = "headers array<struct<key:string, value:binary>>"
 # What Spark's workers hold at once; a fetch may bring more.
 _ROWS_MAX: Final = 65_536
 _MICROSECONDS: Final = 1_000
@@ -33,11 +28,6 @@ _FIELDS: Final = (
     pa.field("timestampType", pa.int32()),
 )
 _HEADERS_FIELD: Final = pa.field("headers", pa.list_(_HEADER_TYPE))
-
-
-def spark_schema(*, include_headers: bool) -> str:
-    """As Spark writes schemas in one line."""
-    return f"{_COLUMNS}, {_HEADERS}" if include_headers else _COLUMNS
 
 
 def to_arrow(

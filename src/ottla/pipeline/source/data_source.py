@@ -27,7 +27,6 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from ottla.model import TopicPartition
-from ottla.pipeline.source.arrow_rows import spark_schema, to_arrow
 from ottla.pipeline.source.cluster import Cluster
 from ottla.pipeline.source.group_offsets import GroupOffsets, commit_offsets
 from ottla.pipeline.source.options import SourceOptions, parse_options
@@ -43,6 +42,11 @@ T = TypeVar("T")
 
 # As Spark's checkpoints have it: {"topic": {"0": 23}}.
 Offsets: TypeAlias = dict[str, dict[str, int]]
+_COLUMNS: Final = (
+    "key binary, value binary, topic string, partition int, offset bigint, "
+    "timestamp timestamp, timestampType int"
+)
+_HEADERS: Final = "headers array<struct<key:string, value:binary>>"
 # What a query waits at most for a coordinator before it goes on with its work.
 _COMMIT_TIMEOUT_MS: Final = 5_000
 
@@ -56,7 +60,7 @@ class OttlaSource(DataSource):
 
     def schema(self) -> str:
         headers = str(self.options.get("includeHeaders", "false")).strip().lower()
-        return spark_schema(include_headers=headers == "true")
+        return f"{_COLUMNS}, {_HEADERS}" if headers == "true" else _COLUMNS
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark's signature
         return OttlaReader(parse_options(self.options, is_streaming=False))
@@ -192,6 +196,9 @@ def with_cluster(options: SourceOptions, ask: Callable[[Cluster], Awaitable[T]])
 
 def read_range(wanted: OffsetRange, options: SourceOptions) -> Iterator[pa.RecordBatch]:
     """Fetches and decodes in turns, in a loop that runs only while something is fetched."""
+    # Compiled loops come with it, which only tasks have a use for.
+    from ottla.pipeline.source.arrow_rows import to_arrow
+
     with asyncio.Runner() as runner:
         cluster = _cluster(options)
         reader = RangeReader(cluster, wanted, options)

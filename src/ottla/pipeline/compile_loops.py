@@ -1,0 +1,34 @@
+"""`python -m ottla.pipeline.compile_loops`: compiles the loops of reads and writes ahead of them.
+
+Without it the first read and the first write on a machine take some seconds longer, once.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from ottla.model import ProducerEpoch, ProducerId, TimestampMs
+from ottla.pipeline.sink.batches import cut_batches
+from ottla.pipeline.sink.partitioner import Partitioner
+from ottla.pipeline.sink.record_bodies import Payloads, encode_headers
+from ottla.pipeline.sink.sealing import Seal, seal
+from ottla.wire.records.columns import RecordColumns, decode_columns
+from ottla.wire.records.compression import Codec
+
+_HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
+
+
+def compile_loops() -> RecordColumns:
+    """Writes a row and reads it, with everything that a row may have; gives back what was read."""
+    column = pa.array([b"row"], pa.binary())
+    headers = pa.array([[{"key": "of", "value": b"a pipeline"}]], _HEADERS)
+    payloads = Payloads(column, column, *encode_headers(headers))
+    sizes = payloads.sizes_max()
+    targets = Partitioner(first=0, batch_bytes=1).partitions(column, None, sizes, count=1)
+    how = Seal(ProducerId(0), ProducerEpoch(0), 0, False, TimestampMs(0), Codec.NONE, None)
+    batches = cut_batches(payloads, targets, sizes, batch_bytes_max=1)
+    return decode_columns([seal(batch, how) for batch in batches])
+
+
+if __name__ == "__main__":
+    compile_loops()

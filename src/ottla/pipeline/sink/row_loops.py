@@ -1,0 +1,174 @@
+"""The walks from row to row that writing by the column needs: keys hashed, records written."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ottla.pipeline.sink.murmur2 import SEED, M, R
+from ottla.wire.records.compiled import (
+    Bytes,
+    Int32s,
+    Int64s,
+    copy_bytes,
+    int64,
+    loop,
+    readable,
+    step,
+    uint32,
+)
+
+_NULL: Final = -1
+_WORD_BYTES: Final = 4
+
+
+class Column(NamedTuple):
+    """Arrow's `binary`, as loops read it."""
+
+    offsets: Int32s
+    data: Bytes
+    is_null: npt.NDArray[np.bool_]
+
+
+def to_column(array: pa.Array) -> Column:
+    _, offsets, data = array.buffers()
+    start, count = array.offset, len(array)
+    ends = np.frombuffer(offsets, np.int32)[start : start + count + 1] if count else _NO_OFFSETS
+    return Column(
+        readable(ends),
+        readable(np.frombuffer(data or b"", np.uint8)),
+        readable(array.is_null().to_numpy(zero_copy_only=False)),
+    )
+
+
+_NO_OFFSETS: Final = np.zeros(1, np.int32)
+NO_COLUMN: Final = to_column(pa.array([], pa.binary()))
+
+
+@loop
+def hash_keys(keys: Column, hashes: npt.NDArray[np.uint32]) -> None:
+    """The hash of each key, as `murmur2` has it; what a null gets means nothing."""
+    offsets, data, _ = keys
+    for row in range(len(hashes)):
+        at, end = int64(offsets[row]), int64(offsets[row + 1])
+        found = uint32(SEED) ^ uint32(end - at)
+        while at + _WORD_BYTES <= end:
+            word = uint32(data[at]) | uint32(data[at + 1]) << uint32(8)
+            word |= uint32(data[at + 2]) << uint32(16)
+            word |= uint32(data[at + 3]) << uint32(24)
+            word = uint32(word * uint32(M))
+            word = uint32((word ^ word >> uint32(R)) * uint32(M))
+            found = uint32(found * uint32(M)) ^ word
+            at += _WORD_BYTES
+        if at < end:
+            for index in range(end - at):
+                found ^= uint32(data[at + index]) << uint32(8 * index)
+            found = uint32(found * uint32(M))
+        found = uint32((found ^ found >> uint32(13)) * uint32(M))
+        hashes[row] = found ^ found >> uint32(15)
+
+
+@step
+def _size_of(number: int) -> int:
+    """The bytes that a number of 32 bits takes."""
+    zigzag = uint32(number << 1 ^ number >> 63)
+    size = 1
+    while zigzag >= 0x80:
+        zigzag >>= uint32(7)
+        size += 1
+    return size
+
+
+@step
+def _write_number(target: Bytes, at: int, number: int) -> int:
+    zigzag = uint32(number << 1 ^ number >> 63)
+    while zigzag >= 0x80:
+        target[at] = zigzag & 0x7F | 0x80
+        zigzag >>= uint32(7)
+        at += 1
+    target[at] = zigzag
+    return at + 1
+
+
+@loop
+def write_records(
+    rows: Int64s,
+    edges: Int64s,
+    keys: Column,
+    values: Column,
+    headers: Column,
+    header_counts: Int64s,
+    target: Bytes,
+    ends: Int64s,
+) -> None:
+    """The records of batches: one is of the rows from its edge up to the next, in that order.
+
+    Where each batch's records end is written to `ends`. Rows have headers unless there are no
+    counts of them.
+    """
+    key_offsets, key_data, key_nulls = keys
+    value_offsets, value_data, value_nulls = values
+    header_offsets, header_data, _ = headers
+    at = int64(0)
+    for batch in range(len(ends)):
+        for index in range(edges[batch], edges[batch + 1]):
+            row = rows[index]
+            delta = index - edges[batch]
+            key_start, value_start = int64(key_offsets[row]), int64(value_offsets[row])
+            key_length, value_length = (
+                key_offsets[row + 1] - key_start,
+                value_offsets[row + 1] - value_start,
+            )
+            header_count = header_start = header_length = int64(0)
+            if len(header_counts):
+                header_count, header_start = header_counts[row], int64(header_offsets[row])
+                header_length = header_offsets[row + 1] - header_start
+            size = key_length + value_length + header_length
+            if key_nulls[row]:
+                key_length = int64(_NULL)
+            if value_nulls[row]:
+                value_length = int64(_NULL)
+            size += 2 + _size_of(delta) + _size_of(key_length) + _size_of(value_length)
+            at = _write_number(target, at, size + _size_of(header_count))
+            # Attributes, and a timestamp that is the batch's.
+            target[at] = target[at + 1] = 0
+            at = _write_number(target, at + 2, delta)
+            at = _write_number(target, at, key_length)
+            if key_length > 0:
+                copy_bytes(key_data, key_start, target, at, key_length)
+                at += key_length
+            at = _write_number(target, at, value_length)
+            if value_length > 0:
+                copy_bytes(value_data, value_start, target, at, value_length)
+                at += value_length
+            at = _write_number(target, at, header_count)
+            copy_bytes(header_data, header_start, target, at, header_length)
+            at += header_length
+        ends[batch] = at
+
+
+@loop
+def write_pairs(keys: Column, values: Column, target: Bytes, offsets: Int32s) -> None:
+    """Keys and values, each with its length before it, as they stand in headers. Pair `i` lies from
+    `offsets[i]` up to `offsets[i + 1]`."""
+    key_offsets, key_data, _ = keys
+    value_offsets, value_data, value_nulls = values
+    at = int64(0)
+    for pair in range(len(offsets) - 1):
+        start = int64(key_offsets[pair])
+        length = key_offsets[pair + 1] - start
+        at = _write_number(target, at, length)
+        copy_bytes(key_data, start, target, at, length)
+        at += length
+        start = int64(value_offsets[pair])
+        length = value_offsets[pair + 1] - start
+        if value_nulls[pair]:
+            at = _write_number(target, at, int64(_NULL))
+        else:
+            at = _write_number(target, at, length)
+            copy_bytes(value_data, start, target, at, length)
+            at += length
+        offsets[pair + 1] = at

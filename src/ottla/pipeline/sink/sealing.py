@@ -1,0 +1,57 @@
+"""A batch's records, and what makes a batch of them that the log takes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ottla.model import (
+    NO_LEADER_EPOCH,
+    Buffer,
+    Offset,
+    ProducerEpoch,
+    ProducerId,
+    TimestampMs,
+)
+from ottla.wire.records.builder import seal_batch
+from ottla.wire.records.compression import Codec
+from ottla.wire.records.header import MAGIC, BatchHeader, encode_attributes
+
+
+class UnsealedBatch(NamedTuple):
+    """Records of the partition that has the number `target` in its topic."""
+
+    target: int
+    record_count: int
+    body: Buffer
+
+
+class Seal(NamedTuple):
+    """What a batch says of its producer, and how it is compressed."""
+
+    producer_id: ProducerId
+    producer_epoch: ProducerEpoch
+    base_sequence: int
+    is_transactional: bool
+    timestamp: TimestampMs
+    codec: Codec
+    compression_level: int | None
+
+
+def seal(batch: UnsealedBatch, how: Seal) -> bytearray:
+    """As `build_batch` would have it."""
+    header = BatchHeader(
+        base_offset=Offset(0),
+        batch_length=0,
+        leader_epoch=NO_LEADER_EPOCH,
+        magic=MAGIC,
+        crc=0,
+        attributes=encode_attributes(codec=how.codec, is_transactional=how.is_transactional),
+        last_offset_delta=batch.record_count - 1,
+        base_timestamp=how.timestamp,
+        max_timestamp=how.timestamp,
+        producer_id=how.producer_id,
+        producer_epoch=how.producer_epoch,
+        base_sequence=how.base_sequence,
+        record_count=batch.record_count,
+    )
+    return seal_batch(header, batch.body, compression_level=how.compression_level)

@@ -1,0 +1,49 @@
+"""What is compiled ahead is what reads and writes use: nothing is left for them to compile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from ottla.pipeline.compile_loops import compile_loops
+from ottla.pipeline.sink import row_loops
+from ottla.pipeline.sink.batches import cut_batches
+from ottla.pipeline.sink.partitioner import Partitioner
+from ottla.pipeline.sink.rows import to_rows
+from ottla.wire.records import column_loops
+from ottla.wire.records.builder import build_batch
+from ottla.wire.records.columns import decode_columns
+from tests.java_batches import JAVA_BATCHES
+from tests.records import JAVA_RECORDS
+
+LOOPS: list[Any] = [
+    column_loops.read_records,
+    column_loops.read_headers,
+    row_loops.hash_keys,
+    row_loops.write_records,
+    row_loops.write_pairs,
+]
+
+
+def test_row_is_written_and_read() -> None:
+    columns = compile_loops()
+    assert bytes(columns.keys.data) == bytes(columns.values.data) == b"row"
+    assert bytes(columns.headers.values.data) == b"a pipeline"
+
+
+def test_nothing_is_left_to_compile() -> None:
+    compile_loops()
+    known = [set(each.signatures) for each in LOOPS]
+    # Memory that may be written to, memory that may not, and views of both.
+    built = build_batch(JAVA_RECORDS)
+    decode_columns([JAVA_BATCHES["zstd"], built, bytes(built), memoryview(built)])
+    rows = pa.RecordBatch.from_pydict({"value": pa.array([b"1", None, b"3"], pa.binary())})
+    for some in (rows, rows.slice(1)):
+        payloads = to_rows([some], has_topic=True).payloads
+        sizes = payloads.sizes_max()
+        targets = Partitioner(first=0, batch_bytes=1).partitions(
+            payloads.values, None, sizes, count=2
+        )
+        assert list(cut_batches(payloads, targets, sizes, batch_bytes_max=1_000))
+    assert [set(each.signatures) for each in LOOPS] == known
