@@ -13,7 +13,7 @@ from benchmarks.pipeline.session import largest_worker_bytes, session
 from benchmarks.pipeline.sides import Side, ours, theirs
 from benchmarks.versus.comparison import Bound, Report, alternate, compared
 from benchmarks.versus.servers import OttlaServer, fresh
-from benchmarks.versus.wire_client import create_topics
+from benchmarks.versus.wire_client import create_topics, delete_topic
 from tests.spark import reason_unavailable
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ PARTITIONS = 2
 KEYS = 5_000
 VALUE_BYTES = 200
 ROUNDS = 3
-# A JVM compiles what it runs often. Most of that is behind both connectors after so many rows.
-WARM_UP_ROWS = 3_000_000
+# A JVM compiles what it runs often. Most of that is behind both connectors after so many rows:
+# with less of them both are a third slower, and uneven.
+WARM_UP_ROWS = 8_000_000
 QUICK_ROWS = (1_000_000,)
 FULL_ROWS = (1_000_000, 10_000_000)
 MILLION = 1_000_000
@@ -123,4 +124,5 @@ def _stream(side: Side, frame: DataFrame, scratch: Path) -> float:
     writer = writer.option("checkpointLocation", str(scratch / f"check-{number}"))
     query = writer.trigger(availableNow=True).start()
     query.awaitTermination()
+    delete_topic(side.bootstrap, target)
     return sum(float(each["batchDuration"]) for each in query.recentProgress) / 1_000

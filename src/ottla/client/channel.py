@@ -57,7 +57,7 @@ class Channel:
         self._clock = clock
         self._client_id = client_id
         self._on_closed = on_closed
-        self._frames = FrameReader(frame_bytes_max=_RESPONSE_BYTES_MAX)
+        self._frames = FrameReader(frame_bytes_max=_RESPONSE_BYTES_MAX, keeps_memory=True)
         self._connection: Connection | None = None
         self._correlation_id = 0
         self._outstanding: dict[int, _Outstanding] = {}

@@ -6,7 +6,9 @@ larger than a chunk gets a buffer of its own and is received straight into it; t
 small and is replaced by one four times as large whenever the peer has filled it, so nobody makes us
 allocate more than a small multiple of what they sent.
 
-Memory that was handed out is never written again and lives as long as somebody holds a view of it.
+Memory that was handed out lives as long as somebody holds a view of it, and is not written again
+before. A reader that is to keep it receives the next large frame into it, if nobody does any more:
+fresh memory has to be cleared, which takes as long as receiving.
 The views are writable: a batch inside a frame gets its offset where it lies. A small frame keeps
 its whole chunk alive; who wants to keep one for long copies it.
 """
@@ -37,12 +39,25 @@ class FrameReader:
     are none; then it asks again. The names fit `asyncio.BufferedProtocol`. `frame_bytes_max` may be
     changed between frames: small before authentication, larger after it. After a ProtocolError
     the stream has no next frame, and the connection should be closed.
+
+    One that keeps memory is for the few connections that bring large frames again and again.
     """
 
-    __slots__ = ("_chunk", "_end", "_frame_bytes", "_start", "_was_filled", "frame_bytes_max")
+    __slots__ = (
+        "_chunk",
+        "_end",
+        "_frame_bytes",
+        "_keeps_memory",
+        "_kept",
+        "_start",
+        "_was_filled",
+        "frame_bytes_max",
+    )
 
-    def __init__(self, *, frame_bytes_max: int) -> None:
+    def __init__(self, *, frame_bytes_max: int, keeps_memory: bool = False) -> None:
         self.frame_bytes_max = frame_bytes_max
+        self._keeps_memory = keeps_memory
+        self._kept = bytearray()
         self._chunk = _NO_CHUNK
         # Of the chunk, [start, end) is received and not yet handed out.
         self._start = 0
@@ -97,6 +112,10 @@ class FrameReader:
         end = start + frame_bytes
         frame = self._chunk[start + _PREFIX_BYTES : end]
         if end == len(self._chunk):
+            if self._keeps_memory and end > _CHUNK_BYTES:
+                memory = self._chunk.obj
+                assert isinstance(memory, bytearray)
+                self._kept = memory
             # An idle connection must not keep the last frame's memory.
             self._chunk, end, self._end = _NO_CHUNK, 0, 0
         self._start = end
@@ -110,6 +129,19 @@ class FrameReader:
         if self._frame_bytes > capacity:
             allowed = max(_CHUNK_BYTES, received * _FRAME_GROWTH)
             capacity = min(self._frame_bytes, allowed)
-        chunk = memoryview(bytearray(capacity))
+        if self._frame_bytes > _CHUNK_BYTES and self._can_use_kept():
+            chunk = memoryview(self._kept)[: self._frame_bytes]
+        else:
+            chunk = memoryview(bytearray(capacity))
         chunk[:received] = self._chunk[self._start : self._end]
         self._chunk, self._start, self._end = chunk, 0, received
+
+    def _can_use_kept(self) -> bool:
+        """Whether it holds the frame, and nobody looks at it: it could not change its size then."""
+        if len(self._kept) < self._frame_bytes:
+            return False
+        try:
+            self._kept.append(self._kept.pop())
+        except BufferError:
+            return False
+        return True

@@ -141,6 +141,36 @@ def test_idle_connection_keeps_no_frame_alive() -> None:
         tracemalloc.stop()
 
 
+def test_kept_memory_is_received_into_when_nobody_looks_at_it() -> None:
+    reader = FrameReader(frame_bytes_max=LIMIT, keeps_memory=True)
+    first, second = bytes(range(250)) * 2_000, bytes(range(240)) * 2_000
+    (frame,) = receive(reader, framed(first))
+    memory = id(frame.obj)
+    view = frame[100:200]
+    del frame
+    (other,) = receive(reader, framed(second))
+    assert id(other.obj) != memory
+    assert view == first[100:200]
+    assert other == second
+    memory = id(other.obj)
+    del other
+    for content in (second, bytes(70_000), second[1:]):
+        (frame,) = receive(reader, framed(content))
+        assert id(frame.obj) == memory
+        assert frame == content
+        del frame
+    assert view == first[100:200]
+
+
+def test_frame_that_kept_memory_cannot_hold_gets_its_own() -> None:
+    reader = FrameReader(frame_bytes_max=LIMIT, keeps_memory=True)
+    for size in (200_000, 400_000, 300_000):
+        content = bytes([size % 251]) * size
+        (frame,) = receive(reader, framed(content) + framed(b"small"))[:1]
+        assert frame == content
+        del frame
+
+
 @pytest.mark.parametrize("size", [-1, -(2**31), LIMIT + 1, 2**31 - 1])
 def test_size_out_of_bounds_is_refused(size: int) -> None:
     reader = FrameReader(frame_bytes_max=LIMIT)

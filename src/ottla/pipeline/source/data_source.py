@@ -205,6 +205,8 @@ def read_range(wanted: OffsetRange, options: SourceOptions) -> Iterator[pa.Recor
         try:
             while (fetched := runner.run(reader.next())) is not None:
                 yield from to_arrow(fetched, wanted, include_headers=options.include_headers)
+                # The next fetch is received into its memory.
+                del fetched
         finally:
             runner.run(cluster.__aexit__())
 
