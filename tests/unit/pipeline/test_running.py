@@ -8,7 +8,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from ottla.pipeline.running.failures import explain
+from ottla.pipeline.running.failures import explain, is_passing
 from ottla.pipeline.running.metrics import Metrics, serving
 from ottla.pipeline.running.progress import QueryProgress, to_progress
 
@@ -72,3 +72,15 @@ def test_the_last_word_of_whoever_knew_is_told(text: str) -> None:
     failure = explain("orders", text, Path("/checks"))
     assert failure.message.startswith(FAILURES[text])
     assert "Nothing is lost" in failure.hints[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("java.io.IOException: Python worker failed to connect back.", True),
+        ("org.apache.spark.SparkException: Task not serializable", True),
+        ("org.apache.spark.SparkException: Job aborted due to stage failure", False),
+    ],
+)
+def test_query_is_started_again_after_what_may_pass(text: str, passes: bool) -> None:
+    assert is_passing(f"[STREAM_FAILED] Query terminated with exception: {text}") is passes

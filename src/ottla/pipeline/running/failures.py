@@ -12,8 +12,13 @@ from typing import Final, NamedTuple
 
 _OURS: Final = re.compile(r"^\s*ottla\.[\w.]*?(\w+Error): (.+)$", re.MULTILINE)
 _RAISED: Final = re.compile(r"\[USER_RAISED_EXCEPTION\] (.+?)(?: SQLSTATE|$)", re.MULTILINE)
-# Spark gives a new Python ten seconds, which a busy host may need for something else.
-_SLOW: Final = "Python worker failed to connect back"
+_PASSING: Final = (
+    # Spark gives a new Python ten seconds, which a busy host may need for something else.
+    "Python worker failed to connect back",
+    # Queries of one session that begin at once may change what another one is about to send to its
+    # tasks ("Illegal size 5 of collection, expected 6", says Scala's part of the story).
+    "Task not serializable",
+)
 _FULL: Final = ("No space left on device", "Disk quota exceeded")
 _RESUMES: Final = "Nothing is lost: run the pipeline again, and it goes on where it was."
 
@@ -43,8 +48,9 @@ def explain(query: str, text: str, checkpoint: Path) -> Failure:
     return Failure(f"{query} stopped: {_gist(text)}", (_RESUMES,))
 
 
-def is_slow_start(text: str) -> bool:
-    return _SLOW in text
+def is_passing(text: str) -> bool:
+    """Whether it is worth another try."""
+    return any(each in text for each in _PASSING)
 
 
 def _gist(text: str) -> str:

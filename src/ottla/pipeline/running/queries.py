@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ottla.pipeline.running.failures import Failure, explain, is_slow_start
+from ottla.pipeline.running.failures import Failure, explain, is_passing
 from ottla.pipeline.running.graph import Query
 from ottla.pipeline.running.progress import QueryProgress, to_progress
 
@@ -52,13 +52,13 @@ class RunningQueries:
         return found
 
     def failure(self) -> Failure | None:
-        """Of the first query that ended by one. Where the host was too busy to begin, the query is
-        started again instead."""
+        """Of the first query that ended by one. Where it may pass, the query is started again
+        instead, some times."""
         for name, query in list(self._running.items()):
             if query.isActive or (error := query.exception()) is None:
                 continue
             text = f"{error}\n{_stack(error)}"
-            if not is_slow_start(text) or not self._restarts[name]:
+            if not is_passing(text) or not self._restarts[name]:
                 return explain(name, text, self._checkpoints / name)
             self._restarts[name] -= 1
             self._start(name)
