@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +18,14 @@ from ottla.wire.records.builder import build_batch
 from ottla.wire.records.columns import decode_columns
 from tests.java_batches import JAVA_BATCHES
 from tests.records import JAVA_RECORDS
+
+# Neither beside the loops nor in a home can anything be kept.
+NOWHERE = """
+import numba.core.caching as caching
+caching.CacheImpl._locator_classes = []
+from ottla.pipeline.compile_loops import compile_loops
+assert bytes(compile_loops().values.data) == b"row"
+"""
 
 LOOPS: list[Any] = [
     column_loops.read_records,
@@ -47,3 +57,7 @@ def test_nothing_is_left_to_compile() -> None:
         )
         assert list(cut_batches(payloads, targets, sizes, batch_bytes_max=1_000))
     assert [set(each.signatures) for each in LOOPS] == known
+
+
+def test_loops_work_where_nothing_can_be_kept() -> None:
+    subprocess.run([sys.executable, "-c", NOWHERE], check=True)

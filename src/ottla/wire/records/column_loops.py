@@ -132,6 +132,8 @@ def read_records(
         if offset_delta < 0 or offset_delta > last_delta:
             return _OFFSET
         offsets[row] = base_offset + offset_delta
+        # Keys and values are copied here and not in a step: to hand their arrays to one takes as
+        # long again as all the rest.
         length, at = _read_length(data, at, end)
         if at < 0:
             return -at

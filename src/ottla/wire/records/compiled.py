@@ -1,9 +1,10 @@
 """Loops over bytes that are compiled to machine code, by Numba.
 
 A loop is compiled when it is first called, once for the machine: what came out is kept beside its
-file, or in the user's cache directory if that cannot be written to. It is made anew when its file
-changes, so the steps of a loop are in its file. While a loop runs it holds no lock. It does not
-raise: it answers with a number that says what was wrong.
+file, or in the user's cache directory if that cannot be written to; where neither can, each process
+compiles for itself. It is made anew when its file changes, so the steps of a loop are in its file.
+While a loop runs it holds no lock. It does not raise: it answers with a number that says what was
+wrong.
 
 It is compiled for each combination of types that it is called with, and memory that may be written
 to is of another type than memory that may not: so what a loop only reads is given to it as a view
@@ -45,7 +46,12 @@ def readable(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
 
 def loop(function: _Function) -> _Function:
     """Indices are not checked: a loop has to know that they are right."""
-    made: Any = njit(cache=True, nogil=True)(function)
+    made: Any
+    try:
+        made = njit(cache=True, nogil=True)(function)
+    except RuntimeError:
+        # Nothing can be kept: a container without a home, an installation of somebody else.
+        made = njit(nogil=True)(function)
     return cast(_Function, made)
 
 
