@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ottla.pipeline.running.class_archive import ClassArchive
-from ottla.pipeline.running.session import JAVA_OPTIONS
+from ottla.pipeline.running.session import ARROW_OPTIONS, BRIDGE_CONFIGS, JAVA_OPTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,11 +21,12 @@ CONNECTOR_VERSION = "4.2.0"
 POSTGRESQL_VERSION = "42.7.4"
 LOCAL = "local[2]"
 CONFIGS = {
+    **BRIDGE_CONFIGS,
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
     # Two cores, small data: everything that would pay later is left out.
-    JAVA_OPTIONS: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    JAVA_OPTIONS: f"{ARROW_OPTIONS} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",

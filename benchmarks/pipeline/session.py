@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ottla.pipeline.running.session import BRIDGE_CONFIGS
 from tests.spark import CONNECTOR
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CONFIGS = {
+    # As in sessions that Ottla starts. Spark's own connector has nothing to do with Python.
+    **BRIDGE_CONFIGS,
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "3g",

@@ -11,6 +11,11 @@ from benchmarks.versus.servers import OttlaServer
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+ALL_COLUMNS = (
+    "key binary, value binary, topic string NOT NULL, partition int NOT NULL, "
+    "offset bigint NOT NULL, timestamp timestamp NOT NULL, timestampType int NOT NULL"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -19,17 +24,25 @@ class Side:
     name: str
     format: str
     read_options: Mapping[str, str]
+    # Whether it can be told which columns are wanted.
+    takes_schema: bool
     write_options: Mapping[str, str]
     spark: SparkSession
     bootstrap: str
 
     def batch(self, topic: str) -> DataFrame:
+        """All columns."""
         reader = self.spark.read.format(self.format).options(**self._always, **self.read_options)
+        if self.takes_schema:
+            reader = reader.schema(ALL_COLUMNS)
         return reader.option("subscribe", topic).load()
 
-    def stream(self, topic: str) -> DataFrame:
+    def stream(self, topic: str, columns: str) -> DataFrame:
+        """At least these columns."""
         reader = self.spark.readStream.format(self.format)
         reader = reader.options(**self._always, **self.read_options)
+        if self.takes_schema:
+            reader = reader.schema(columns)
         return reader.options(subscribe=topic, startingOffsets="earliest").load()
 
     @property
@@ -42,8 +55,8 @@ class Side:
 
 
 def ours(spark: SparkSession, bootstrap: str) -> Side:
-    """At its defaults; exactly once."""
-    return Side(OttlaServer.name, "ottla", {}, {}, spark, bootstrap)
+    """Exactly once, with its default options, and told which columns are read."""
+    return Side(OttlaServer.name, "ottla", {}, True, {}, spark, bootstrap)
 
 
 def theirs(spark: SparkSession, bootstrap: str) -> Side:
@@ -56,4 +69,4 @@ def theirs(spark: SparkSession, bootstrap: str) -> Side:
         "kafka.fetch.max.wait.ms": "10",
     }
     write = {"kafka.batch.size": str(512 * 1024), "kafka.linger.ms": "5"}
-    return Side("Spark's Kafka connector", "kafka", read, write, spark, bootstrap)
+    return Side("Spark's Kafka connector", "kafka", read, False, write, spark, bootstrap)

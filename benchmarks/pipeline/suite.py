@@ -91,7 +91,8 @@ def _figures(
         return rows / _stream(side, frame, scratch)
 
     def aggregate(side: Side) -> float:
-        timed = side.stream(topic).withWatermark("timestamp", "1 second")
+        columns = "key binary, timestamp timestamp NOT NULL"
+        timed = side.stream(topic, columns).withWatermark("timestamp", "1 second")
         counts = timed.groupBy("key", _window()).count()
         values = counts.selectExpr("key", "CAST(string(count) AS BINARY) AS value")
         return rows / _stream(side, values, scratch)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
+from ottla.pipeline.source.columns import Column
 from ottla.pipeline.source.data_source import OttlaReader, OttlaStreamReader, from_json
 from ottla.pipeline.source.errors import ClusterError, DataLossError, OptionError
 from ottla.pipeline.source.options import parse_options
@@ -29,6 +30,10 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.testing import Cluster
 
 COUNT = 3_000
+COLUMNS = [
+    Column(name, is_nullable=True)
+    for name in ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
+]
 THEN_MS = SystemClock().now_ms() - 60_000
 
 
@@ -57,8 +62,12 @@ def options(cluster: Cluster, **given: str) -> dict[str, str]:
     return {"kafka.bootstrap.servers": cluster.bootstrap, "subscribe": "orders"} | given
 
 
+def reader_of(given: dict[str, str], columns: Sequence[Column] = COLUMNS) -> OttlaReader:
+    return OttlaReader(parse_options(given, is_streaming=False), columns)
+
+
 def read(cluster: Cluster, **given: str) -> list[dict[str, Any]]:
-    reader = OttlaReader(parse_options(options(cluster, **given), is_streaming=False))
+    reader = reader_of(options(cluster, **given))
     return [row for part in reader.partitions() for row in rows_of(reader, part)]
 
 
@@ -67,7 +76,7 @@ def rows_of(reader: OttlaReader, part: InputPartition) -> list[dict[str, Any]]:
 
 
 def stream(cluster: Cluster, **given: str) -> OttlaStreamReader:
-    return OttlaStreamReader(parse_options(options(cluster, **given), is_streaming=True))
+    return OttlaStreamReader(parse_options(options(cluster, **given), is_streaming=True), COLUMNS)
 
 
 def test_every_record_comes_once_and_in_order(cluster: Cluster) -> None:
@@ -77,6 +86,14 @@ def test_every_record_comes_once_and_in_order(cluster: Cluster) -> None:
         mine = [row for row in rows if row["partition"] == partition]
         assert [row["offset"] for row in mine] == list(range(COUNT // 3))
         assert [int(row["value"]) for row in mine] == list(range(partition, COUNT, 3))
+
+
+def test_only_the_columns_that_are_wanted_are_read(cluster: Cluster) -> None:
+    expected = read(cluster)
+    for names in (["offset"], ["timestamp", "key"], ["value", "topic"], ["timestampType"]):
+        reader = reader_of(options(cluster), [each for each in COLUMNS if each.name in names])
+        rows = [row for part in reader.partitions() for row in rows_of(reader, part)]
+        assert rows == [{name: row[name] for name in row if name in names} for row in expected]
 
 
 def test_pieces_of_a_partition_meet_in_the_middle_of_a_batch(cluster: Cluster) -> None:
@@ -106,7 +123,7 @@ def test_a_topic_that_is_not_there_is_named(cluster: Cluster) -> None:
 
 def test_a_pattern_leaves_out_what_is_internal(cluster: Cluster) -> None:
     given = {"kafka.bootstrap.servers": cluster.bootstrap, "subscribePattern": ".*"}
-    reader = OttlaReader(parse_options(given, is_streaming=False))
+    reader = reader_of(given)
     found = {row["topic"] for part in reader.partitions() for row in rows_of(reader, part)}
     assert "orders" in found
     assert not any(topic.startswith("__") for topic in found)
@@ -153,7 +170,7 @@ def test_records_that_are_gone_fail_the_query_or_are_skipped(cluster: Cluster) -
 
 def pushed(cluster: Cluster, *filters: Filter) -> tuple[list[Filter], list[dict[str, Any]]]:
     """What is left for Spark to filter, and what is read meanwhile."""
-    reader = OttlaReader(parse_options(options(cluster), is_streaming=False))
+    reader = reader_of(options(cluster))
     left = list(reader.pushFilters([*filters]))
     return left, [row for part in reader.partitions() for row in rows_of(reader, part)]
 

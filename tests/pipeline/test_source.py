@@ -44,6 +44,20 @@ def test_schemas_are_the_same(ours: Connector, theirs: Connector, topics: Topics
         assert frames[0].schema == frames[1].schema
 
 
+def test_a_schema_says_which_columns_are_read(ours: Connector, topics: Topics) -> None:
+    topic = topics.create(PARTITIONS)
+    ours.write(messages(topic, 100))
+    reader = ours.spark.read.format("ottla").option("kafka.bootstrap.servers", ours.bootstrap)
+    reader = reader.option("subscribe", topic)
+    whole = reader.load().select("timestamp", "key", "offset").collect()
+    wanted = "timestamp timestamp NOT NULL, key binary, offset bigint NOT NULL"
+    frame = reader.schema(wanted).load()
+    assert [field.nullable for field in frame.schema] == [False, True, False]
+    assert frame.collect() == whole
+    with pytest.raises(Exception, match="value as string, and it is binary"):
+        reader.schema("value string").load().collect()
+
+
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_rows_are_the_same(ours: Connector, theirs: Connector, topics: Topics, codec: str) -> None:
     topic = topics.create(PARTITIONS)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gc
-import os
-
 from pyspark.sql.datasource import DataSourceStreamWriter, DataSourceWriter
 from pyspark.sql.types import StructType
 
 from ottla.pipeline.sink.data_sink import OttlaStreamWriter, OttlaWriter, require_append
 from ottla.pipeline.sink.options import parse_options
 from ottla.pipeline.source.data_source import OttlaSource
+from ottla.pipeline.spark_worker import leave_quietly, set_aside
 from ottla.runtime.dice import SystemDice
 
 
@@ -28,7 +26,5 @@ class OttlaDataSource(OttlaSource):
         return OttlaStreamWriter(parse_options(self.options, is_streaming=True), schema)
 
 
-# A worker of Spark's looks for garbage between two tasks, in all objects of all modules, and the
-# second one waits 25 ms for that. What is here by now is none: nobody has to look at it.
-if "SPARK_REUSE_WORKER" in os.environ:
-    gc.freeze()
+leave_quietly()
+set_aside("modules")

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from ottla.model import Offset, TimestampMs
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.builder import build_batch, seal_batch
-from ottla.wire.records.columns import BinaryColumn, HeadersColumn, RecordColumns, decode_columns
+from ottla.wire.records.columns import (
+    BinaryColumn,
+    HeadersColumn,
+    RecordColumns,
+    Wanted,
+    decode_columns,
+)
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType, read_header
 from ottla.wire.records.record import Record, iterate_records
@@ -118,6 +124,26 @@ def test_columns_hold_what_the_records_hold(
     ]
     expected = [record for batch in built for record in iterate_records(batch)]
     assert decoded(*built) == rows(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(record_lists(), max_size=3), st.booleans(), st.booleans(), st.booleans())
+def test_columns_that_nobody_wants_are_empty_and_the_others_as_ever(
+    batches: list[list[Record]], keys: bool, values: bool, headers: bool
+) -> None:
+    built = [build_batch(records) for records in batches]
+    every, some = decode_columns(built), decode_columns(built, wanted=Wanted(keys, values, headers))
+    assert some.offsets.tolist() == every.offsets.tolist()
+    assert some.timestamps.tolist() == every.timestamps.tolist()
+    nothing = decode_columns([])
+    for is_wanted, found, whole, none in (
+        (keys, some.keys, every.keys, nothing.keys),
+        (values, some.values, every.values, nothing.values),
+    ):
+        expected = binary_array(whole if is_wanted else none, pyarrow.binary())
+        assert binary_array(found, pyarrow.binary()).equals(expected)
+    expected = headers_array(every.headers if headers else nothing.headers)
+    assert headers_array(some.headers).equals(expected)
 
 
 # How many values of which length follow each other; a size takes one byte, two or three.

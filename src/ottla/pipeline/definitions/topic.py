@@ -26,6 +26,11 @@ WRITE_FORMAT: Final = "ottla"
 # Of every row that was read from a topic, beside the fields of its value.
 MESSAGE: Final = "message"
 _MESSAGE_COLUMNS: Final = ("key", "topic", "partition", "offset", "timestamp")
+# What is read of a record.
+_SCHEMA: Final = (
+    "key binary, value binary, topic string NOT NULL, partition int NOT NULL, "
+    "offset bigint NOT NULL, timestamp timestamp NOT NULL"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Topic(Source, Sink):
         reader = spark.readStream.format(READ_FORMAT).options(**_client(around))
         reader = reader.option("subscribe", self.name).option("startingOffsets", self.start)
         reader = reader.option("kafka.group.id", around.group_id).options(**self.options)
-        return self.format.parse(reader.load())
+        return self.format.parse(reader.schema(_SCHEMA).load())
 
     def write(self, frame: DataFrame, query: str, around: Surroundings) -> DataStreamWriter:
         from pyspark.sql import functions as f
@@ -151,7 +156,8 @@ class Table(Source):
         from pyspark.sql import functions as f
 
         reader = spark.read.format(READ_FORMAT).options(**_client(around))
-        rows = reader.options(subscribe=self.name).options(**self.options).load()
+        reader = reader.options(subscribe=self.name).options(**self.options)
+        rows = reader.schema(_SCHEMA).load()
         # All records of a key are in one partition, unless the topic has grown meanwhile.
         latest = rows.groupBy("key").agg(
             f.max_by(

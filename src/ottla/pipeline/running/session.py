@@ -12,6 +12,20 @@ if TYPE_CHECKING:
 
 LOCAL: Final = "local[*]"
 JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+EXECUTOR_JAVA_OPTIONS: Final = "spark.executor.extraJavaOptions"
+_JAVA_OPTIONS: Final = (JAVA_OPTIONS, EXECUTOR_JAVA_OPTIONS)
+# Rows come from Python and go there as Arrow, of which Java by default looks again, for every
+# value, at what Spark has asked before: whether it is within its vector, and whether it is null.
+ARROW_OPTIONS: Final = (
+    "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
+)
+# What makes the way between Spark and Python shorter, for a session of anybody's.
+BRIDGE_CONFIGS: Final = {
+    JAVA_OPTIONS: ARROW_OPTIONS,
+    EXECUTOR_JAVA_OPTIONS: ARROW_OPTIONS,
+    # In place of connections over the loopback interface.
+    "spark.python.unix.domain.socket.enabled": "true",
+}
 _CONFIGS: Final = {
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
@@ -37,9 +51,11 @@ def start_session(
 
     # Workers would take any python3 that is on the PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    wanted = _CONFIGS | (_LOCAL_CONFIGS if master.startswith("local") else {}) | dict(configs)
-    if java_options:
-        wanted[JAVA_OPTIONS] = f"{java_options} {wanted.get(JAVA_OPTIONS, '')}".rstrip()
+    wanted = _CONFIGS | BRIDGE_CONFIGS | (_LOCAL_CONFIGS if master.startswith("local") else {})
+    wanted[JAVA_OPTIONS] += f" {java_options}"
+    for key, value in configs.items():
+        # Of what is said twice among Java's options, the last counts.
+        wanted[key] = f"{wanted[key]} {value}" if key in _JAVA_OPTIONS else value
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in wanted.items():
         builder = builder.config(key, value)

@@ -15,6 +15,7 @@ from ottla.pipeline.sink.options import SinkOptions
 from ottla.pipeline.sink.row_writer import RowWriter
 from ottla.pipeline.sink.transactions import Producer, Transactions
 from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.spark_worker import set_aside
 
 # Rows are taken so many bytes at a time: enough for large batches of some partitions.
 _CHUNK_BYTES: Final = 8 * 1024 * 1024
@@ -32,7 +33,9 @@ def write_slot(
     with asyncio.Runner() as runner:
         cluster = cluster_of(options)
         try:
-            task = _Task(runner, cluster, options, slot, Commitment(cluster, work, options))
+            # The runner's own `run` looks for interrupts each time.
+            loop = runner.get_loop()
+            task = _Task(loop, cluster, options, slot, Commitment(cluster, work, options))
             if not options.is_exactly_once:
                 return task.write(batches, None)
             if is_journaled:
@@ -40,6 +43,7 @@ def write_slot(
             return task.write(batches, work.transactional_id(slot))
         finally:
             runner.run(cluster.__aexit__())
+            set_aside("loops of the sink")
 
 
 class _Task:
@@ -47,13 +51,13 @@ class _Task:
 
     def __init__(
         self,
-        runner: asyncio.Runner,
+        loop: asyncio.AbstractEventLoop,
         cluster: Cluster,
         options: SinkOptions,
         slot: int,
         commitment: Commitment,
     ) -> None:
-        self._runner = runner
+        self._loop = loop
         self._cluster = cluster
         self._options = options
         self._slot = slot
@@ -61,7 +65,7 @@ class _Task:
 
     def write_once(self, batches: Iterator[pa.RecordBatch], work: Work) -> Part:
         """Unless it was decided already to commit this batch, and its rows of it are in."""
-        run, slot, commitment = self._runner.run, self._slot, self._commitment
+        run, slot, commitment = self._loop.run_until_complete, self._slot, self._commitment
         decision = run(commitment.decided())
         transactional_id = work.transactional_id(slot)
         if decision is None:
@@ -86,7 +90,7 @@ class _Task:
         *,
         marks: bool = False,
     ) -> Part:
-        run, row_count = self._runner.run, 0
+        run, row_count = self._loop.run_until_complete, 0
         chunks = _chunks(batches)
         first = next(chunks, None)
         if first is None:

@@ -2,72 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from ottla.model import TopicPartition
+from ottla.pipeline.source.columns import Column
 from ottla.pipeline.source.ranges import OffsetRange
 from ottla.pipeline.source.record_batches import Fetched
-from ottla.wire.records.columns import BinaryColumn, HeadersColumn, RecordColumns, decode_columns
+from ottla.wire.records.columns import (
+    BinaryColumn,
+    HeadersColumn,
+    RecordColumns,
+    Wanted,
+    decode_columns,
+)
 
 # What Spark's workers hold at once; a fetch may bring more.
 _ROWS_MAX: Final = 65_536
 _MICROSECONDS: Final = 1_000
 
 _HEADER_TYPE: Final = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
-_FIELDS: Final = (
-    pa.field("key", pa.binary()),
-    pa.field("value", pa.binary()),
-    pa.field("topic", pa.string()),
-    pa.field("partition", pa.int32()),
-    pa.field("offset", pa.int64()),
-    pa.field("timestamp", pa.timestamp("us", "UTC")),
-    pa.field("timestampType", pa.int32()),
-)
-_HEADERS_FIELD: Final = pa.field("headers", pa.list_(_HEADER_TYPE))
+_TYPES: Final = {
+    "key": pa.binary(),
+    "value": pa.binary(),
+    "topic": pa.string(),
+    "partition": pa.int32(),
+    "offset": pa.int64(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestampType": pa.int32(),
+    "headers": pa.list_(_HEADER_TYPE),
+}
 
 
-def to_arrow(
-    fetched: Fetched, wanted: OffsetRange, *, include_headers: bool
-) -> Iterator[pa.RecordBatch]:
-    """The rows that lie in the range, some at a time."""
-    if not fetched.batches:
-        return
-    columns = decode_columns(fetched.batches)
-    counts = [header.record_count for header in fetched.headers]
-    types = np.array([header.timestamp_type for header in fetched.headers], np.int32)
-    rows = _rows(columns, np.repeat(types, counts), wanted.partition, include_headers)
-    first, last = np.searchsorted(columns.offsets, (fetched.start, wanted.end))
-    rows = rows.slice(int(first), int(last - first))
-    for start in range(0, rows.num_rows, _ROWS_MAX):
-        yield rows.slice(start, _ROWS_MAX)
+class ArrowRows:
+    """The rows of one range. What is the same in all of them is made once, and looked at again."""
 
+    def __init__(self, wanted: OffsetRange, columns: Sequence[Column]) -> None:
+        self._range = wanted
+        names = {column.name for column in columns}
+        self._wanted = Wanted(
+            keys="key" in names, values="value" in names, headers="headers" in names
+        )
+        self._schema = pa.schema(
+            pa.field(name, _TYPES[name], nullable=is_nullable) for name, is_nullable in columns
+        )
+        self._repeated: dict[tuple[str, str | int], pa.Array] = {}
 
-def _rows(
-    columns: RecordColumns,
-    timestamp_types: np.ndarray[tuple[int], np.dtype[np.int32]],
-    partition: TopicPartition,
-    include_headers: bool,
-) -> pa.RecordBatch:
-    count = len(columns)
-    timestamps = pa.array(columns.timestamps * _MICROSECONDS)
-    arrays = [
-        _binary(columns.keys, pa.binary()),
-        _binary(columns.values, pa.binary()),
-        pa.repeat(pa.scalar(partition.topic), count),
-        pa.repeat(pa.scalar(partition.partition, pa.int32()), count),
-        pa.array(columns.offsets),
-        timestamps.cast(pa.timestamp("us", "UTC")),
-        pa.array(timestamp_types),
-    ]
-    fields = list(_FIELDS)
-    if include_headers:
-        arrays.append(_headers(columns.headers))
-        fields.append(_HEADERS_FIELD)
-    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+    def read(self, fetched: Fetched) -> Iterator[pa.RecordBatch]:
+        """Those that lie in the range, some at a time."""
+        if not fetched.batches:
+            return
+        records = decode_columns(fetched.batches, wanted=self._wanted)
+        arrays = [self._array(name, records, fetched) for name in self._schema.names]
+        rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+        first, last = np.searchsorted(records.offsets, (fetched.start, self._range.end))
+        rows = rows.slice(int(first), int(last - first))
+        for start in range(0, rows.num_rows, _ROWS_MAX):
+            yield rows.slice(start, _ROWS_MAX)
+
+    def _array(self, name: str, records: RecordColumns, fetched: Fetched) -> pa.Array:
+        count, partition = len(records), self._range.partition
+        match name:
+            case "key":
+                return _binary(records.keys, pa.binary())
+            case "value":
+                return _binary(records.values, pa.binary())
+            case "topic":
+                return self._repeat(name, partition.topic, count)
+            case "partition":
+                return self._repeat(name, partition.partition, count)
+            case "offset":
+                return pa.array(records.offsets)
+            case "timestamp":
+                microseconds = pa.py_buffer(records.timestamps * _MICROSECONDS)
+                return pa.Array.from_buffers(_TYPES[name], count, [None, microseconds])
+            case "timestampType":
+                types = [header.timestamp_type for header in fetched.headers]
+                if len(set(types)) == 1:
+                    return self._repeat(name, types[0], count)
+                counts = [header.record_count for header in fetched.headers]
+                return pa.array(np.repeat(np.array(types, np.int32), counts))
+            case _:
+                return _headers(records.headers)
+
+    def _repeat(self, name: str, value: str | int, count: int) -> pa.Array:
+        known = self._repeated.get((name, value))
+        if known is None or len(known) < count:
+            known = pa.repeat(pa.scalar(value, _TYPES[name]), count)
+            self._repeated[name, value] = known
+        return known.slice(0, count)
 
 
 def _binary(column: BinaryColumn, kind: pa.DataType) -> pa.Array:
@@ -85,5 +110,5 @@ def _headers(column: HeadersColumn) -> pa.Array:
     is_there = np.packbits(np.diff(column.offsets) > 0, bitorder="little")
     buffers = [pa.py_buffer(is_there), pa.py_buffer(column.offsets)]
     return pa.Array.from_buffers(
-        _HEADERS_FIELD.type, len(column.offsets) - 1, buffers, children=[pairs]
+        _TYPES["headers"], len(column.offsets) - 1, buffers, children=[pairs]
     )

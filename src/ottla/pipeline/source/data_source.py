@@ -28,6 +28,7 @@ from pyspark.sql.types import StructType
 
 from ottla.model import TopicPartition
 from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.source.columns import Column, choose, to_ddl
 from ottla.pipeline.source.group_offsets import GroupOffsets, commit_offsets
 from ottla.pipeline.source.options import SourceOptions, parse_options
 from ottla.pipeline.source.positions import EARLIEST, LATEST, PerPartition, Position
@@ -35,6 +36,7 @@ from ottla.pipeline.source.pushdown import Pushed, PushFilters
 from ottla.pipeline.source.ranges import OffsetRange, limit, split
 from ottla.pipeline.source.record_batches import RangeReader
 from ottla.pipeline.source.topics import find_partitions, resolve
+from ottla.pipeline.spark_worker import set_aside
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork
 
@@ -42,11 +44,6 @@ T = TypeVar("T")
 
 # As Spark's checkpoints have it: {"topic": {"0": 23}}.
 Offsets: TypeAlias = dict[str, dict[str, int]]
-_COLUMNS: Final = (
-    "key binary, value binary, topic string, partition int, offset bigint, "
-    "timestamp timestamp, timestampType int"
-)
-_HEADERS: Final = "headers array<struct<key:string, value:binary>>"
 # What a query waits at most for a coordinator before it goes on with its work.
 _COMMIT_TIMEOUT_MS: Final = 5_000
 
@@ -60,13 +57,15 @@ class OttlaSource(DataSource):
 
     def schema(self) -> str:
         headers = str(self.options.get("includeHeaders", "false")).strip().lower()
-        return f"{_COLUMNS}, {_HEADERS}" if headers == "true" else _COLUMNS
+        return to_ddl(include_headers=headers == "true")
 
-    def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark's signature
-        return OttlaReader(parse_options(self.options, is_streaming=False))
+    def reader(self, schema: StructType) -> DataSourceReader:
+        options = parse_options(self.options, is_streaming=False)
+        return OttlaReader(options, choose(schema, include_headers=options.include_headers))
 
-    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802
-        return OttlaStreamReader(parse_options(self.options, is_streaming=True))
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        options = parse_options(self.options, is_streaming=True)
+        return OttlaStreamReader(options, choose(schema, include_headers=options.include_headers))
 
 
 @dataclass
@@ -79,8 +78,9 @@ class RangePartition(InputPartition):
 class OttlaReader(DataSourceReader):
     """A batch: from a start to an end that are found out once, when it is planned."""
 
-    def __init__(self, options: SourceOptions) -> None:
+    def __init__(self, options: SourceOptions, columns: Sequence[Column]) -> None:
         self._options = options
+        self._columns = columns
         self._pushed = Pushed()
         self.pushFilters = PushFilters(self._pushed)  # type: ignore[method-assign]
 
@@ -103,14 +103,15 @@ class OttlaReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, RangePartition)
-        return read_range(partition.range, self._options)
+        return read_range(partition.range, self._options, self._columns)
 
 
 class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """A stream: micro-batches from one set of offsets to the next."""
 
-    def __init__(self, options: SourceOptions) -> None:
+    def __init__(self, options: SourceOptions, columns: Sequence[Column]) -> None:
         self._options = options
+        self._columns = columns
         # Where an availableNow query ends, once that is known.
         self._last: PerPartition | None = None
         self._group: GroupOffsets | None = None
@@ -157,7 +158,7 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, RangePartition)
-        return read_range(partition.range, self._options)
+        return read_range(partition.range, self._options, self._columns)
 
     def _commit(self, offsets: PerPartition) -> None:
         options, group_id = self._options, self._options.group_id
@@ -194,21 +195,26 @@ def with_cluster(options: SourceOptions, ask: Callable[[Cluster], Awaitable[T]])
     return asyncio.run(run())
 
 
-def read_range(wanted: OffsetRange, options: SourceOptions) -> Iterator[pa.RecordBatch]:
+def read_range(
+    wanted: OffsetRange, options: SourceOptions, columns: Sequence[Column]
+) -> Iterator[pa.RecordBatch]:
     """Fetches and decodes in turns, in a loop that runs only while something is fetched."""
     # Compiled loops come with it, which only tasks have a use for.
-    from ottla.pipeline.source.arrow_rows import to_arrow
+    from ottla.pipeline.source.arrow_rows import ArrowRows
 
     with asyncio.Runner() as runner:
+        # The runner's own `run` looks for interrupts each time.
+        run = runner.get_loop().run_until_complete
         cluster = _cluster(options)
-        reader = RangeReader(cluster, wanted, options)
+        reader, rows = RangeReader(cluster, wanted, options), ArrowRows(wanted, columns)
         try:
-            while (fetched := runner.run(reader.next())) is not None:
-                yield from to_arrow(fetched, wanted, include_headers=options.include_headers)
+            while (fetched := run(reader.next())) is not None:
+                yield from rows.read(fetched)
                 # The next fetch is received into its memory.
                 del fetched
         finally:
-            runner.run(cluster.__aexit__())
+            run(cluster.__aexit__())
+            set_aside("loops of the source")
 
 
 def _cluster(options: SourceOptions) -> Cluster:

@@ -96,16 +96,20 @@ def read_records(
     has_deltas: bool,
     offsets: Int64s,
     timestamps: Int64s,
+    has_keys: bool,
     keys: Binaries,
+    has_values: bool,
     values: Binaries,
     header_counts: Int64s,
     header_starts: Int64s,
 ) -> int:
     """A batch's records to the rows from the first up to the last; its timestamp is that of all of
-    them unless it has deltas. WELL, or the number of a reason."""
+    them unless it has deltas, and keys and values that nobody wants are passed over. WELL, or the
+    number of a reason."""
     key_offsets, key_data, key_nulls = keys
     value_offsets, value_data, value_nulls = values
-    key_end, value_end = int64(key_offsets[rows[0]]), int64(value_offsets[rows[0]])
+    key_end = int64(key_offsets[rows[0]]) if has_keys else int64(0)
+    value_end = int64(value_offsets[rows[0]]) if has_values else int64(0)
     at = int64(0)
     for row in range(rows[0], rows[1]):
         length, at = _read_number(data, at, len(data), 32)
@@ -137,23 +141,25 @@ def read_records(
         length, at = _read_length(data, at, end)
         if at < 0:
             return -at
-        if length < 0:
-            key_nulls[row] = 1
-        else:
-            copy_bytes(data, at, key_data, key_end, length)
-            key_end += length
-            at += length
-        key_offsets[row + 1] = key_end
+        if has_keys:
+            if length < 0:
+                key_nulls[row] = 1
+            else:
+                copy_bytes(data, at, key_data, key_end, length)
+                key_end += length
+            key_offsets[row + 1] = key_end
+        at += max(length, int64(0))
         length, at = _read_length(data, at, end)
         if at < 0:
             return -at
-        if length < 0:
-            value_nulls[row] = 1
-        else:
-            copy_bytes(data, at, value_data, value_end, length)
-            value_end += length
-            at += length
-        value_offsets[row + 1] = value_end
+        if has_values:
+            if length < 0:
+                value_nulls[row] = 1
+            else:
+                copy_bytes(data, at, value_data, value_end, length)
+                value_end += length
+            value_offsets[row + 1] = value_end
+        at += max(length, int64(0))
         count, at = _read_number(data, at, end, 32)
         if at < 0:
             return -at

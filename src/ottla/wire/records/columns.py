@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -47,9 +48,23 @@ class HeadersColumn:
     values: BinaryColumn
 
 
+_NO_HEADERS = HeadersColumn(_NO_VALUES.offsets, _NO_VALUES, _NO_VALUES)
+
+
+class Wanted(NamedTuple):
+    """Which columns are copied; the others are left empty."""
+
+    keys: bool = True
+    values: bool = True
+    headers: bool = True
+
+
+ALL = Wanted()
+
+
 @dataclass(frozen=True, slots=True)
 class RecordColumns:
-    """The records of some batches, in order; all columns are of the same length."""
+    """The records of some batches, in order; all columns that are wanted are of the same length."""
 
     offsets: Int64s
     timestamps: Int64s
@@ -62,7 +77,10 @@ class RecordColumns:
 
 
 def decode_columns(
-    batches: Iterable[Buffer], *, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
+    batches: Iterable[Buffer],
+    *,
+    wanted: Wanted = ALL,
+    decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
 ) -> RecordColumns:
     """The records of whole batches, each in a buffer of its own; control batches are left out.
 
@@ -72,7 +90,10 @@ def decode_columns(
     count = sum(header.record_count for header in headers)
     size = sum(map(len, bodies))
     offsets, timestamps = np.empty(count, np.int64), np.empty(count, np.int64)
-    keys, values = _make_binaries(count, size), _make_binaries(count, size)
+    keys, values = (
+        _make_binaries(count, size) if is_wanted else _make_binaries(0, 0)
+        for is_wanted in (wanted.keys, wanted.values)
+    )
     header_counts, header_starts = np.empty(count, np.int64), np.empty(count, np.int64)
     first = 0
     for header, body in zip(headers, bodies, strict=True):
@@ -86,7 +107,9 @@ def decode_columns(
             has_deltas,
             offsets,
             timestamps,
+            wanted.keys,
             keys,
+            wanted.values,
             values,
             header_counts,
             header_starts,
@@ -96,13 +119,10 @@ def decode_columns(
                 f"a record of the batch at offset {header.base_offset} {REASONS[reason]}"
             )
         first += header.record_count
-    return RecordColumns(
-        offsets,
-        timestamps,
-        _finish(keys),
-        _finish(values),
-        _read_headers(headers, bodies, header_counts, header_starts),
-    )
+    found = _NO_HEADERS
+    if wanted.headers:
+        found = _read_headers(headers, bodies, header_counts, header_starts)
+    return RecordColumns(offsets, timestamps, _finish(keys), _finish(values), found)
 
 
 def _read_bodies(
