@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ottla.pipeline.running.class_archive import ClassArchive
 from ottla.pipeline.running.session import ARROW_OPTIONS, BRIDGE_CONFIGS, JAVA_OPTIONS
+from ottla.pipeline.running.spark_home import use_spark_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,6 +51,7 @@ def spark_session(scratch: Path, *, master: str = LOCAL) -> SparkSession:
 
     # Workers would take any python3 that is on the PATH.
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    use_spark_home()
     # And they find what tests hand to them.
     os.environ["PYTHONPATH"] = str(ROOT)
     builder = SparkSession.builder.master(master).appName("ottla")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ottla.pipeline.running.session import BRIDGE_CONFIGS
+from ottla.pipeline.running.spark_home import use_spark_home
 from tests.spark import CONNECTOR
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def session(scratch: Path) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    use_spark_home()
     builder = SparkSession.builder.master("local[2]").appName("ottla-bench")
     for name, value in CONFIGS.items():
         builder = builder.config(name, value)

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from ottla.pipeline.running.cache_directory import cache_directory
 from ottla.pipeline.running.java import major_version
+from ottla.pipeline.running.spark_home import use_spark_home
 
 _TRAINING_TIMEOUT_S: Final = 600.0
 _DIGEST_LENGTH: Final = 12
@@ -38,7 +39,8 @@ class ClassArchive(NamedTuple):
         """For this Java and the Spark that is installed."""
         import pyspark
 
-        jars = Path(pyspark.__file__).parent / "jars"
+        use_spark_home()
+        jars = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent) / "jars"
         real = java.resolve()
         known = [str(real), real.stat().st_mtime_ns, str(jars), jars.stat().st_mtime_ns]
         digest = hashlib.sha256(repr(known).encode()).hexdigest()[:_DIGEST_LENGTH]

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from ottla.pipeline.running.spark_home import use_spark_home
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -51,6 +53,7 @@ def start_session(
 
     # Workers would take any python3 that is on the PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    use_spark_home()
     wanted = _CONFIGS | BRIDGE_CONFIGS | (_LOCAL_CONFIGS if master.startswith("local") else {})
     wanted[JAVA_OPTIONS] += f" {java_options}"
     for key, value in configs.items():
