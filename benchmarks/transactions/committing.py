@@ -1,7 +1,7 @@
 """How long commit_transaction takes when everything before it is acknowledged.
 
-At a steady rate that neither side has trouble with, so that a commit waits for no other one, and from
-one core: see client_core.py.
+At a steady rate that neither side has trouble with, so that a commit waits for no other one, and
+from one core: see client_core.py.
 """
 
 from __future__ import annotations

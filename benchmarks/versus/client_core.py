@@ -1,7 +1,7 @@
 """A core for the client alone, as far as it is concerned: it stays on one, servers use all.
 
-A client of a real cluster is on another machine. On this one the kernel likes to put whoever answers
-on the core of whoever asks, and a latency says then how the two push each other out of its caches.
+A client of a real cluster is on another machine. On this one the kernel likes to put whoever
+answers on the core of whoever asks, and a latency says how they empty its caches for each other.
 """
 
 from __future__ import annotations
