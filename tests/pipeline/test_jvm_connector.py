@@ -1,4 +1,4 @@
-"""Spark's own Kafka connector, in the JVM, against a node: batches, and streams that end."""
+"""Spark's own Kafka connector, in the JVM, against a node: batches, and streams that end or run on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer
 
 from tests.conformance.topics import Topics
 from tests.nodes import RunningNode
@@ -123,3 +123,51 @@ def test_stream_copies_what_is_new_since_its_checkpoint(
         connector.copy(source, target, tmp_path / "checkpoint")
         copied = connector.read(subscribe=target)
         assert_came_back(copied, [each._replace(topic=target) for each in sent])
+
+
+def test_what_is_written_meanwhile_comes_through_in_real_time(
+    connector: Connector, topics: Topics, tmp_path: Path
+) -> None:
+    # Each of its tasks has a core as long as the query runs.
+    source, target = topics.create(2), topics.create(2)
+    frame = connector.spark.readStream.format("kafka").options(
+        **{"kafka.bootstrap.servers": connector.bootstrap}, subscribe=source
+    )
+    writer = (
+        frame.option("startingOffsets", "earliest")
+        .load()
+        .select("key", "value")
+        .writeStream.format("kafka")
+        .option("kafka.bootstrap.servers", connector.bootstrap)
+        .option("topic", target)
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .outputMode("update")
+        .trigger(realTime="5 seconds")
+    )
+    values = {b"%d" % number for number in range(100)}
+    query = writer.start()
+    try:
+        producer = Producer({"bootstrap.servers": connector.bootstrap})
+        for value in sorted(values):
+            producer.produce(source, value, key=value)
+        assert producer.flush(10) == 0
+        assert read_values(connector.bootstrap, target, count=len(values)) == values
+        assert query.exception() is None
+    finally:
+        query.stop()
+
+
+def read_values(bootstrap: str, topic: str, *, count: int) -> set[bytes | None]:
+    consumer = Consumer(
+        {"bootstrap.servers": bootstrap, "group.id": topic, "auto.offset.reset": "earliest"}
+    )
+    consumer.subscribe([topic])
+    found: list[bytes | None] = []
+    try:
+        while len(found) < count:
+            message = consumer.poll(60)
+            assert message is not None, f"{len(found)} of {count} came"
+            found.append(message.value())
+    finally:
+        consumer.close()
+    return set(found)
