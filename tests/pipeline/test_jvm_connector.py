@@ -1,4 +1,4 @@
-"""Spark's own Kafka connector, in the JVM, against a node: batches, and streams that end or run on."""
+"""Spark's own Kafka connector, in the JVM, against a node: batches, streams, and real time."""
 
 from __future__ import annotations
 
