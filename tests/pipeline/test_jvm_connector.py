@@ -142,7 +142,7 @@ def test_what_is_written_meanwhile_comes_through_in_real_time(
         .option("topic", target)
         .option("checkpointLocation", str(tmp_path / "checkpoint"))
         .outputMode("update")
-        .trigger(realTime="5 seconds")
+        .trigger(realTime="5 seconds")  # type: ignore[call-overload] # not declared by pyspark
     )
     values = {b"%d" % number for number in range(100)}
     query = writer.start()
