@@ -28,33 +28,56 @@ def submit_patiently(
     patience_ms: int = CLIENT_PATIENCE_MS,
 ) -> None:
     """Has an operation wait that comes while the last transaction is being completed."""
-    clock = broker.clock
-    deadline = clock.monotonic() + patience_ms / 1_000
+    _PatientRequest(broker, transactional_id, operation, reply, refuse, patience_ms).attempt()
 
-    def left_ms() -> int:
-        return int((deadline - clock.monotonic()) * 1_000)
 
-    def patient(transactions: TransactionCoordinator) -> Outcome:
+class _PatientRequest:
+    """One request until it is answered. It holds nothing that holds it, as closures that call each
+    other would: what requests leave behind is gone at once, without the garbage collector, which
+    stops everything when it runs."""
+
+    __slots__ = ("_broker", "_deadline", "_operation", "_refuse", "_reply", "_transactional_id")
+
+    def __init__(
+        self,
+        broker: Broker,
+        transactional_id: str,
+        operation: Operation[TransactionCoordinator],
+        reply: Reply,
+        refuse: Refuse,
+        patience_ms: int,
+    ) -> None:
+        self._broker = broker
+        self._transactional_id = transactional_id
+        self._operation = operation
+        self._reply = reply
+        self._refuse = refuse
+        self._deadline = broker.clock.monotonic() + patience_ms / 1_000
+
+    def attempt(self) -> None:
+        transactions = self._broker.coordinators.transactions
+        transactions.submit(self._transactional_id, self._perform, self._replied, self._refuse)
+
+    def _perform(self, transactions: TransactionCoordinator) -> Outcome:
         try:
-            return operation(transactions)
+            return self._operation(transactions)
         except KafkaError as error:
-            if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS or left_ms() <= 0:
+            left_ms = self._left_ms()
+            if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS or left_ms <= 0:
                 raise
-            transactions.completions.wait(transactional_id, attempt, wait_ms=left_ms())
+            transactions.completions.wait(self._transactional_id, self.attempt, wait_ms=left_ms)
             return NOTHING
 
-    def replied(answer: Any) -> None:
+    def _replied(self, answer: Any) -> None:
         # Who takes an id over has the transaction aborted first, and is to ask again.
         is_early = getattr(answer, "error_code", None) == ErrorCode.CONCURRENT_TRANSACTIONS
-        if is_early and left_ms() > 0:
-            attempt()
+        if is_early and self._left_ms() > 0:
+            self.attempt()
         else:
-            reply(answer)
+            self._reply(answer)
 
-    def attempt() -> None:
-        broker.coordinators.transactions.submit(transactional_id, patient, replied, refuse)
-
-    attempt()
+    def _left_ms(self) -> int:
+        return int((self._deadline - self._broker.clock.monotonic()) * 1_000)
 
 
 def told_code(code: ErrorCode, *, version: int, fenced_version: int) -> ErrorCode:

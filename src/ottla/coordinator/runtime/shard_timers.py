@@ -70,4 +70,6 @@ class ShardTimers:
             self._set(key, deadline, left)
             return
         del self._deadlines[key]
+        # It knows the deadline, too, and neither would go without the garbage collector.
+        deadline.timer = None
         self._run(deadline.operation)
