@@ -78,7 +78,10 @@ def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: i
         raise KafkaError(
             ErrorCode.CORRUPT_MESSAGE, "the batch's CRC-32C does not match its bytes; send it again"
         )
-    if config.message_timestamp_type is _CREATE_TIME:
+    if config.message_timestamp_type is _CREATE_TIME and (
+        header.max_timestamp - now_ms > config.message_timestamp_after_max_ms
+        or now_ms - header.base_timestamp > config.message_timestamp_before_max_ms
+    ):
         _check_timestamps(header, config, now_ms)
     # A coordinator's records have keys.
     if config.compact and origin is _CLIENT and not header.is_control:
@@ -203,9 +206,9 @@ def _open(records: Buffer, header: BatchHeader, config: LogConfig) -> bytes:
 
 def place_batch(records: Buffer, header: BatchHeader) -> tuple[Buffer, ...]:
     """The batch's bytes with its offset and leader epoch, which the checksum does not cover."""
-    base_offset, batch_length, leader_epoch = header[:3]
+    place = header[:3]
     view = memoryview(records)
     if view.readonly:
-        return _PLACE.pack(base_offset, batch_length, leader_epoch), view[_PLACE.size :]
-    _PLACE.pack_into(view, 0, base_offset, batch_length, leader_epoch)
+        return _PLACE.pack(*place), view[_PLACE.size :]
+    _PLACE.pack_into(view, 0, *place)
     return (records,)

@@ -30,6 +30,7 @@ from ottla.storage.segment import Segment
 from ottla.storage.segments import Segments
 from ottla.storage.verification import Verification
 from ottla.wire.records.header import (
+    CODEC_MASK,
     LENGTH_PREFIX_BYTES,
     BatchHeader,
     TimestampType,
@@ -142,7 +143,8 @@ class Log(ReadableLog):
                     duplicate.first_offset, duplicate.last_offset, duplicate.timestamp, True
                 )
         stamps = config.message_timestamp_type is _LOG_APPEND_TIME
-        if stamps or config.compression_type is not None:
+        codec = config.compression_type
+        if stamps or (codec is not None and header.attributes & CODEC_MASK != codec):
             records, header = settle_batch(records, header, config, now_ms=now_ms)
         first_offset = self.log_end_offset
         # Far faster than `_replace`, which every append would pay for.
@@ -169,8 +171,14 @@ class Log(ReadableLog):
         headers: Sequence[BatchHeader],
         now_ms: int,
     ) -> None:
-        last_offset = headers[-1].last_offset
-        segment = self._segment_for(headers[0], last_offset, len(records), now_ms)
+        first, last = headers[0], headers[-1]
+        last_offset = last.base_offset + last.last_offset_delta
+        segment = self.segments.active
+        if last_offset - segment.base_offset > RELATIVE_OFFSET_MAX or (
+            segment.size and self._is_over(segment, first.max_timestamp, len(records), now_ms)
+        ):
+            fits = last_offset - self.log_end_offset <= RELATIVE_OFFSET_MAX
+            segment = self.roll(now_ms=now_ms, base_offset=None if fits else first.base_offset)
         segment.append(buffers, headers)
         self.log_end_offset = last_offset + 1
         at = 0
@@ -180,7 +188,7 @@ class Log(ReadableLog):
                 if epoch != self.epochs.latest_epoch and epoch >= 0:
                     self.epochs.assign(epoch=epoch, start_offset=header.base_offset)
                 if header.producer_id >= 0:
-                    batch = memoryview(records)[at : at + size]
+                    batch = records if first is last else memoryview(records)[at : at + size]
                     self.producers.note(batch, header, segment)
                 at += size
         except OSError:
@@ -188,20 +196,13 @@ class Log(ReadableLog):
             self.truncate_to(headers[0].base_offset, now_ms=now_ms)
             raise
 
-    def _segment_for(self, first: BatchHeader, last_offset: int, size: int, now_ms: int) -> Segment:
-        active = self.segments.active
-        if not active.can_hold(last_offset) or (
-            active.size and self._is_over(active, first.max_timestamp, size, now_ms)
-        ):
-            fits = last_offset - self.log_end_offset <= RELATIVE_OFFSET_MAX
-            return self.roll(now_ms=now_ms, base_offset=None if fits else first.base_offset)
-        return active
-
     def _is_over(self, active: Segment, timestamp: int, size: int, now_ms: int) -> bool:
         """Whether the active segment has no room, or has been filling for `segment.ms` (by the
         records' own time)."""
         config = self.config
-        if active.size + size > config.segment_bytes or active.is_index_full:
+        if active.size + size > config.segment_bytes or (
+            active.index_room <= 0 and active.is_index_full
+        ):
             return True
         limit_ms = config.segment_ms - config.segment_jitter_ms
         first = active.first_timestamp

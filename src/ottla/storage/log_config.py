@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ottla.wire.records.compression import Codec
@@ -45,6 +45,8 @@ class LogConfig:
     # Whether a batch may open a transaction only if the coordinator knows of it (KIP-890).
     transaction_verification_enable: bool = False
 
-    @property
-    def syncs_before_acknowledging(self) -> bool:
-        return self.flush_messages == 1
+    # What follows from that, worked out once: every append asks several times.
+    syncs_before_acknowledging: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "syncs_before_acknowledging", self.flush_messages == 1)

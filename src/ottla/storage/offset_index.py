@@ -43,8 +43,9 @@ class OffsetIndex(IndexFile):
         self.entries_max = entries_max
 
     @property
-    def is_full(self) -> bool:
-        return self.entry_count >= self.entries_max
+    def room(self) -> int:
+        """How many more entries it takes."""
+        return self.entries_max - self.entry_count
 
     @property
     def last_entry(self) -> OffsetPosition:
@@ -53,7 +54,7 @@ class OffsetIndex(IndexFile):
 
     def append(self, *, offset: int, position: int) -> None:
         relative_offset = offset - self.base_offset
-        assert not self.is_full, f"{self.file.path} is full; the segment had to be rolled"
+        assert self.room > 0, f"{self.file.path} is full; the segment had to be rolled"
         assert 0 <= relative_offset <= RELATIVE_OFFSET_MAX, f"{offset} is not in {self.file.path}"
         assert position > 0, "the first batch of a segment has no entry; sanity_check relies on it"
         last = self._last

@@ -6,7 +6,7 @@ flight, and may send any of them again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from ottla.model import NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
@@ -33,6 +33,10 @@ class BatchMetadata(NamedTuple):
     @property
     def first_offset(self) -> int:
         return self.last_offset - self.offset_delta
+
+
+# What the class does, without its call: every batch of an idempotent producer pays for it.
+_new_known: Callable[[type[BatchMetadata], tuple[int, ...]], BatchMetadata] = tuple.__new__
 
 
 class ProducerEntry:
@@ -76,6 +80,11 @@ class ProducerEntry:
     def last_offset_delta(self) -> int:
         return self.batches[-1].offset_delta if self.batches else 0
 
+    def is_in_transaction(self, producer_epoch: int) -> bool:
+        return (
+            self.current_txn_first_offset is not None and self.producer_epoch == producer_epoch
+        )
+
     def find_duplicate(self, batch: BatchHeader) -> BatchMetadata | None:
         """The remembered batch of exactly these sequence numbers."""
         if batch.producer_epoch != self.producer_epoch:
@@ -90,17 +99,18 @@ class ProducerEntry:
         """Whether the batch's sequence numbers come right after the last ones."""
         if batch.producer_epoch != self.producer_epoch:
             return batch.base_sequence == 0
-        last = self.last_sequence
+        last = self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
         return batch.base_sequence == (0 if last == SEQUENCE_MAX else last + 1)
 
     def add_batch(self, batch: BatchHeader, base_offset: int) -> None:
-        self._become_epoch(batch.producer_epoch)
+        if batch.producer_epoch != self.producer_epoch:
+            self._become_epoch(batch.producer_epoch)
         batches = self.batches
         if len(batches) == BATCHES_RETAINED_MAX:
             del batches[0]
-        delta = batch.last_offset_delta
-        timestamp = batch.max_timestamp
-        batches.append(BatchMetadata(batch.last_sequence, base_offset + delta, delta, timestamp))
+        delta, timestamp = batch.last_offset_delta, batch.max_timestamp
+        known = (batch.last_sequence, base_offset + delta, delta, timestamp)
+        batches.append(_new_known(BatchMetadata, known))
         self.last_timestamp = timestamp
 
     def add_earlier(self, batches: Iterable[BatchMetadata]) -> None:
@@ -113,13 +123,13 @@ class ProducerEntry:
     def end_transaction(
         self, *, producer_epoch: int, coordinator_epoch: int, timestamp: int
     ) -> None:
-        self._become_epoch(producer_epoch)
+        if producer_epoch != self.producer_epoch:
+            self._become_epoch(producer_epoch)
         self.coordinator_epoch = coordinator_epoch
         self.current_txn_first_offset = None
         self.last_timestamp = timestamp
 
     def _become_epoch(self, producer_epoch: int) -> None:
         """A new epoch starts its sequence numbers over, so the old ones are of no use."""
-        if producer_epoch != self.producer_epoch:
-            self.batches.clear()
-            self.producer_epoch = producer_epoch
+        self.batches.clear()
+        self.producer_epoch = producer_epoch

@@ -26,7 +26,9 @@ from ottla.storage.transaction_index import AbortedTransaction
 from ottla.storage.unstable_transactions import CompletedTransaction
 from ottla.storage.verification import Verification
 from ottla.wire.records.control import ControlRecordType, read_marker_batch
-from ottla.wire.records.header import BatchHeader
+from ottla.wire.records.header import CONTROL_FLAG, BatchHeader
+
+_CLIENT = Origin.CLIENT
 
 
 class WaitingSnapshot(NamedTuple):
@@ -84,7 +86,7 @@ class ProducerHistory:
         verification: Verification | None,
     ) -> BatchMetadata | None:
         """Raises if a batch must not be appended; returns what it repeats, if it does."""
-        if origin is Origin.CLIENT:
+        if origin is _CLIENT:
             try:
                 return self.state.check_client_batch(header, verification)
             except KafkaError as error:
@@ -133,7 +135,7 @@ class ProducerHistory:
         self.state.complete(completed)
 
     def _update(self, batch: Buffer, header: BatchHeader) -> CompletedTransaction | None:
-        if not header.is_control:
+        if not header.attributes & CONTROL_FLAG:
             self.state.update(header, base_offset=header.base_offset)
             return None
         if not header.record_count:

@@ -23,7 +23,7 @@ from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.storage.producer_entry import BatchMetadata, ProducerEntry
 from ottla.storage.unstable_transactions import CompletedTransaction, UnstableTransactions
 from ottla.storage.verification import Verification
-from ottla.wire.records.header import BatchHeader
+from ottla.wire.records.header import TRANSACTIONAL_FLAG, BatchHeader
 
 TRANSACTION_VERSION_2: Final = 2
 PRODUCER_EPOCH_MAX: Final = 2**15 - 1
@@ -35,10 +35,10 @@ class ProducerState:
     __slots__ = (
         "_entries",
         "_partition",
-        "_transactions",
         "_verifications",
         "expiration_ms",
         "requires_verification",
+        "unstable",
     )
 
     def __init__(self, partition: TopicPartition, *, producer_id_expiration_ms: int) -> None:
@@ -47,7 +47,7 @@ class ProducerState:
         # Whether only verified batches may open a transaction.
         self.requires_verification = False
         self._entries: dict[int, ProducerEntry] = {}
-        self._transactions = UnstableTransactions()
+        self.unstable = UnstableTransactions()
         # By producer id.
         self._verifications: dict[int, Verification] = {}
 
@@ -59,20 +59,16 @@ class ProducerState:
     @property
     def first_unstable_offset(self) -> int | None:
         """The first offset that may still change for a read_committed consumer."""
-        return self._transactions.first_unstable_offset
+        return self.unstable.first_unstable_offset
 
     @property
     def first_undecided_offset(self) -> int | None:
         """The first offset of a transaction that has no marker yet."""
-        return self._transactions.first_undecided_offset
+        return self.unstable.first_undecided_offset
 
     def has_ongoing_transaction(self, *, producer_id: int, producer_epoch: int) -> bool:
         entry = self._entries.get(producer_id)
-        return (
-            entry is not None
-            and entry.current_txn_first_offset is not None
-            and entry.producer_epoch == producer_epoch
-        )
+        return entry is not None and entry.is_in_transaction(producer_epoch)
 
     def start_verification(
         self,
@@ -91,8 +87,8 @@ class ProducerState:
         entry = self._entries.get(producer_id)
         if entry is not None:
             self._check_epoch(entry, producer_epoch)
-        if self.has_ongoing_transaction(producer_id=producer_id, producer_epoch=producer_epoch):
-            return None
+            if entry.is_in_transaction(producer_epoch):
+                return None
         known = self._verifications.get(producer_id)
         if known is None:
             known = self._verifications[producer_id] = Verification(
@@ -113,21 +109,24 @@ class ProducerState:
         idle for too long.
         """
         entry = self._entries.get(batch.producer_id)
+        is_transactional = batch.attributes & TRANSACTIONAL_FLAG
         follows = entry is None or entry.follows(batch)
         if entry is not None:
             # What follows repeats nothing: five batches have not the bytes to come round to
             # themselves.
             if not follows and (duplicate := entry.find_duplicate(batch)) is not None:
                 return duplicate
-            self._check_epoch(entry, batch.producer_epoch)
-        if batch.is_transactional:
-            self._check_verified(batch, verification)
+            if batch.producer_epoch < entry.producer_epoch:
+                self._check_epoch(entry, batch.producer_epoch)
+        if is_transactional:
+            self._check_verified(entry, batch, verification)
         if self._verifications:
             self._check_first_sequence(entry, batch)
         if entry is not None:
             if not follows:
                 self._refuse_sequence(entry, batch)
-            self._check_transaction(entry, batch)
+            if not is_transactional:
+                self._check_transaction(entry)
         return None
 
     def check_coordinator_batch(
@@ -138,9 +137,9 @@ class ProducerState:
         if entry is not None:
             self._check_epoch(entry, batch.producer_epoch)
         if batch.is_transactional:
-            self._check_verified(batch, verification)
-        if entry is not None:
-            self._check_transaction(entry, batch)
+            self._check_verified(entry, batch, verification)
+        elif entry is not None:
+            self._check_transaction(entry)
 
     def check_marker(
         self, batch: BatchHeader, *, coordinator_epoch: int, transaction_version: int
@@ -149,7 +148,8 @@ class ProducerState:
         entry = self._entries.get(batch.producer_id)
         if entry is None:
             return
-        self._check_epoch(entry, batch.producer_epoch)
+        if batch.producer_epoch < entry.producer_epoch:
+            self._check_epoch(entry, batch.producer_epoch)
         if transaction_version >= TRANSACTION_VERSION_2 and _is_late_marker(entry, batch):
             self._refuse_epoch(entry, batch.producer_epoch)
         if coordinator_epoch < entry.coordinator_epoch:
@@ -166,11 +166,12 @@ class ProducerState:
         if entry is None:
             entry = self._entries[producer_id] = ProducerEntry(producer_id)
         entry.add_batch(batch, base_offset)
-        if batch.is_transactional and entry.current_txn_first_offset is None:
-            entry.current_txn_first_offset = base_offset
-            self._transactions.begin(first_offset=base_offset, producer_id=producer_id)
-        if self._verifications and batch.is_transactional:
-            self._verifications.pop(producer_id, None)
+        if batch.attributes & TRANSACTIONAL_FLAG:
+            if entry.current_txn_first_offset is None:
+                entry.current_txn_first_offset = base_offset
+                self.unstable.begin(first_offset=base_offset, producer_id=producer_id)
+            if self._verifications:
+                self._verifications.pop(producer_id, None)
 
     def update_marker(
         self, batch: BatchHeader, *, base_offset: int, coordinator_epoch: int, is_abort: bool
@@ -183,7 +184,8 @@ class ProducerState:
         entry = self._entries.get(producer_id)
         if entry is None:
             entry = self._entries[producer_id] = ProducerEntry(producer_id)
-        self._forget_verification(batch)
+        if self._verifications:
+            self._forget_verification(batch)
         first_offset = entry.current_txn_first_offset
         entry.end_transaction(
             producer_epoch=batch.producer_epoch,
@@ -192,23 +194,18 @@ class ProducerState:
         )
         if first_offset is None:
             return None
-        return CompletedTransaction(
-            producer_id,
-            first_offset,
-            base_offset,
-            self._transactions.last_stable_offset(producer_id=producer_id, last_offset=base_offset),
-            is_abort,
-        )
+        stable = self.unstable.last_stable_offset(producer_id=producer_id, last_offset=base_offset)
+        return CompletedTransaction(producer_id, first_offset, base_offset, stable, is_abort)
 
     def complete(self, transaction: CompletedTransaction) -> None:
         """Lets the transaction count as decided, now that the transaction index knows of it."""
-        self._transactions.complete(transaction)
+        self.unstable.complete(transaction)
 
     def on_high_watermark_updated(self, high_watermark: int) -> None:
-        self._transactions.forget_below(high_watermark)
+        self.unstable.forget_below(high_watermark)
 
     def on_log_start_offset_incremented(self, log_start_offset: int) -> None:
-        self._transactions.forget_below(log_start_offset)
+        self.unstable.forget_below(log_start_offset)
 
     def remove_expired(self, now_ms: int) -> None:
         """Forgets producers that were idle too long. One with an open transaction is kept."""
@@ -226,7 +223,7 @@ class ProducerState:
         self._entries = {
             entry.producer_id: entry for entry in entries if not self._is_expired(entry, now_ms)
         }
-        self._transactions.load(
+        self.unstable.load(
             (entry.current_txn_first_offset, entry.producer_id)
             for entry in self._entries.values()
             if entry.current_txn_first_offset is not None
@@ -243,7 +240,7 @@ class ProducerState:
     def clear(self) -> None:
         """Forgets everything, as when the log is truncated fully."""
         self._entries.clear()
-        self._transactions.clear()
+        self.unstable.clear()
         self._verifications.clear()
 
     def _is_expired(self, entry: ProducerEntry, now_ms: int) -> bool:
@@ -256,9 +253,11 @@ class ProducerState:
         if producer_epoch < entry.producer_epoch:
             self._refuse_epoch(entry, producer_epoch)
 
-    def _check_verified(self, batch: BatchHeader, verification: Verification | None) -> None:
-        if not self.requires_verification or self.has_ongoing_transaction(
-            producer_id=batch.producer_id, producer_epoch=batch.producer_epoch
+    def _check_verified(
+        self, entry: ProducerEntry | None, batch: BatchHeader, verification: Verification | None
+    ) -> None:
+        if not self.requires_verification or (
+            entry is not None and entry.is_in_transaction(batch.producer_epoch)
         ):
             return
         if verification is None or self._verifications.get(batch.producer_id) is not verification:
@@ -295,8 +294,9 @@ class ProducerState:
         ):
             del self._verifications[marker.producer_id]
 
-    def _check_transaction(self, entry: ProducerEntry, batch: BatchHeader) -> None:
-        if entry.current_txn_first_offset is not None and not batch.is_transactional:
+    def _check_transaction(self, entry: ProducerEntry) -> None:
+        """Before a batch outside of transactions."""
+        if entry.current_txn_first_offset is not None:
             raise KafkaError(
                 ErrorCode.INVALID_TXN_STATE,
                 f"producer {entry.producer_id} has a transaction open on {self._partition} since "

@@ -31,6 +31,7 @@ class ReadableLog:
         self.log_start_offset = log_start_offset
         self.log_end_offset = log_end_offset
         self.high_watermark = log_start_offset
+        self._unstable = producers.state.unstable
 
     def read(
         self, offset: int, *, bytes_max: int, upper_offset: int, min_one_batch: bool = True
@@ -110,4 +111,5 @@ class ReadableLog:
         if offset > self.high_watermark:
             end = self.log_end_offset
             self.high_watermark = offset = offset if offset < end else end
-            self.producers.state.on_high_watermark_updated(offset)
+            if self._unstable.unreplicated:
+                self._unstable.forget_below(offset)

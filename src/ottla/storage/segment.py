@@ -47,6 +47,7 @@ class BatchPlace(NamedTuple):
 _RECENT_MAX = 64
 _NONE_RECENT: list[BatchPlace] = []
 _new_place: Callable[[type[BatchPlace], tuple[int, ...]], BatchPlace] = tuple.__new__
+_new_latest: Callable[[type[TimestampOffset], tuple[int, ...]], TimestampOffset] = tuple.__new__
 
 
 class Segment:
@@ -56,7 +57,6 @@ class Segment:
         "_bytes_since_index_entry",
         "_directory",
         "_disk",
-        "_is_index_full",
         "_is_synced",
         "_log_file",
         "_max_timestamp",
@@ -69,6 +69,7 @@ class Segment:
         "config",
         "created_ms",
         "first_timestamp",
+        "index_room",
         "size",
         "state",
     )
@@ -93,7 +94,8 @@ class Segment:
         self._directory = directory
         self.config = config
         self._bytes_since_index_entry = 0
-        self._is_index_full: bool | None = None
+        # How many entries its indexes take for certain. Counted anew where it says none.
+        self.index_room = 0
         self._max_timestamp: TimestampOffset | None = None
         self._log_file: File | None = None
         self._offset_index: OffsetIndex | None = None
@@ -203,10 +205,10 @@ class Segment:
 
     @property
     def is_index_full(self) -> bool:
-        """Remembered, because every append asks and only an index entry changes it."""
-        if self._is_index_full is None:
-            self._is_index_full = self.offset_index.is_full or self.time_index.is_full
-        return self._is_index_full
+        """Whoever asks at every append looks at `index_room` first."""
+        if self.index_room <= 0:
+            self.index_room = min(self.offset_index.room, self.time_index.room)
+        return self.index_room <= 0
 
     def can_hold(self, offset: int) -> bool:
         """Whether an offset can be written relative to this segment's base."""
@@ -245,16 +247,15 @@ class Segment:
     def index_batch(self, last_offset: int, max_timestamp: int, size: int, position: int) -> None:
         """Notes a batch that lies at `position`; every few kilobytes that makes an index entry."""
         if max_timestamp > (self._max_timestamp or self.max_timestamp).timestamp:
-            self._max_timestamp = TimestampOffset(max_timestamp, last_offset)
+            self._max_timestamp = _new_latest(TimestampOffset, (max_timestamp, last_offset))
         if self.first_timestamp is None:
             self.first_timestamp = max_timestamp
         if self._bytes_since_index_entry > self.config.index_interval_bytes:
-            if not self.is_index_full:
+            if self.index_room > 0 or not self.is_index_full:
+                timestamp, offset = self.max_timestamp
                 self.offset_index.append(offset=last_offset, position=position)
-                self.time_index.maybe_append(
-                    timestamp=self.max_timestamp.timestamp, offset=self.max_timestamp.offset
-                )
-                self._is_index_full = None
+                self.time_index.maybe_append(timestamp=timestamp, offset=offset)
+                self.index_room -= 1
             self._bytes_since_index_entry = 0
         self._bytes_since_index_entry += size
 
@@ -331,7 +332,7 @@ class Segment:
     def _note_tail(self) -> None:
         """Reads what the indexes do not tell: the batches after their last entries."""
         self._bytes_since_index_entry = 0
-        self._is_index_full = None
+        self.index_room = 0
         self.first_timestamp = None
         latest = self.time_index.last_entry
         start = self.offset_index.last_entry.position
@@ -355,7 +356,7 @@ class Segment:
             index.truncate()
         self._is_synced = False
         self._bytes_since_index_entry = 0
-        self._is_index_full = None
+        self.index_room = 0
         self.first_timestamp = None
         self._max_timestamp = TimestampOffset(NO_TIMESTAMP, self.base_offset)
 

@@ -42,9 +42,10 @@ class TimeIndex(IndexFile):
         self.entries_max = entries_max
 
     @property
-    def is_full(self) -> bool:
-        """Whether only the place is left that rolling the segment fills."""
-        return self.entry_count >= self.entries_max - 1
+    def room(self) -> int:
+        """How many more entries it takes before only the place is left that rolling the segment
+        fills."""
+        return self.entries_max - 1 - self.entry_count
 
     @property
     def last_entry(self) -> TimestampOffset:
@@ -56,7 +57,7 @@ class TimeIndex(IndexFile):
 
         The full check is skipped when a segment is rolled or closed, which has a place reserved.
         """
-        assert skip_full_check or not self.is_full, f"{self.file.path} is full; roll the segment"
+        assert skip_full_check or self.room > 0, f"{self.file.path} is full; roll the segment"
         last_timestamp, last_offset = self._last or (NO_TIMESTAMP, 0)
         relative_offset = offset - self.base_offset
         assert last_offset <= relative_offset <= RELATIVE_OFFSET_MAX, (

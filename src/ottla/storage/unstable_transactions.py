@@ -33,7 +33,7 @@ class CompletedTransaction(NamedTuple):
 class UnstableTransactions:
     """Owned by the producer state of one partition."""
 
-    __slots__ = ("_first_offsets", "_ongoing", "_unreplicated")
+    __slots__ = ("_first_offsets", "_ongoing", "unreplicated")
 
     def __init__(self) -> None:
         # First offset to producer id. A plain dict would take ever longer to find its first item
@@ -41,8 +41,8 @@ class UnstableTransactions:
         self._ongoing: OrderedDict[int, int] = OrderedDict()
         # First offsets of all of them, ongoing and unreplicated.
         self._first_offsets: OrderedDict[int, None] = OrderedDict()
-        # Last and first offset.
-        self._unreplicated: deque[tuple[int, int]] = deque()
+        # Last and first offset of each; empty most of the time, as whoever asks often sees here.
+        self.unreplicated: deque[tuple[int, int]] = deque()
 
     @property
     def first_unstable_offset(self) -> int | None:
@@ -71,11 +71,11 @@ class UnstableTransactions:
 
     def complete(self, transaction: CompletedTransaction) -> None:
         del self._ongoing[transaction.first_offset]
-        self._unreplicated.append((transaction.last_offset, transaction.first_offset))
+        self.unreplicated.append((transaction.last_offset, transaction.first_offset))
 
     def forget_below(self, offset: int) -> None:
         """Forgets the transactions that ended below the high watermark, or the log's start."""
-        unreplicated = self._unreplicated
+        unreplicated = self.unreplicated
         while unreplicated and unreplicated[0][0] < offset:
             _, first_offset = unreplicated.popleft()
             del self._first_offsets[first_offset]
@@ -83,4 +83,4 @@ class UnstableTransactions:
     def clear(self) -> None:
         self._ongoing.clear()
         self._first_offsets.clear()
-        self._unreplicated.clear()
+        self.unreplicated.clear()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import fields
+
 from dataclasses import replace
 
 import pytest
@@ -111,7 +113,8 @@ def test_every_setting_of_a_log_follows_some_config() -> None:
     )
 
     default = LogConfig()
-    same = [name for name in LogConfig.__slots__ if getattr(found, name) == getattr(default, name)]
+    settings = [each.name for each in fields(LogConfig) if each.init]
+    same = [name for name in settings if getattr(found, name) == getattr(default, name)]
     assert same == []
 
 

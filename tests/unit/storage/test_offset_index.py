@@ -93,7 +93,7 @@ def test_lookup_in_a_full_index_needs_few_reads(
     entry = struct.Struct(">ii")
     disk = disk_with(b"".join(entry.pack(relative_offset(n), n + 1) for n in range(entries_max)))
     index = open_index(disk, entries_max)
-    assert index.is_full
+    assert index.room <= 0
     for slot in range(0, entries_max, 9999):
         offset = 100 + relative_offset(slot)
         disk.counters.reads = 0
@@ -145,9 +145,9 @@ def test_offsets_that_do_not_ascend_or_do_not_fit_are_refused() -> None:
 
 def test_index_is_full_at_its_maximum() -> None:
     index = open_index(disk_with(), entries_max=1)
-    assert not index.is_full
+    assert index.room > 0
     index.append(offset=101, position=5)
-    assert index.is_full
+    assert index.room <= 0
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Final
+
 from ottla.coordinator.runtime.outcome import CoordinatorRecord
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.coordinator.transactions.transaction import Transaction
@@ -14,6 +17,7 @@ from ottla.wire.stored.transactions import (
 )
 
 _KNOWN_STATES = frozenset(TransactionState)
+_REMEMBERED_MAX: Final = 1_024
 
 
 def transaction_record(transaction: Transaction, *, server_version: int) -> CoordinatorRecord:
@@ -64,9 +68,9 @@ def read_transaction(transactional_id: str, value: TransactionLogValue) -> Trans
     )
 
 
+@lru_cache(maxsize=_REMEMBERED_MAX)
 def _by_topic(partitions: frozenset[TopicPartition]) -> list[PartitionsSchema]:
-    if not partitions:
-        return []
+    """Remembered, for what is added is decided next, and mostly added again after that."""
     topics: dict[str, list[int]] = {}
     # Sorted, for a set has another order in each process.
     for name, index in sorted(partitions):

@@ -59,11 +59,12 @@ def write_tags(
     write: Any, known: list[tuple[int, bytes]] | None, unknown: dict[int, bytes] | None
 ) -> None:
     """The tagged section: a count, then tag, size and bytes of each field, by tag."""
-    tags = sorted((*(known or ()), *(unknown or {}).items()))
+    tags = known or []
+    if unknown or len(tags) > 1:
+        tags = sorted((*tags, *(unknown or {}).items()))
     write(encode_uvarint(len(tags)))
     for tag, data in tags:
-        write(encode_uvarint(tag) + encode_uvarint(len(data)))
-        write(data)
+        write(encode_uvarint(tag) + encode_uvarint(len(data)) + data)
 
 
 class _EncoderText:
@@ -180,14 +181,15 @@ class _EncoderText:
         value, parts, write = (self._source.fresh(stem) for stem in ("v", "parts", "write"))
         line(f"{value} = {m}.{field.name}")
         with self._source.block(f"if {self._differs(field, value)}:"):
-            line(f"{parts} = []")
-            line(f"{write} = {parts}.append")
             if isinstance(field.type, Fixed):
-                self._value(field.type, value, write, compact=True)
+                data = f"{self._source.layout(field.type.code, 'pack')}({value})"
             else:
+                line(f"{parts} = []")
+                line(f"{write} = {parts}.append")
                 self._variable(field, m, write)
+                data = f"b''.join({parts})"
             line(f"{found} = {found} or []")
-            line(f"{found}.append(({field.options.tag}, b''.join({parts})))")
+            line(f"{found}.append(({field.options.tag}, {data}))")
 
     def _differs(self, field: Field, value: str) -> str:
         default = field.options.make_default()

@@ -26,6 +26,7 @@ class CoordinatorRecords:
 
     def __init__(self, *pairs: tuple[type[Message], type[Message]]) -> None:
         self._by_type = {key.api_key: (key, value) for key, value in pairs}
+        self._prefixes = {key.api_key: _PREFIX.pack(key.api_key) for key, _ in pairs}
         assert len(self._by_type) == len(pairs)
         assert all(key.api_key == value.api_key for key, value in pairs)
 
@@ -34,11 +35,15 @@ class CoordinatorRecords:
 
     def encode_key(self, key: Message) -> bytes:
         assert self._by_type[key.api_key][0] is type(key)
-        return _PREFIX.pack(key.api_key) + key.encode(KEY_VERSION)
+        parts = [self._prefixes[key.api_key]]
+        key.encode_into(parts, KEY_VERSION)
+        return b"".join(parts)
 
     def encode_value(self, value: Message, version: int) -> bytes:
         assert self._by_type[value.api_key][1] is type(value)
-        return _PREFIX.pack(version) + value.encode(version)
+        parts = [_PREFIX.pack(version)]
+        value.encode_into(parts, version)
+        return b"".join(parts)
 
     def decode_key(self, data: Buffer) -> Message:
         record_type = _prefix(data, "key")
