@@ -26,6 +26,7 @@ class MemoryLog:
         self,
         batch: Buffer,
         *,
+        now_ms: int = 0,
         transaction_version: int = 0,
         verification: Verification | None = None,
     ) -> int:

@@ -75,7 +75,7 @@ def _takes_any_marker(self: Any, batch: Any, **_: Any) -> None:
 def _forgets_open(partition: Partition) -> None:
     """A new leader does not know which transactions are open."""
     if partition.log is not None:
-        partition.log.producers.state._transactions.clear()
+        partition.log.producers.state.unstable.clear()
 
 
 def _loads_no_open(original: Any) -> Any:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from ottla.broker.broker import Broker
 from ottla.broker.handlers.api_versions import unsupported_version_response
@@ -161,18 +161,18 @@ class ClientConnection:
         return not self._is_closing
 
     def _handle_frames(self) -> None:
+        frames = self._frames
         while self._may_dispatch():
-            frame = self._frames.next_frame()
+            frame = frames.next_frame()
             if frame is None:
                 break
             self._handle(frame)
             if self._unsent_bytes > _UNSENT_BYTES_MAX:
                 self._send_unsent()
-            if self._frames.has_received and self._is_turn_long():
+            if not frames.has_received:
+                break
+            if self._monotonic() - self._turn_started > _TURN_SECONDS:
                 self._end_turn()
-
-    def _is_turn_long(self) -> bool:
-        return self._monotonic() - self._turn_started > _TURN_SECONDS
 
     def _end_turn(self) -> None:
         """Lets others go on and takes up the frames that are here after them."""
@@ -293,8 +293,9 @@ class ClientConnection:
             return
         self._unsent, self._unsent_bytes = [], 0
         if not self._has_unsent_files:
-            whole = parts[0] if len(parts) == 1 else b"".join(cast(list[Buffer], parts))
-            self._connection.write([cast(Buffer, whole)])
+            # They are all buffers.
+            whole: list[Any] = parts
+            self._connection.write(whole if len(whole) == 1 else [b"".join(whole)])
             return
         self._has_unsent_files = False
         buffers: list[Buffer] = []

@@ -112,7 +112,7 @@ class CoordinatorShards(Generic[M]):
         return TopicPartition(self.topic, partition_for(key, len(topic.partitions)))
 
     def shard_of(self, key: str) -> Shard[M] | None:
-        topic = self._broker.image.topics.by_name.get(self.topic)
+        topic = self._broker.metadata.image.topics.by_name.get(self.topic)
         if topic is None:
             return None
         return self._shards.get(partition_for(key, len(topic.partitions)))

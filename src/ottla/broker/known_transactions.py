@@ -6,8 +6,8 @@ them in a cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
 
 from ottla.broker.handling import RequestContext
 from ottla.broker.produced_partition import produced_partition
@@ -20,7 +20,7 @@ from ottla.broker.transaction_verification import (
 )
 from ottla.broker.transactional_produce import VerifiedProduce, claims_transaction
 from ottla.coordinator.transactions.states import TransactionState
-from ottla.model import KafkaError, TopicPartition
+from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partition import Partition
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.produce import ProduceRequest
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ottla.broker.broker import Broker
 
 _ONGOING = TransactionState.ONGOING
+_ADDING = Supported.ADDING
+_NO_ERRORS: Final[Mapping[TopicPartition, ErrorCode]] = {}
 
 
 def is_known(
@@ -80,26 +82,24 @@ def _verified(
     header: BatchHeader,
     supported: Supported,
 ) -> VerifiedProduce | None:
-    producer = TransactionalProducer(transactional_id, header.producer_id, header.producer_epoch)
-    if (
-        not partition.is_leader
-        or broker.transactional_produces.is_busy(header.producer_id)
-        or not broker.config.transaction_partition_verification_enable
-    ):
+    producer_id, producer_epoch = header.producer_id, header.producer_epoch
+    log = partition.log
+    if not partition.is_leader or log is None or broker.transactional_produces.is_busy(producer_id):
         return None
-    producers = partition.require_log().producers.state
-    if producers.has_ongoing_transaction(
-        producer_id=header.producer_id, producer_epoch=header.producer_epoch
-    ):
+    producers = log.producers.state
+    if not producers.requires_verification:
+        return None
+    if producers.has_ongoing_transaction(producer_id=producer_id, producer_epoch=producer_epoch):
         return VerifiedProduce(NOTHING_TO_VERIFY, supported)
+    producer = TransactionalProducer(transactional_id, producer_id, producer_epoch)
     if not is_known(broker, producer, (partition.name,)):
         return None
     verification = producers.start_verification(
-        producer_id=header.producer_id,
-        producer_epoch=header.producer_epoch,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
         sequence=header.base_sequence,
-        supports_epoch_bump=supported is Supported.ADDING,
+        supports_epoch_bump=supported is _ADDING,
         now_ms=broker.clock.now_ms(),
     )
     assert verification is not None
-    return VerifiedProduce(Verified({}, {partition.name: verification}), supported)
+    return VerifiedProduce(Verified(_NO_ERRORS, {partition.name: verification}), supported)

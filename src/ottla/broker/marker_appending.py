@@ -20,6 +20,8 @@ def append_marker(
     marker: TransactionMarker,
     batch: Buffer,
     told: Callable[[ErrorCode], None],
+    *,
+    now_ms: int,
 ) -> None:
     """Has `told` called once: with NONE when all in-sync replicas have the marker, which `batch` is
     of. In `__consumer_offsets` the group coordinator writes its own."""
@@ -30,7 +32,9 @@ def append_marker(
             return
         log = PartitionLog(broker, partition)
         # The log writes an offset into what it appends.
-        end_offset = log.append(bytearray(batch), transaction_version=marker.transaction_version)
+        end_offset = log.append(
+            bytearray(batch), now_ms=now_ms, transaction_version=marker.transaction_version
+        )
     except KafkaError as error:
         told(error.code)
         return

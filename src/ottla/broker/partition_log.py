@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ottla.model import Buffer, ErrorCode, KafkaError
 from ottla.replication.partition import ACKS_ALL, Partition
@@ -14,6 +14,9 @@ from ottla.storage.verification import Verification
 
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
+
+
+_COORDINATOR: Final = Origin.COORDINATOR
 
 
 class PartitionLog:
@@ -32,14 +35,15 @@ class PartitionLog:
         self,
         batch: Buffer,
         *,
+        now_ms: int,
         transaction_version: int = 0,
         verification: Verification | None = None,
     ) -> int:
         try:
             result = self._partition.append(
                 batch,
-                now_ms=self._broker.clock.now_ms(),
-                origin=Origin.COORDINATOR,
+                now_ms=now_ms,
+                origin=_COORDINATOR,
                 acks=ACKS_ALL,
                 transaction_version=transaction_version,
                 verification=verification,

@@ -66,7 +66,7 @@ class TransactionCoordinators:
                 metrics,
                 broker.producer_ids.take_nowait,
                 lambda: TransactionSettings(broker.config.values),
-                lambda: broker.image.features.get(TRANSACTION_VERSION, 0),
+                lambda: broker.metadata.image.features.get(TRANSACTION_VERSION, 0),
             )
         )
 

@@ -108,10 +108,11 @@ class MarkerSender:
 
     def _write_here(self, part: MarkerPart) -> None:
         marker = part.writing.marker()
-        batch = marker.batch(now_ms=self._broker.clock.now_ms())
+        now_ms = self._broker.clock.now_ms()
+        batch = marker.batch(now_ms=now_ms)
         for name in part.partitions:
             told = partial(self._written_here, part, name)
-            self._append(self._broker, name, marker, batch, told)
+            self._append(self._broker, name, marker, batch, told, now_ms=now_ms)
 
     def _written_here(self, part: MarkerPart, name: TopicPartition, code: ErrorCode) -> None:
         if self._is_settled(part.writing, name, code):

@@ -36,7 +36,15 @@ class _PatientRequest:
     other would: what requests leave behind is gone at once, without the garbage collector, which
     stops everything when it runs."""
 
-    __slots__ = ("_broker", "_deadline", "_operation", "_refuse", "_reply", "_transactional_id")
+    __slots__ = (
+        "_broker",
+        "_deadline",
+        "_operation",
+        "_patience_ms",
+        "_refuse",
+        "_reply",
+        "_transactional_id",
+    )
 
     def __init__(
         self,
@@ -52,7 +60,9 @@ class _PatientRequest:
         self._operation = operation
         self._reply = reply
         self._refuse = refuse
-        self._deadline = broker.clock.monotonic() + patience_ms / 1_000
+        self._patience_ms = patience_ms
+        # From when it had to wait for the first time.
+        self._deadline: float | None = None
 
     def attempt(self) -> None:
         transactions = self._broker.coordinators.transactions
@@ -62,8 +72,10 @@ class _PatientRequest:
         try:
             return self._operation(transactions)
         except KafkaError as error:
+            if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS:
+                raise
             left_ms = self._left_ms()
-            if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS or left_ms <= 0:
+            if left_ms <= 0:
                 raise
             transactions.completions.wait(self._transactional_id, self.attempt, wait_ms=left_ms)
             return NOTHING
@@ -77,7 +89,10 @@ class _PatientRequest:
             self._reply(answer)
 
     def _left_ms(self) -> int:
-        return int((self._deadline - self._broker.clock.monotonic()) * 1_000)
+        now = self._broker.clock.monotonic()
+        if self._deadline is None:
+            self._deadline = now + self._patience_ms / 1_000
+        return int((self._deadline - now) * 1_000)
 
 
 def told_code(code: ErrorCode, *, version: int, fenced_version: int) -> ErrorCode:

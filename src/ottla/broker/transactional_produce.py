@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _FLAGS_AT: Final = ATTRIBUTES_AT + 1
 
+_NO_ERROR: Final = ErrorCode.NONE
 _UNREACHED: Final = (
     ErrorCode.NETWORK_EXCEPTION,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
@@ -57,11 +58,11 @@ class VerifiedProduce(NamedTuple):
     verified: Verified
     supported: Supported
     # In all partitions.
-    error: ErrorCode = ErrorCode.NONE
+    error: ErrorCode = _NO_ERROR
 
     def require(self, name: TopicPartition) -> Verification | None:
         """What to append with in a partition. Raises if nothing may be."""
-        error = self.error or self.verified.errors.get(name, ErrorCode.NONE)
+        error = self.error or self.verified.errors.get(name, _NO_ERROR)
         if not error:
             return self.verified.verifications.get(name)
         if error in _UNREACHED or (

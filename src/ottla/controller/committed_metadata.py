@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from ottla.controller.record_batches import DecodedBatch
-from ottla.metadata import MetadataDelta, MetadataImage, Replay
+from ottla.metadata import MetadataDelta, Replay
 from ottla.metadata.difference import difference
 from ottla.raft import ControlRecord
 from ottla.wire.schema import Message
@@ -34,14 +34,12 @@ class CommittedMetadata:
 
     def __init__(self, replay: Replay, *, end_offset: int) -> None:
         self._replay = replay
+        # Changed in place. Every request asks for it.
+        self.image = replay.image
         # The offset after the last record that the image shows.
         self.end_offset = end_offset
         self._appended: deque[_Appended] = deque()
         self._listeners: list[Listener] = []
-
-    @property
-    def image(self) -> MetadataImage:
-        return self._replay.image
 
     @property
     def is_in_transaction(self) -> bool:
@@ -86,7 +84,7 @@ class CommittedMetadata:
 
     def replace(self, replay: Replay, *, end_offset: int) -> None:
         """Goes on with the image of a snapshot, which is further than this one."""
-        before, self._replay = self._replay.image, replay
+        before, self._replay, self.image = self.image, replay, replay.image
         self.end_offset = end_offset
         self._appended.clear()
         self._tell(difference(before, replay.image))

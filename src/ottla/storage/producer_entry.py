@@ -81,9 +81,7 @@ class ProducerEntry:
         return self.batches[-1].offset_delta if self.batches else 0
 
     def is_in_transaction(self, producer_epoch: int) -> bool:
-        return (
-            self.current_txn_first_offset is not None and self.producer_epoch == producer_epoch
-        )
+        return self.current_txn_first_offset is not None and self.producer_epoch == producer_epoch
 
     def find_duplicate(self, batch: BatchHeader) -> BatchMetadata | None:
         """The remembered batch of exactly these sequence numbers."""

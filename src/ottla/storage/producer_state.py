@@ -97,7 +97,8 @@ class ProducerState:
                 supports_epoch_bump=supports_epoch_bump,
                 now_ms=now_ms,
             )
-        known.meet(producer_epoch=producer_epoch, sequence=sequence)
+        else:
+            known.meet(producer_epoch=producer_epoch, sequence=sequence)
         return known
 
     def check_client_batch(

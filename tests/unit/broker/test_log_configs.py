@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import fields
-
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 

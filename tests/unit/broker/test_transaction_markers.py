@@ -74,8 +74,10 @@ class World:
         marker: TransactionMarker,
         batch: Buffer,
         told: Callable[[ErrorCode], None],
+        *,
+        now_ms: int,
     ) -> None:
-        assert batch == marker.batch(now_ms=self.clock.now_ms())
+        assert batch == marker.batch(now_ms=now_ms)
         self.appended.append((name, marker))
         code = self.code(name)
         if self.pending is None:

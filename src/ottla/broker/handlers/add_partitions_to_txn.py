@@ -111,9 +111,11 @@ class _Asked:
             transaction.transactional_id, transaction.producer_id, transaction.producer_epoch
         )
         self.partitions = frozenset(
-            TopicPartition(topic.name, index)
-            for topic in transaction.topics
-            for index in topic.partitions
+            [
+                TopicPartition(topic.name, index)
+                for topic in transaction.topics
+                for index in topic.partitions
+            ]
         )
 
     def add(self, transactions: TransactionCoordinator) -> Outcome:

@@ -74,7 +74,8 @@ class _Writing:
             asked.transaction_result,
             asked.transaction_version,
         )
-        batch = marker.batch(now_ms=self._broker.clock.now_ms())
+        now_ms = self._broker.clock.now_ms()
+        batch = marker.batch(now_ms=now_ms)
         result = WritableTxnMarkerResult(producer_id=asked.producer_id)
         self._response.markers.append(result)
         for topic in asked.topics:
@@ -87,9 +88,8 @@ class _Writing:
                 self._count += 1
                 self._missing[self._count] = answer
                 name = TopicPartition(topic.name, answer.partition_index)
-                append_marker(
-                    self._broker, name, marker, batch, partial(self._written, self._count)
-                )
+                told = partial(self._written, self._count)
+                append_marker(self._broker, name, marker, batch, told, now_ms=now_ms)
 
     def _written(self, number: int, error: ErrorCode) -> None:
         answer = self._missing.pop(number, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ottla.coordinator.groups.classic.group import ClassicGroup
 from ottla.coordinator.groups.classic.group_replay import replayed_group
@@ -25,6 +25,8 @@ from ottla.wire.stored.offsets import (
 class GroupReplay:
     """The part of a group coordinator that its log speaks to."""
 
+    record_types: ClassVar[CoordinatorRecords] = GROUP_RECORDS
+
     def __init__(self, context: GroupContext) -> None:
         self._context = context
         self.groups = context.groups
@@ -34,10 +36,6 @@ class GroupReplay:
             GroupMetadataKey: self._replay_group,
             **ConsumerReplay(context.groups).replays,
         }
-
-    @property
-    def record_types(self) -> CoordinatorRecords:
-        return GROUP_RECORDS
 
     def replay(
         self, key: Message, value: Message | None, *, offset: int, producer_id: int = NO_PRODUCER_ID

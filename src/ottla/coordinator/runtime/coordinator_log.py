@@ -19,6 +19,7 @@ class CoordinatorLog(Protocol):
         self,
         batch: Buffer,
         *,
+        now_ms: int,
         transaction_version: int = 0,
         verification: Verification | None = None,
     ) -> int:

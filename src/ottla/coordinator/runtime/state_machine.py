@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.wire.schema import Message
@@ -17,8 +17,7 @@ TimedOperation: TypeAlias = Callable[[], Outcome]
 class StateMachine(Protocol):
     """The state of one partition. Owned by its shard, which calls it from one thread."""
 
-    @property
-    def record_types(self) -> CoordinatorRecords: ...
+    record_types: ClassVar[CoordinatorRecords]
 
     def replay(self, key: Message, value: Message | None, *, offset: int, producer_id: int) -> None:
         """Applies a record: one from the log, or one that was just appended to it."""
@@ -36,6 +35,9 @@ class Timers(Protocol):
     """Operations that happen after a while, each under a name; a new one replaces the old one."""
 
     def schedule(self, key: object, *, delay_ms: float, operation: TimedOperation) -> None: ...
+
+    def soon(self, operation: TimedOperation) -> None:
+        """Has it happen as soon as what is being done now is done. Without a name."""
 
     def schedule_if_absent(
         self, key: object, *, delay_ms: float, operation: TimedOperation

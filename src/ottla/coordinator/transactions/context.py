@@ -34,9 +34,6 @@ class TransactionContext:
         """The level of `transaction.version` in this cluster."""
         return self.transaction_version_now()
 
-    def now_ms(self) -> int:
-        return self.clock.now_ms()
-
     def new_producer_id(self) -> int:
         taken = self.take_producer_id()
         if taken is None:

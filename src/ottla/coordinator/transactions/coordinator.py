@@ -90,7 +90,7 @@ class TransactionCoordinator(TransactionReplay):
             expected,
             self._context.new_producer_id,
             timeout_ms=timeout_ms,
-            now_ms=self._context.now_ms(),
+            now_ms=self._context.clock.now_ms(),
         )
         response = InitProducerIdResponse(
             producer_id=after.producer_id, producer_epoch=after.producer_epoch
@@ -138,7 +138,7 @@ class TransactionCoordinator(TransactionReplay):
             transaction,
             partitions,
             client_version=client_version,
-            now_ms=self._context.now_ms(),
+            now_ms=self._context.clock.now_ms(),
         )
         if after is transaction:
             return Outcome(response=response)
@@ -175,7 +175,7 @@ class TransactionCoordinator(TransactionReplay):
             self._context.new_producer_id,
             commits=commits,
             client_version=client_version,
-            now_ms=self._context.now_ms(),
+            now_ms=self._context.clock.now_ms(),
         )
         return self._decisions.decided(after, _ended(after))
 
@@ -195,7 +195,7 @@ class TransactionCoordinator(TransactionReplay):
         ids = expired_ids(
             self.transactions,
             expiration_ms=self._context.settings.id_expiration_ms,
-            now_ms=self._context.now_ms(),
+            now_ms=self._context.clock.now_ms(),
             count_max=_TOMBSTONES_MAX,
         )
         return Outcome(
@@ -209,7 +209,7 @@ class TransactionCoordinator(TransactionReplay):
     # ---- people
 
     def list_transactions(self, wanted: TransactionFilter) -> list[ListedTransaction]:
-        now_ms = self._context.now_ms()
+        now_ms = self._context.clock.now_ms()
         return [listed(each) for each in self.transactions if wanted.admits(each, now_ms=now_ms)]
 
     def describe(self, transactional_id: str) -> DescribedTransaction:

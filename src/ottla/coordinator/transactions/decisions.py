@@ -40,11 +40,11 @@ class Decisions:
         """A transaction with its decision, to be written and carried out. The answer goes first:
         whoever asked does not wait for the markers."""
         assert transaction.state.is_prepared
-        carry_on = self._carry_on(transaction.transactional_id)
+        carry_on = partial(self._carry_on, transaction.transactional_id)
         return Outcome(
             [self._state.stage(transaction)],
             response,
-            on_committed=carry_on if response is None else self._later(transaction, carry_on),
+            on_committed=carry_on if response is None else partial(self._later, carry_on),
         )
 
     def fence(self, transaction: Transaction, response: Struct | None = None) -> Outcome:
@@ -53,7 +53,7 @@ class Decisions:
             transaction,
             self._context.new_producer_id,
             server_version=self._context.server_version,
-            now_ms=self._context.now_ms(),
+            now_ms=self._context.clock.now_ms(),
         )
         return self.decided(after, response)
 
@@ -62,36 +62,29 @@ class Decisions:
         assert transaction.state.is_prepared
         self._look_again(transaction, delay_ms=0)
 
-    def _later(self, transaction: Transaction, carry_on: OnCommitted) -> OnCommitted:
-        def committed(error: ErrorCode) -> Outcome:
-            if error:
-                return carry_on(error)
-            key = ("decision", transaction.transactional_id)
-            self._timers.schedule(key, delay_ms=0, operation=partial(carry_on, ErrorCode.NONE))
+    def _later(self, carry_on: OnCommitted, error: ErrorCode) -> Outcome:
+        if error:
+            return carry_on(error)
+        self._timers.soon(partial(carry_on, error))
+        return NOTHING
+
+    def _carry_on(self, transactional_id: str, error: ErrorCode) -> Outcome:
+        transaction = self._transactions.get(transactional_id)
+        if transaction is None:
             return NOTHING
-
-        return committed
-
-    def _carry_on(self, transactional_id: str) -> OnCommitted:
-        def committed(error: ErrorCode) -> Outcome:
-            transaction = self._transactions.get(transactional_id)
-            if transaction is None:
-                return NOTHING
-            if transaction.state is TransactionState.ONGOING:
-                # It was not even appended.
-                self._schedule_timeout(transaction, delay_ms=_RETRY_MS)
-                return NOTHING
-            if not transaction.state.is_prepared:
-                return NOTHING
-            if error:
-                self._look_again(transaction, delay_ms=_RETRY_MS)
-                return NOTHING
-            return self._write_markers(transaction)
-
-        return committed
+        if transaction.state is TransactionState.ONGOING:
+            # It was not even appended.
+            self._schedule_timeout(transaction, delay_ms=_RETRY_MS)
+            return NOTHING
+        if not transaction.state.is_prepared:
+            return NOTHING
+        if error:
+            self._look_again(transaction, delay_ms=_RETRY_MS)
+            return NOTHING
+        return self._write_markers(transaction)
 
     def _look_again(self, transaction: Transaction, *, delay_ms: int) -> None:
-        outcome = Outcome(on_committed=self._carry_on(transaction.transactional_id))
+        outcome = Outcome(on_committed=partial(self._carry_on, transaction.transactional_id))
         key = ("decision", transaction.transactional_id)
         self._timers.schedule(key, delay_ms=delay_ms, operation=lambda: outcome)
 
@@ -117,32 +110,30 @@ class Decisions:
             != (producer_id, producer_epoch)
         ):
             return NOTHING
-        after = complete(transaction, now_ms=self._context.now_ms())
-        return Outcome([self._state.stage(after)], on_committed=self._complete_again(transaction))
-
-    def _complete_again(self, transaction: Transaction) -> OnCommitted:
-        """The markers are there: only the record may have to be appended once more."""
-        operation = partial(
-            self.complete,
-            transaction.transactional_id,
-            producer_id=transaction.producer_id,
-            producer_epoch=transaction.producer_epoch,
+        after = complete(transaction, now_ms=self._context.clock.now_ms())
+        return Outcome(
+            [self._state.stage(after)], on_committed=partial(self._complete_again, transaction)
         )
 
-        def committed(error: ErrorCode) -> Outcome:
-            if error:
-                key = ("complete", transaction.transactional_id)
-                self._timers.schedule(key, delay_ms=_RETRY_MS, operation=operation)
-            return NOTHING
-
-        return committed
+    def _complete_again(self, transaction: Transaction, error: ErrorCode) -> Outcome:
+        """The markers are there: only the record may have to be appended once more."""
+        if error:
+            operation = partial(
+                self.complete,
+                transaction.transactional_id,
+                producer_id=transaction.producer_id,
+                producer_epoch=transaction.producer_epoch,
+            )
+            key = ("complete", transaction.transactional_id)
+            self._timers.schedule(key, delay_ms=_RETRY_MS, operation=operation)
+        return NOTHING
 
     # ---- time
 
     def opened(self, transaction: Transaction) -> None:
         """A transaction is ongoing from now on. Another node's clock may have said when it began,
         or this one's before it was set: however far they are apart, it has its timeout at most."""
-        left_ms = transaction.start_ms + transaction.timeout_ms - self._context.now_ms()
+        left_ms = transaction.start_ms + transaction.timeout_ms - self._context.clock.now_ms()
         self._schedule_timeout(transaction, delay_ms=min(max(left_ms, 0), transaction.timeout_ms))
 
     def _schedule_timeout(self, transaction: Transaction, *, delay_ms: int) -> None:

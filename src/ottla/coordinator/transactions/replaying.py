@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Final
+from typing import ClassVar, Final
 
 from ottla.coordinator.runtime.outcome import CoordinatorRecord
 from ottla.coordinator.transactions.completions import Completions
@@ -24,6 +24,8 @@ _COMPLETE: Final = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_
 class TransactionReplay:
     """The part of a transaction coordinator that its log speaks to."""
 
+    record_types: ClassVar[CoordinatorRecords] = TRANSACTION_RECORDS
+
     def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self.transactions = Transactions()
@@ -33,10 +35,6 @@ class TransactionReplay:
         self._is_loaded = False
         # What is appended next. A record does not have all of it.
         self._staged: Transaction | None = None
-
-    @property
-    def record_types(self) -> CoordinatorRecords:
-        return TRANSACTION_RECORDS
 
     def replay(
         self,
@@ -54,7 +52,11 @@ class TransactionReplay:
             self._close(key.transactional_id)
             return
         assert isinstance(value, TransactionLogValue)
-        after = self._applied(key.transactional_id, value, staged)
+        if staged is not None and staged.transactional_id == key.transactional_id:
+            assert staged.producer_epoch == value.producer_epoch
+            after: Transaction | None = staged
+        else:
+            after = read_transaction(key.transactional_id, value)
         if after is None:
             _log.warning("the transaction at offset %d has an unknown state", offset)
             return
@@ -68,15 +70,8 @@ class TransactionReplay:
     def stage(self, transaction: Transaction) -> CoordinatorRecord:
         """The record that makes a transaction what it is to be."""
         self._staged = transaction
-        return transaction_record(transaction, server_version=self._context.server_version)
-
-    def _applied(
-        self, transactional_id: str, value: TransactionLogValue, staged: Transaction | None
-    ) -> Transaction | None:
-        if staged is not None and staged.transactional_id == transactional_id:
-            assert staged.producer_epoch == value.producer_epoch
-            return staged
-        return read_transaction(transactional_id, value)
+        version = self._context.transaction_version_now()
+        return transaction_record(transaction, server_version=version)
 
     def _changed(self, before: Transaction | None, after: Transaction) -> None:
         if after.state is TransactionState.ONGOING:

@@ -6,6 +6,7 @@ coordinator writes the next one to its log, and only then holds it for true.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from ottla.coordinator.transactions.states import PREVIOUS_STATES, TransactionState
@@ -57,10 +58,16 @@ class Transaction(NamedTuple):
     def become(self, state: TransactionState, **changes: Any) -> Transaction:
         """The same after a change, which remembers what its producer id was."""
         assert self.state in PREVIOUS_STATES[state], f"{self.state.title} to {state.title}"
-        after = self._replace(state=state, previous_producer_id=self.producer_id, **changes)
+        changes["state"], changes["previous_producer_id"] = state, self.producer_id
+        # `_replace`, without its calls: a transaction changes three times at least.
+        after = _new(Transaction, map(changes.pop, self._fields, self))
+        assert not changes, f"a transaction has no {', '.join(changes)}"
         assert 0 <= after.producer_epoch <= EPOCH_MAX
         assert after.producer_id >= 0
         return after
+
+
+_new: Callable[[type[Transaction], Iterable[Any]], Transaction] = tuple.__new__
 
 
 def is_exhausted(producer_epoch: int) -> bool:

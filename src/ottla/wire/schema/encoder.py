@@ -55,16 +55,23 @@ def encode_text_length(length: int) -> bytes:
     return encode_uvarint(length)
 
 
+def tag_head(tag: int, size: int) -> bytes:
+    """What stands before the bytes of a tagged field."""
+    return encode_uvarint(tag) + encode_uvarint(size)
+
+
 def write_tags(
     write: Any, known: list[tuple[int, bytes]] | None, unknown: dict[int, bytes] | None
 ) -> None:
-    """The tagged section: a count, then tag, size and bytes of each field, by tag."""
+    """The tagged section: a count, then the fields by their tags. The known ones have their heads,
+    and come in order."""
     tags = known or []
-    if unknown or len(tags) > 1:
-        tags = sorted((*tags, *(unknown or {}).items()))
+    if unknown:
+        others = ((tag, tag_head(tag, len(data)) + data) for tag, data in unknown.items())
+        tags = sorted((*tags, *others))
     write(encode_uvarint(len(tags)))
-    for tag, data in tags:
-        write(encode_uvarint(tag) + encode_uvarint(len(data)) + data)
+    for _, field in tags:
+        write(field)
 
 
 class _EncoderText:
@@ -168,7 +175,7 @@ class _EncoderText:
             return
         found = self._source.fresh("found")
         line(f"{found} = None")
-        for field in known:
+        for field in sorted(known, key=_tag_of):
             self._tagged(field, m, found)
         with self._source.block(f"if {found} is None and {m}.unknown_tags is None:"):
             line(f"{write}({bytes(1)!r})")
@@ -182,14 +189,17 @@ class _EncoderText:
         line(f"{value} = {m}.{field.name}")
         with self._source.block(f"if {self._differs(field, value)}:"):
             if isinstance(field.type, Fixed):
-                data = f"{self._source.layout(field.type.code, 'pack')}({value})"
+                head = tag_head(_tag_of(field), struct.calcsize(f">{field.type.code}"))
+                line(f"{parts} = {self._source.layout(field.type.code, 'pack')}({value})")
+                data = f"{head!r} + {parts}"
             else:
                 line(f"{parts} = []")
                 line(f"{write} = {parts}.append")
                 self._variable(field, m, write)
-                data = f"b''.join({parts})"
+                line(f"{parts} = b''.join({parts})")
+                data = f"tag_head({_tag_of(field)}, len({parts})) + {parts}"
             line(f"{found} = {found} or []")
-            line(f"{found}.append(({field.options.tag}, {data}))")
+            line(f"{found}.append(({_tag_of(field)}, {data}))")
 
     def _differs(self, field: Field, value: str) -> str:
         default = field.options.make_default()
@@ -201,6 +211,12 @@ class _EncoderText:
         if default is None:
             return f"{value} is not None"
         return f"{value} != {self._source.constant('default', default)}"
+
+
+def _tag_of(field: Field) -> int:
+    tag = field.options.tag
+    assert tag is not None
+    return tag
 
 
 def _null(kind: FieldType, *, compact: bool, tagged: bool) -> bytes:
@@ -218,5 +234,6 @@ _SCOPE = {
     "encode_uvarint": encode_uvarint,
     "pack_long": pack_long,
     "refusal": refusal,
+    "tag_head": tag_head,
     "write_tags": write_tags,
 }

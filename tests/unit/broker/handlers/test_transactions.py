@@ -377,8 +377,8 @@ def hold_markers(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
     held: list[Callable[[], None]] = []
     append = MarkerSender._append
 
-    def hold(*arguments: Any) -> None:
-        held.append(lambda: append(*arguments))
+    def hold(*arguments: Any, **named: Any) -> None:
+        held.append(lambda: append(*arguments, **named))
 
     monkeypatch.setattr(MarkerSender, "_append", staticmethod(hold))
     return held

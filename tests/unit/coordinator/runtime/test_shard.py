@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -27,16 +27,14 @@ TIMEOUT_MS = 5_000
 class Numbers:
     """A state machine: a number for each name."""
 
+    record_types: ClassVar[CoordinatorRecords] = GROUP_RECORDS
+
     def __init__(self, timers: Timers) -> None:
         self.timers = timers
         self.by_name: dict[str, int] = {}
         self.is_loaded = self.is_unloaded = False
         self.ended: list[tuple[int, bool]] = []
         self.replayed = 0
-
-    @property
-    def record_types(self) -> CoordinatorRecords:
-        return GROUP_RECORDS
 
     def replay(self, key: Message, value: Message | None, *, offset: int, producer_id: int) -> None:
         assert isinstance(key, OffsetCommitKey)
