@@ -141,7 +141,9 @@ class ClientConnection:
 
     def _dispatch(self) -> None:
         """Handles the frames that are here, as far as they may be handled now."""
-        if self._survives(self._handle_frames):
+        if self._survives(self._handle_frames) and (
+            self._awaited or self._is_peer_slow or self._is_turn_over or not self._is_reading
+        ):
             self._read_or_not()
 
     def _survives(self, step: Callable[[], None]) -> bool:

@@ -64,11 +64,13 @@ UNDEFINED_EPOCH_END: Final = EpochEnd(NO_LEADER_EPOCH, UNDEFINED_OFFSET)
 class LeaderEpochCache:
     """The epochs of one partition's log, read from its directory and owned by the log."""
 
-    __slots__ = ("_checkpoint", "_entries", "is_dirty")
+    __slots__ = ("_checkpoint", "_entries", "is_dirty", "latest_epoch")
 
     def __init__(self, disk: Disk, directory: str) -> None:
         self._checkpoint = CheckpointFile(disk, f"{directory}/{FILE_NAME}", _format, _parse)
         self._entries: list[EpochEntry] = []
+        # The last entry's. Every append asks.
+        self.latest_epoch: int | None = None
         self.is_dirty = False
         for entry in self._checkpoint.read():
             self.assign(epoch=entry.epoch, start_offset=entry.start_offset)
@@ -86,10 +88,6 @@ class LeaderEpochCache:
     def latest_entry(self) -> EpochEntry | None:
         return self._entries[-1] if self._entries else None
 
-    @property
-    def latest_epoch(self) -> int | None:
-        return self._entries[-1].epoch if self._entries else None
-
     def assign(self, *, epoch: int, start_offset: int) -> bool:
         """Notes that `epoch` begins at `start_offset`, unless it is known; says if that was new.
 
@@ -103,6 +101,7 @@ class LeaderEpochCache:
         while entries and (entries[-1].epoch >= epoch or entries[-1].start_offset >= start_offset):
             entries.pop()
         entries.append(EpochEntry(epoch, start_offset))
+        self.latest_epoch = epoch
         self.is_dirty = True
         return True
 
@@ -141,6 +140,7 @@ class LeaderEpochCache:
         while self._entries and self._entries[-1].start_offset >= end_offset:
             self._entries.pop()
             self.is_dirty = True
+        self.latest_epoch = self._entries[-1].epoch if self._entries else None
 
     def truncate_from_start(self, start_offset: int) -> None:
         """Forgets the epochs that end by `start_offset`; one that goes on begins there now."""
@@ -156,6 +156,7 @@ class LeaderEpochCache:
 
     def clear(self) -> None:
         self._entries.clear()
+        self.latest_epoch = None
         self.is_dirty = True
 
     def checkpoint(self) -> EpochCheckpoint | None:

@@ -11,11 +11,15 @@ from ottla.storage.segment import Segment
 class Segments:
     """Never empty once a log is open; the last one is active."""
 
-    __slots__ = ("_base_offsets", "_segments")
+    __slots__ = ("_base_offsets", "_segments", "active")
+
+    # The last one, which is appended to.
+    active: Segment
 
     def __init__(self, segments: Iterable[Segment]) -> None:
         self._segments = sorted(segments, key=lambda segment: segment.base_offset)
         self._base_offsets = [segment.base_offset for segment in self._segments]
+        self._note_active()
 
     def __len__(self) -> int:
         return len(self._segments)
@@ -26,10 +30,6 @@ class Segments:
     @property
     def first(self) -> Segment:
         return self._segments[0]
-
-    @property
-    def active(self) -> Segment:
-        return self._segments[-1]
 
     @property
     def inactive(self) -> list[Segment]:
@@ -67,8 +67,14 @@ class Segments:
         assert at == len(self) or self._base_offsets[at] != segment.base_offset, "base offset taken"
         self._segments.insert(at, segment)
         self._base_offsets.insert(at, segment.base_offset)
+        self._note_active()
 
     def remove(self, segment: Segment) -> None:
         at = bisect_left(self._base_offsets, segment.base_offset)
         assert self._segments[at] is segment, "not a segment of this log"
         del self._segments[at], self._base_offsets[at]
+        self._note_active()
+
+    def _note_active(self) -> None:
+        if self._segments:
+            self.active = self._segments[-1]

@@ -16,7 +16,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from ottla.coordinator.runtime.append_errors import told, told_code
 from ottla.coordinator.runtime.coordinator_log import CoordinatorLog
-from ottla.coordinator.runtime.outcome import NOTHING, CoordinatorRecord, OnCommitted, Outcome
+from ottla.coordinator.runtime.outcome import NOTHING, CoordinatorRecord, Outcome
 from ottla.coordinator.runtime.shard_timers import ShardTimers
 from ottla.coordinator.runtime.state_machine import StateMachine, TimedOperation, Timers
 from ottla.coordinator.runtime.transactional import TransactionalWriter, TransactionMarker
@@ -189,8 +189,8 @@ class Shard(Generic[M]):
             self._when_committed(partial(self._settle, outcome, _nobody, _never))
 
     def _failed(self, outcome: Outcome, error: KafkaError) -> None:
-        if outcome.on_committed is not None:
-            self._follow_up(outcome.on_committed, told_code(error.code))
+        if outcome.on_committed is not None and self.state is _ACTIVE:
+            self._carry_out(partial(outcome.on_committed, told_code(error.code)))
 
     # ---- appending
 
@@ -254,18 +254,14 @@ class Shard(Generic[M]):
         self._log.when_committed(self._end_offset, lambda code: waiting.settle(told_code(code)))
 
     def _settle(self, outcome: Outcome, reply: Reply, refuse: Refuse, code: ErrorCode) -> None:
-        if outcome.on_committed is not None:
-            self._follow_up(outcome.on_committed, code)
+        if outcome.on_committed is not None and self.state is _ACTIVE:
+            self._carry_out(partial(outcome.on_committed, code))
         if outcome.response is None:
             return
         if code:
             reply(refuse(KafkaError(code, f"what was written to {self.name} is not committed")))
         else:
             reply(outcome.response)
-
-    def _follow_up(self, on_committed: OnCommitted, code: ErrorCode) -> None:
-        if self.state is _ACTIVE:
-            self._carry_out(partial(on_committed, code))
 
 
 def _nobody(_response: Struct) -> None: ...

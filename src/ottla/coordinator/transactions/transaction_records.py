@@ -24,7 +24,7 @@ def transaction_record(transaction: Transaction, *, server_version: int) -> Coor
     is_empty = transaction.state is TransactionState.EMPTY
     assert not (is_empty and transaction.partitions)
     return CoordinatorRecord(
-        TransactionLogKey(transactional_id=transaction.transactional_id),
+        _key_of(transaction.transactional_id),
         TransactionLogValue(
             producer_id=transaction.producer_id,
             previous_producer_id=transaction.previous_producer_id,
@@ -66,6 +66,11 @@ def read_transaction(transactional_id: str, value: TransactionLogValue) -> Trans
         updated_ms=value.transaction_last_update_timestamp_ms,
         client_version=value.client_transaction_version,
     )
+
+
+@lru_cache(maxsize=_REMEMBERED_MAX)
+def _key_of(transactional_id: str) -> TransactionLogKey:
+    return TransactionLogKey(transactional_id=transactional_id)
 
 
 @lru_cache(maxsize=_REMEMBERED_MAX)

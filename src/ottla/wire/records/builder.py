@@ -44,6 +44,8 @@ from ottla.wire.varint import encode_varint, encode_varlong, read_varint, read_v
 
 _uint32 = struct.Struct(">I")
 _NULL = encode_varint(-1)
+# What most lengths in a coordinator's records are: looking one up costs no call of ours.
+_LENGTHS = {length: encode_varint(length) for length in range(512)}
 # Attributes, and the timestamp and the offset of the batch itself.
 _LONE_START, _NO_HEADERS = b"\x00\x00\x00", b"\x00"
 
@@ -136,9 +138,12 @@ def batch_of_one(
 
 def lone_record(key: bytes, value: bytes | None) -> bytes:
     """A record that has its batch for itself, and so its timestamp and its offset."""
-    tail = _NULL if value is None else encode_varint(len(value)) + value
-    body = b"".join((_LONE_START, encode_varint(len(key)), key, tail, _NO_HEADERS))
-    return encode_varint(len(body)) + body
+    known, key_size, value_size = _LENGTHS.get, len(key), len(value or b"")
+    tail = _NULL if value is None else (known(value_size) or encode_varint(value_size)) + value
+    start = known(key_size) or encode_varint(key_size)
+    body = b"".join((_LONE_START, start, key, tail, _NO_HEADERS))
+    size = len(body)
+    return (known(size) or encode_varint(size)) + body
 
 
 def seal_batch(

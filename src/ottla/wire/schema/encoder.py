@@ -61,14 +61,12 @@ def tag_head(tag: int, size: int) -> bytes:
 
 
 def write_tags(
-    write: Any, known: list[tuple[int, bytes]] | None, unknown: dict[int, bytes] | None
+    write: Any, known: list[tuple[int, bytes]] | None, unknown: dict[int, bytes]
 ) -> None:
-    """The tagged section: a count, then the fields by their tags. The known ones have their heads,
-    and come in order."""
-    tags = known or []
-    if unknown:
-        others = ((tag, tag_head(tag, len(data)) + data) for tag, data in unknown.items())
-        tags = sorted((*tags, *others))
+    """The tagged section: a count, then the fields by their tags. The known ones have their
+    heads."""
+    others = ((tag, tag_head(tag, len(data)) + data) for tag, data in unknown.items())
+    tags = sorted((*(known or ()), *others))
     write(encode_uvarint(len(tags)))
     for _, field in tags:
         write(field)
@@ -177,10 +175,14 @@ class _EncoderText:
         line(f"{found} = None")
         for field in sorted(known, key=_tag_of):
             self._tagged(field, m, found)
-        with self._source.block(f"if {found} is None and {m}.unknown_tags is None:"):
+        with self._source.block(f"if {m}.unknown_tags is not None:"):
+            line(f"write_tags({write}, {found}, {m}.unknown_tags)")
+        with self._source.block(f"elif {found} is None:"):
             line(f"{write}({bytes(1)!r})")
         with self._source.block("else:"):
-            line(f"write_tags({write}, {found}, {m}.unknown_tags)")
+            line(f"{write}(SMALL[len({found})])")
+            with self._source.block(f"for tag, field in {found}:"):
+                line(f"{write}(field)")
 
     def _tagged(self, field: Field, m: str, found: str) -> None:
         """A tagged field is written only where it differs from its default."""
