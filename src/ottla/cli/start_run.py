@@ -17,8 +17,10 @@ from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.java_properties import parse_properties
 from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
+from ottla.runtime.background import Background
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.dice import SystemDice
+from ottla.runtime.huge_pages import gather_memory
 from ottla.runtime.system_background import SystemBackground
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
@@ -32,6 +34,9 @@ _LOG_DESCRIPTORS_MAX = 3_000
 # Of the rest; what is left then is for directories being synced and files on their way to clients.
 _CONNECTIONS_SHARE = 0.75
 _DESCRIPTORS_MAX = 1 << 20
+
+_GATHER_SECONDS_FIRST = 5.0
+_GATHER_SECONDS_MAX = 600.0
 
 _CANNOT_START = _FAILED = 1
 _WRONG_USAGE = 2
@@ -128,12 +133,23 @@ async def _serve(config: NodeConfig) -> None:
         f"{len(node.broker.partitions)} partitions, {took_ms:.0f} ms)",
         flush=True,
     )
+    gathering = loop.create_task(_gather_memory(clock, world.background))
     await stopping.wait()
+    gathering.cancel()
     failure = node.failure
     print("Stopping ...", file=sys.stderr, flush=True)
     await node.stop()
     if failure is not None:
         raise _MetadataFailedError(str(failure) or type(failure).__name__) from failure
+
+
+async def _gather_memory(clock: SystemClock, background: Background) -> None:
+    """Most of what a node uses was loaded with the first requests, and ever less comes after."""
+    seconds = _GATHER_SECONDS_FIRST
+    while True:
+        await clock.sleep(seconds)
+        await background.run(gather_memory)
+        seconds = min(2 * seconds, _GATHER_SECONDS_MAX)
 
 
 def _say_in_red(title: str, message: str) -> None:
