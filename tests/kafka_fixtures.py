@@ -56,7 +56,9 @@ def extract(name: str, into: Path) -> Path:
             if not partition
             or (member.isfile() and member.name.rpartition("/")[0] in ("", partition))
         ]
-        tar.extractall(into, members, filter="data")
+        # Python 3.11 has filters from 3.11.4 on; distributions have it from before that.
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
+        tar.extractall(into, members)
     found = into / partition
     assert found.exists(), f"there is no fixture {name}"
     return found

@@ -24,7 +24,7 @@ from ottla.wire.schema import Message
 
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
-    from ottla.coordinator.runtime.shard import Operation, Refuse, Shard
+    from ottla.coordinator.runtime.shard import Operation, Postpone, Refuse, Shard
     from ottla.coordinator.runtime.state_machine import StateMachine, Timers
     from ottla.coordinator.runtime.transactional import TransactionalWriter, TransactionMarker
     from ottla.coordinator.runtime.waiting_answer import Reply
@@ -80,6 +80,7 @@ class CoordinatorShards(Generic[M]):
         refuse: Refuse,
         *,
         writer: TransactionalWriter | None = None,
+        postpone: Postpone | None = None,
     ) -> None:
         shard = self.shard_of(key)
         if shard is None:
@@ -92,7 +93,7 @@ class CoordinatorShards(Generic[M]):
                 )
             )
         else:
-            shard.submit(operation, reply, refuse, writer=writer)
+            shard.submit(operation, reply, refuse, writer=writer, postpone=postpone)
 
     def end_transaction(
         self, index: int, marker: TransactionMarker, told: Callable[[ErrorCode], None]

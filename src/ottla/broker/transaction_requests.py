@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from ottla.broker.broker import Broker
-from ottla.coordinator.runtime.outcome import NOTHING, Outcome
 from ottla.coordinator.runtime.shard import Operation, Refuse
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator
@@ -28,19 +28,42 @@ def submit_patiently(
     patience_ms: int = CLIENT_PATIENCE_MS,
 ) -> None:
     """Has an operation wait that comes while the last transaction is being completed."""
-    _PatientRequest(broker, transactional_id, operation, reply, refuse, patience_ms).attempt()
+    broker.coordinators.transactions.submit(
+        transactional_id,
+        operation,
+        reply,
+        refuse,
+        postpone=partial(
+            _postpone, broker, transactional_id, operation, reply, refuse, patience_ms
+        ),
+    )
 
 
-class _PatientRequest:
-    """One request until it is answered. It holds nothing that holds it, as closures that call each
-    other would: what requests leave behind is gone at once, without the garbage collector, which
-    stops everything when it runs."""
+def _postpone(
+    broker: Broker,
+    transactional_id: str,
+    operation: Operation[TransactionCoordinator],
+    reply: Reply,
+    refuse: Refuse,
+    patience_ms: int,
+    error: KafkaError,
+) -> bool:
+    if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS:
+        return False
+    request = PatientRequest(broker, transactional_id, operation, reply, refuse, patience_ms)
+    return request.postpone(error)
+
+
+class PatientRequest:
+    """A request that comes again until it is answered otherwise than with CONCURRENT_TRANSACTIONS,
+    or its patience has an end. It holds nothing that holds it, as closures that call each other
+    would: what requests leave behind is gone at once, without the garbage collector, which stops
+    everything when it runs."""
 
     __slots__ = (
         "_broker",
         "_deadline",
         "_operation",
-        "_patience_ms",
         "_refuse",
         "_reply",
         "_transactional_id",
@@ -60,25 +83,26 @@ class _PatientRequest:
         self._operation = operation
         self._reply = reply
         self._refuse = refuse
-        self._patience_ms = patience_ms
-        # From when it had to wait for the first time.
-        self._deadline: float | None = None
+        self._deadline = broker.clock.monotonic() + patience_ms / 1_000
 
     def attempt(self) -> None:
         transactions = self._broker.coordinators.transactions
-        transactions.submit(self._transactional_id, self._perform, self._replied, self._refuse)
+        transactions.submit(
+            self._transactional_id,
+            self._operation,
+            self._replied,
+            self._refuse,
+            postpone=self.postpone,
+        )
 
-    def _perform(self, transactions: TransactionCoordinator) -> Outcome:
-        try:
-            return self._operation(transactions)
-        except KafkaError as error:
-            if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS:
-                raise
-            left_ms = self._left_ms()
-            if left_ms <= 0:
-                raise
-            transactions.completions.wait(self._transactional_id, self.attempt, wait_ms=left_ms)
-            return NOTHING
+    def postpone(self, error: KafkaError) -> bool:
+        """Whether it comes again, instead of being refused."""
+        left_ms = self._left_ms()
+        shard = self._broker.coordinators.transactions.shard_of(self._transactional_id)
+        if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS or left_ms <= 0 or shard is None:
+            return False
+        shard.machine.completions.wait(self._transactional_id, self.attempt, wait_ms=left_ms)
+        return True
 
     def _replied(self, answer: Any) -> None:
         # Who takes an id over has the transaction aborted first, and is to ask again.
@@ -89,10 +113,7 @@ class _PatientRequest:
             self._reply(answer)
 
     def _left_ms(self) -> int:
-        now = self._broker.clock.monotonic()
-        if self._deadline is None:
-            self._deadline = now + self._patience_ms / 1_000
-        return int((self._deadline - now) * 1_000)
+        return int((self._deadline - self._broker.clock.monotonic()) * 1_000)
 
 
 def told_code(code: ErrorCode, *, version: int, fenced_version: int) -> ErrorCode:

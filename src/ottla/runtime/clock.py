@@ -30,4 +30,8 @@ class Clock(Protocol):
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer: ...
 
+    def call_after_others(self, callback: Callable[[], object]) -> None:
+        """As soon as what is being done now is done, and whoever else waits for this processor has
+        had it: a client on the same host, say, that was just answered."""
+
     async def sleep(self, seconds: float) -> None: ...

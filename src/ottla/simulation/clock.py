@@ -53,6 +53,9 @@ class SimulatedClock:
         heapq.heappush(self._timers, timer)
         return timer
 
+    def call_after_others(self, callback: Callable[[], object]) -> None:
+        self.call_later(0, callback)
+
     async def sleep(self, seconds: float) -> None:
         woken = asyncio.Event()
         timer = self.call_later(seconds, woken.set)

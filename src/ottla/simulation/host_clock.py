@@ -30,6 +30,9 @@ class HostClock:
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
         return asyncio.get_running_loop().call_later(seconds, callback)
 
+    def call_after_others(self, callback: Callable[[], object]) -> None:
+        self.call_later(0, callback)
+
     async def sleep(self, seconds: float) -> None:
         woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         timer = self.call_later(seconds, lambda: _wake(woken))

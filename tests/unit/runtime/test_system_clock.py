@@ -30,3 +30,17 @@ def test_timers_fire_in_order_and_cancelled_ones_do_not() -> None:
         return fired
 
     assert asyncio.run(scenario()) == ["timer"]
+
+
+def test_what_comes_after_others_comes_when_this_is_done() -> None:
+    async def scenario() -> list[str]:
+        clock = SystemClock()
+        order: list[str] = []
+        done = asyncio.Event()
+        clock.call_after_others(lambda: order.append("afterwards"))
+        clock.call_after_others(done.set)
+        order.append("this")
+        await done.wait()
+        return order
+
+    assert asyncio.run(scenario()) == ["this", "afterwards"]

@@ -39,7 +39,7 @@ def add_offsets_to_txn(
         return _create_and_add(broker, context, request)
     pending = Pending()
     _submit(broker, context, request, pending.resolve)
-    return pending.answer
+    return pending.response or pending
 
 
 async def _create_and_add(

@@ -51,4 +51,4 @@ def end_txn(broker: Broker, context: RequestContext, request: EndTxnRequest) -> 
         pending.resolve,
         refuse,
     )
-    return pending.answer
+    return pending.response or pending

@@ -17,7 +17,12 @@ from typing import Final
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.pending import Pending
-from ottla.broker.transaction_requests import answer_of, submit_patiently, told_code
+from ottla.broker.transaction_requests import (
+    CLIENT_PATIENCE_MS,
+    PatientRequest,
+    answer_of,
+    told_code,
+)
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.initializing import ExpectedProducer
 from ottla.model import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ErrorCode, KafkaError
@@ -44,7 +49,7 @@ def init_producer_id(
         return InitProducerIdResponse(producer_id=producer_id)
     pending = Pending()
     _submit(broker, context, request, pending.resolve)
-    return pending.answer
+    return pending.response or pending
 
 
 async def _wait_for_ids(
@@ -72,13 +77,14 @@ def _submit(
         version = context.api_version
         return _refuse(told_code(error.code, version=version, fenced_version=_FENCED_VERSION))
 
-    submit_patiently(
+    PatientRequest(
         broker,
         request.transactional_id,
         lambda transactions: transactions.init_producer_id(request, expected),
         reply,
         refuse,
-    )
+        CLIENT_PATIENCE_MS,
+    ).attempt()
 
 
 def _refuse(error: ErrorCode) -> InitProducerIdResponse:

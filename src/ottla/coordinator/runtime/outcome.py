@@ -25,12 +25,14 @@ class Outcome(NamedTuple):
     """Records to append, and the response, or part of one, to give when they are committed.
 
     `is_applied` says that the state shows the records already, so that they are not applied to it.
+    `afterwards` is the same as `on_committed`, but comes when the response has left.
     """
 
     records: Sequence[CoordinatorRecord] = ()
     response: Struct | None = None
     is_applied: bool = False
     on_committed: OnCommitted | None = None
+    afterwards: OnCommitted | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -41,6 +41,8 @@ _log = logging.getLogger(__name__)
 M = TypeVar("M", bound=StateMachine)
 Operation: TypeAlias = Callable[[M], Outcome]
 Refuse: TypeAlias = Callable[[KafkaError], Struct]
+# Whether an operation that raised this comes again by itself.
+Postpone: TypeAlias = Callable[[KafkaError], bool]
 
 
 class ShardState(Enum):
@@ -116,6 +118,7 @@ class Shard(Generic[M]):
         refuse: Refuse,
         *,
         writer: TransactionalWriter | None = None,
+        postpone: Postpone | None = None,
     ) -> None:
         """Carries out a request. Its answer, or what `refuse` makes of an error, goes to `reply`
         once everything is committed that the answer may tell of. An operation that returns no
@@ -129,6 +132,8 @@ class Shard(Generic[M]):
             if outcome.records:
                 self._append(outcome, writer)
         except KafkaError as error:
+            if outcome is NOTHING and postpone is not None and postpone(error):
+                return
             self._failed(outcome, error)
             if outcome is NOTHING or outcome.response is not None:
                 reply(refuse(told(error)))
@@ -185,12 +190,13 @@ class Shard(Generic[M]):
             _log.warning("%s: %s", self.name, error)
             self._failed(outcome, error)
             return
-        if outcome.on_committed is not None:
+        if outcome.on_committed is not None or outcome.afterwards is not None:
             self._when_committed(partial(self._settle, outcome, _nobody, _never))
 
     def _failed(self, outcome: Outcome, error: KafkaError) -> None:
-        if outcome.on_committed is not None and self.state is _ACTIVE:
-            self._carry_out(partial(outcome.on_committed, told_code(error.code)))
+        on_committed = outcome.on_committed or outcome.afterwards
+        if on_committed is not None and self.state is _ACTIVE:
+            self._carry_out(partial(on_committed, told_code(error.code)))
 
     # ---- appending
 
@@ -256,6 +262,9 @@ class Shard(Generic[M]):
     def _settle(self, outcome: Outcome, reply: Reply, refuse: Refuse, code: ErrorCode) -> None:
         if outcome.on_committed is not None and self.state is _ACTIVE:
             self._carry_out(partial(outcome.on_committed, code))
+        elif outcome.afterwards is not None:
+            follow_up = partial(outcome.afterwards, code)
+            self._clock.call_after_others(partial(self._time_has_come, follow_up))
         if outcome.response is None:
             return
         if code:

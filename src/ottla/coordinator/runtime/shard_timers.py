@@ -7,7 +7,6 @@ the deadline has moved, and is set again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from ottla.coordinator.runtime.state_machine import TimedOperation
 from ottla.runtime.clock import Clock, Timer
@@ -44,9 +43,6 @@ class ShardTimers:
             deadline.timer.cancel()
         deadline = self._deadlines[key] = _Deadline(when, operation)
         self._set(key, deadline, delay_ms / 1_000)
-
-    def soon(self, operation: TimedOperation) -> None:
-        self._clock.call_later(0, partial(self._run, operation))
 
     def schedule_if_absent(
         self, key: object, *, delay_ms: float, operation: TimedOperation

@@ -36,9 +36,6 @@ class Timers(Protocol):
 
     def schedule(self, key: object, *, delay_ms: float, operation: TimedOperation) -> None: ...
 
-    def soon(self, operation: TimedOperation) -> None:
-        """Has it happen as soon as what is being done now is done. Without a name."""
-
     def schedule_if_absent(
         self, key: object, *, delay_ms: float, operation: TimedOperation
     ) -> None: ...

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from ottla.coordinator.runtime.outcome import NOTHING, OnCommitted, Outcome
+from ottla.coordinator.runtime.outcome import NOTHING, Outcome
 from ottla.coordinator.transactions.context import TransactionContext
 from ottla.coordinator.transactions.ending import complete, fence
 from ottla.coordinator.transactions.markers import markers_of
@@ -41,11 +41,7 @@ class Decisions:
         whoever asked does not wait for the markers."""
         assert transaction.state.is_prepared
         carry_on = partial(self._carry_on, transaction.transactional_id)
-        return Outcome(
-            [self._state.stage(transaction)],
-            response,
-            on_committed=carry_on if response is None else partial(self._later, carry_on),
-        )
+        return Outcome([self._state.stage(transaction)], response, afterwards=carry_on)
 
     def fence(self, transaction: Transaction, response: Struct | None = None) -> Outcome:
         """The coordinator's own decision, which no producer asked for."""
@@ -61,12 +57,6 @@ class Decisions:
         """For what is decided in the log already, when this node begins to coordinate."""
         assert transaction.state.is_prepared
         self._look_again(transaction, delay_ms=0)
-
-    def _later(self, carry_on: OnCommitted, error: ErrorCode) -> Outcome:
-        if error:
-            return carry_on(error)
-        self._timers.soon(partial(carry_on, error))
-        return NOTHING
 
     def _carry_on(self, transactional_id: str, error: ErrorCode) -> Outcome:
         transaction = self._transactions.get(transactional_id)

@@ -46,7 +46,7 @@ class TransactionReplay:
     ) -> None:
         assert isinstance(key, TransactionLogKey)
         staged, self._staged = self._staged, None
-        before = self.transactions.get(key.transactional_id)
+        before = self.transactions.by_id.get(key.transactional_id)
         if value is None:
             self.transactions.remove(key.transactional_id)
             self._close(key.transactional_id)
@@ -60,7 +60,7 @@ class TransactionReplay:
         if after is None:
             _log.warning("the transaction at offset %d has an unknown state", offset)
             return
-        self.transactions.put(after)
+        self.transactions.by_id[after.transactional_id] = after
         if self._is_loaded:
             self._changed(before, after)
 

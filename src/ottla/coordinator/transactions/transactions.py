@@ -12,21 +12,21 @@ class Transactions:
     """Owned by the coordinator of the partition."""
 
     def __init__(self) -> None:
-        self._by_id: dict[str, Transaction] = {}
+        self.by_id: dict[str, Transaction] = {}
 
     def __iter__(self) -> Iterator[Transaction]:
-        return iter(self._by_id.values())
+        return iter(self.by_id.values())
 
     def __len__(self) -> int:
-        return len(self._by_id)
+        return len(self.by_id)
 
     def get(self, transactional_id: str) -> Transaction | None:
-        return self._by_id.get(transactional_id)
+        return self.by_id.get(transactional_id)
 
     def require(self, transactional_id: str) -> Transaction:
         """Whoever speaks of a transaction has initialized the id before; if it is not known, it
         has expired."""
-        found = self._by_id.get(transactional_id)
+        found = self.by_id.get(transactional_id)
         if found is None:
             raise KafkaError(
                 ErrorCode.INVALID_PRODUCER_ID_MAPPING,
@@ -35,7 +35,7 @@ class Transactions:
         return found
 
     def put(self, transaction: Transaction) -> None:
-        self._by_id[transaction.transactional_id] = transaction
+        self.by_id[transaction.transactional_id] = transaction
 
     def remove(self, transactional_id: str) -> None:
-        self._by_id.pop(transactional_id, None)
+        self.by_id.pop(transactional_id, None)

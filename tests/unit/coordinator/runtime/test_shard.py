@@ -220,6 +220,60 @@ def test_what_follows_a_commit_is_carried_out(world: World) -> None:
     assert world.shard.machine.by_name == {"a": 1, "b": 2}
 
 
+def test_what_comes_afterwards_lets_the_answer_go_first(world: World) -> None:
+    told: list[ErrorCode] = []
+
+    def first(state: Numbers) -> Outcome:
+        def then(error: ErrorCode) -> Outcome:
+            told.append(error)
+            return state.put("b", 2)
+
+        records, response, *_ = state.put("a", 1)
+        return Outcome(records, response, afterwards=then)
+
+    assert world.submit(first).value.throttle_time_ms == 1
+    assert (told, world.shard.machine.by_name) == ([], {"a": 1})
+    world.clock.advance(0)
+    assert (told, world.shard.machine.by_name) == ([ErrorCode.NONE], {"a": 1, "b": 2})
+
+
+def test_what_comes_afterwards_hears_of_records_that_were_refused(world: World) -> None:
+    told: list[ErrorCode] = []
+
+    def first(state: Numbers) -> Outcome:
+        def then(error: ErrorCode) -> Outcome:
+            told.append(error)
+            return NOTHING
+
+        return Outcome(state.put("a", 1).records, afterwards=then)
+
+    world.log.refusal = ErrorCode.NOT_ENOUGH_REPLICAS
+    world.shard.perform(first)
+    assert told == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+
+
+def test_nothing_comes_afterwards_when_leadership_is_lost(world: World) -> None:
+    def first(state: Numbers) -> Outcome:
+        return Outcome(state.put("a", 1).records, afterwards=lambda _error: state.put("b", 2))
+
+    world.shard.perform(first)
+    world.shard.close()
+    world.clock.advance(0)
+    assert world.shard.machine.by_name == {"a": 1}
+
+
+def test_who_postpones_an_operation_is_not_refused(world: World) -> None:
+    def fail(_state: Numbers) -> Outcome:
+        raise KafkaError(ErrorCode.CONCURRENT_TRANSACTIONS, "not yet")
+
+    answer = Answer()
+    refuse: Any = lambda error: error  # noqa: E731
+    world.shard.submit(fail, answer, refuse, postpone=lambda _error: True)
+    assert not answer.is_there
+    world.shard.submit(fail, answer, refuse, postpone=lambda _error: False)
+    assert answer.error == ErrorCode.CONCURRENT_TRANSACTIONS
+
+
 def test_timers_can_be_put_off_replaced_and_cancelled(world: World) -> None:
     timers, rung = world.shard.machine.timers, []
 
