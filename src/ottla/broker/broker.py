@@ -34,6 +34,7 @@ from ottla.runtime.dice import Dice
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.network import Network
 from ottla.runtime.tasks import Tasks
+from ottla.runtime.vigil import NO_VIGIL, Vigil
 from ottla.storage.file_slice import FileSlice
 from ottla.storage.group_commit import GroupCommit
 from ottla.storage.log import Log
@@ -69,6 +70,7 @@ class Broker:
         request_bytes_max: int,
         fetch_bytes_max: int,
         fetch_sessions_max: int,
+        vigil: Vigil = NO_VIGIL,
         connections_max: int = 1 << 31,
         metrics: Metrics | None = None,
     ) -> None:
@@ -83,6 +85,7 @@ class Broker:
         self._quiet_until = 0.0
         self.dice = dice
         self.tasks = tasks
+        self.vigil = vigil
         self.metrics = metrics or Metrics()
         self.logs = logs
         self.partitions = Partitions()

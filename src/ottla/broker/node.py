@@ -39,6 +39,7 @@ from ottla.runtime.disk import Disk
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.network import Address, Listener, Network
 from ottla.runtime.tasks import Tasks
+from ottla.runtime.vigil import NO_VIGIL, Vigil
 from ottla.storage.clean_shutdown import previous_broker_epoch
 from ottla.storage.group_commit import GroupCommit
 from ottla.storage.log_directory import Progress
@@ -62,6 +63,7 @@ class World(NamedTuple):
     dice: Dice
     network: Network
     background: Background
+    vigil: Vigil = NO_VIGIL
     # What the host has descriptors for.
     connections_max: int = 1 << 31
 
@@ -182,6 +184,7 @@ class Node:
             dice=world.dice,
             tasks=self._tasks,
             background=world.background,
+            vigil=world.vigil,
             network=world.network,
             logs=logs,
             commit=GroupCommit(world.background, self._tasks),

@@ -26,6 +26,7 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.runtime.system_loop import run
 from ottla.runtime.system_network import SystemNetwork
+from ottla.runtime.vigil import SystemVigil
 from ottla.storage.errors import StorageError
 
 DEFAULT_LISTEN = "127.0.0.1:9092"
@@ -117,6 +118,7 @@ async def _serve(config: NodeConfig) -> None:
         dice=SystemDice(),
         network=SystemNetwork(),
         background=SystemBackground(),
+        vigil=SystemVigil(clock.monotonic),
         connections_max=int((descriptors - log_descriptors) * _CONNECTIONS_SHARE),
     )
     stopping = asyncio.Event()

@@ -58,7 +58,9 @@ def add_partitions_to_txn(
             results = result.topic_results
             pending.resolve(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results))
 
+        broker.vigil.end()
         _handle(broker, context.api_version, _transaction_of(request), reply)
+        broker.vigil.begin()
         return pending.response or pending
     gathered = Gathered(
         len(request.transactions),

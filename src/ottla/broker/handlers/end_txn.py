@@ -28,6 +28,7 @@ _TRANSACTION_V2_VERSION: Final = 5
 
 @handles(ApiKey.END_TXN)
 def end_txn(broker: Broker, context: RequestContext, request: EndTxnRequest) -> Message | Pending:
+    broker.vigil.end()
     version = context.api_version
     if not request.transactional_id:
         return EndTxnResponse(error_code=ErrorCode.INVALID_REQUEST)

@@ -46,10 +46,14 @@ def produce(
 ) -> Message | Pending | None:
     if request.transactional_id is None:
         return _append_all(broker, context, request)
+    broker.vigil.end()
     verified = verified_at_once(broker, context, request)
     if verified is not None:
-        return _append_all(broker, context, request, verified)
-    return TransactionalProduce(broker, context, request, _append_all).run()
+        answer: Message | Pending | None = _append_all(broker, context, request, verified)
+    else:
+        answer = TransactionalProduce(broker, context, request, _append_all).run()
+    broker.vigil.begin()
+    return answer
 
 
 def _append_all(
