@@ -1,7 +1,6 @@
 """How long commit_transaction takes when everything before it is acknowledged.
 
-At a steady rate that neither side has trouble with, so that a commit waits for no other one, and
-from one core: see client_core.py.
+At a steady rate that neither side has trouble with, so that a commit waits for no other one.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from benchmarks.figure import Figure
 from benchmarks.transactions.amount import Amount
 from benchmarks.transactions.load import Load, transact
-from benchmarks.versus.client_core import on_one_core
 from benchmarks.versus.clients import ProgramClient, Transacted
 from benchmarks.versus.comparison import NO_BOUND, Bound, Report, alternate, compared
 from benchmarks.versus.servers import Server
@@ -25,7 +23,7 @@ def figures(
     servers: Sequence[Server], client: ProgramClient, amount: Amount, report: Report
 ) -> Iterator[Figure]:
     def once(server: Server) -> Transacted:
-        with topic(server) as name, on_one_core():
+        with topic(server) as name:
             (transacted,) = transact(server, client, LOAD, name, count=amount.commits)
             return transacted
 
