@@ -159,7 +159,7 @@ class Clients {
         return latencies;
     }
 
-    private static Map<String, Object> configs(JsonNode request) {
+    static Map<String, Object> configs(JsonNode request) {
         Map<String, Object> configs = new HashMap<>();
         request.get("configs").properties().forEach(each -> configs.put(each.getKey(), each.getValue().asText()));
         return configs;

@@ -89,6 +89,9 @@ public class Driver {
             case "consume": return Clients.consume(request);
             case "offsets": return Clients.offsets(request);
             case "latencies": return Clients.latencies(request);
+            case "begin-transaction": return Transactions.begin(request);
+            case "end-transaction": return Transactions.end(request);
+            case "close-transactional": return Transactions.close(request);
             default: throw new IllegalArgumentException("unknown command " + command);
         }
     }
