@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from rich.console import Console
 
+from ottla.cli.bootstrap_addresses import parse_addresses
+from ottla.cli.cluster_errors import nobody_listens
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.name_values import parse_name_values
 from ottla.cli.pipelines_view import ProgressTable, print_graph, print_graph_json
+from ottla.cli.port_probe import PortProbe
 from ottla.cli.terminal import Terminal
 from ottla.pipeline.running.class_archive import ClassArchive
 from ottla.pipeline.running.java import MAJOR_MIN, NoJavaError, use_java
 from ottla.runtime.system_clock import sleep_blocking
+from ottla.runtime.system_network import SystemNetwork
 
 if TYPE_CHECKING:
     from ottla.pipeline.running.graph import Query
@@ -137,6 +141,7 @@ def _checked(wanted: Wanted, terminal: Terminal) -> Iterator[tuple[list[Query], 
         registry = load(wanted.file)
     except DefinitionError as error:
         raise CommandError(f"{error}.") from None
+    tell_unreachable(wanted.bootstrap, terminal)
     name = wanted.file.stem
     archive = prepare_spark(terminal.stderr, wanted.java)
     with terminal.stderr.status("Starting Spark ..."):
@@ -148,6 +153,16 @@ def _checked(wanted: Wanted, terminal: Terminal) -> Iterator[tuple[list[Query], 
         yield check(graph, registry, spark)
     finally:
         spark.stop()
+
+
+def tell_unreachable(bootstrap: str, terminal: Terminal) -> None:
+    """Before Spark starts, which takes a while. Not every pipeline has topics, and a cluster may
+    come up meanwhile, so it goes on."""
+    addresses = parse_addresses(bootstrap)
+    reasons = PortProbe(SystemNetwork()).why_unreachable(addresses)
+    if len(reasons) == len(addresses):
+        error = nobody_listens(reasons)
+        terminal.notice(" ".join((error.message, *error.hints)))
 
 
 def prepare_spark(console: Console, java: Path) -> ClassArchive:

@@ -14,11 +14,12 @@ from typer.testing import CliRunner
 from ottla.cli import pipelines_run
 from ottla.cli.exit_codes import CommandError
 from ottla.cli.main import make_app
-from ottla.cli.pipelines_run import Wanted
+from ottla.cli.pipelines_run import Wanted, tell_unreachable
 from ottla.cli.pipelines_view import ProgressTable, print_graph, print_graph_json
 from ottla.pipeline.running.java import NoJavaError
 from ottla.pipeline.running.progress import QueryProgress
-from tests.captured_terminal import captured_terminal, said
+from ottla.testing import Cluster
+from tests.captured_terminal import captured_terminal, complained, said
 
 PROGRESS = QueryProgress("delays", 3, 1_200, 2_400.4, 500, 17, 9, None)
 
@@ -110,3 +111,14 @@ def test_a_mistake_in_the_file_is_told_before_spark_starts(
     result = CliRunner().invoke(make_app("pipelines"), ["pipelines", "check", str(file)])
     assert result.exit_code == 1
     assert "defines no sink, so there is nothing to run" in " ".join(result.output.split())
+
+
+def test_nobody_at_the_address_is_told_before_spark_starts() -> None:
+    with Cluster() as cluster:
+        terminal = captured_terminal()
+        tell_unreachable(cluster.bootstrap, terminal)
+        assert not complained(terminal)
+    tell_unreachable(cluster.bootstrap, terminal)
+    told = complained(terminal)
+    assert told.startswith(f"Cannot connect to {cluster.bootstrap}: connection refused.")
+    assert "--bootstrap" in told
