@@ -5,17 +5,31 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ottla.broker.broker import Broker
+from ottla.broker.handling import Answer, AnyHandler, RequestContext
 from ottla.coordinator.runtime.shard import Operation, Refuse
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.model import ErrorCode, KafkaError
+from ottla.wire.schema import Message
 
 # A client's connection waits for no other client's transaction; another node's does.
 CLIENT_PATIENCE_MS: Final = 200
 BROKER_PATIENCE_MS: Final = 20
+
+
+def within_transaction(handler: AnyHandler) -> AnyHandler:
+    """For a handler of what is mostly followed by the transaction's next request in a moment."""
+
+    def handle(broker: Broker, context: RequestContext, request: Message) -> Answer:
+        broker.vigil.end()
+        answer = handler(broker, context, request)
+        broker.vigil.begin()
+        return answer
+
+    return cast(AnyHandler, handle)
 
 
 def submit_patiently(

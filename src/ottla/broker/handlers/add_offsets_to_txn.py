@@ -17,7 +17,12 @@ from ottla.broker.coordinators import CONSUMER_OFFSETS
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.internal_topics import create_internal_topic
 from ottla.broker.pending import Pending
-from ottla.broker.transaction_requests import answer_of, submit_patiently, told_code
+from ottla.broker.transaction_requests import (
+    answer_of,
+    submit_patiently,
+    told_code,
+    within_transaction,
+)
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0
@@ -30,6 +35,7 @@ _FENCED_VERSION: Final = 2
 
 
 @handles(ApiKey.ADD_OFFSETS_TO_TXN)
+@within_transaction
 def add_offsets_to_txn(
     broker: Broker, context: RequestContext, request: AddOffsetsToTxnRequest
 ) -> Message | Pending | Awaitable[Message]:

@@ -25,6 +25,7 @@ from ottla.broker.transaction_requests import (
     CLIENT_PATIENCE_MS,
     submit_patiently,
     told_code,
+    within_transaction,
 )
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.runtime.waiting_answer import Reply
@@ -48,6 +49,7 @@ _BROKERS_VERSION: Final = 4
 
 
 @handles(ApiKey.ADD_PARTITIONS_TO_TXN)
+@within_transaction
 def add_partitions_to_txn(
     broker: Broker, context: RequestContext, request: AddPartitionsToTxnRequest
 ) -> Message | Pending:
@@ -58,9 +60,7 @@ def add_partitions_to_txn(
             results = result.topic_results
             pending.resolve(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results))
 
-        broker.vigil.end()
         _handle(broker, context.api_version, _transaction_of(request), reply)
-        broker.vigil.begin()
         return pending.response or pending
     gathered = Gathered(
         len(request.transactions),

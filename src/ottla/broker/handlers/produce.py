@@ -17,6 +17,7 @@ from ottla.broker.known_transactions import verified_at_once
 from ottla.broker.leader_hints import LeaderHints
 from ottla.broker.pending import Pending
 from ottla.broker.produced_partition import produced_partition
+from ottla.broker.transaction_requests import within_transaction
 from ottla.broker.transactional_produce import (
     TransactionalProduce,
     VerifiedProduce,
@@ -46,14 +47,17 @@ def produce(
 ) -> Message | Pending | None:
     if request.transactional_id is None:
         return _append_all(broker, context, request)
-    broker.vigil.end()
+    return _append_transactional(broker, context, request)
+
+
+@within_transaction
+def _append_transactional(
+    broker: Broker, context: RequestContext, request: ProduceRequest
+) -> Message | Pending | None:
     verified = verified_at_once(broker, context, request)
     if verified is not None:
-        answer: Message | Pending | None = _append_all(broker, context, request, verified)
-    else:
-        answer = TransactionalProduce(broker, context, request, _append_all).run()
-    broker.vigil.begin()
-    return answer
+        return _append_all(broker, context, request, verified)
+    return TransactionalProduce(broker, context, request, _append_all).run()
 
 
 def _append_all(

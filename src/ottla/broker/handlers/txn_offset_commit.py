@@ -15,6 +15,7 @@ from typing import Final
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.pending import Pending
+from ottla.broker.transaction_requests import within_transaction
 from ottla.broker.transaction_verification import (
     TransactionalProducer,
     UnverifiedBatch,
@@ -38,6 +39,7 @@ _LOADING_VERSION: Final = 2
 
 
 @handles(ApiKey.TXN_OFFSET_COMMIT)
+@within_transaction
 def txn_offset_commit(
     broker: Broker, context: RequestContext, request: TxnOffsetCommitRequest
 ) -> Message | Pending:

@@ -382,3 +382,26 @@ def hold_markers(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
 
     monkeypatch.setattr(MarkerSender, "_append", staticmethod(hold))
     return held
+
+
+# ---- between the requests of a transaction
+
+
+class NotedVigil:
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def begin(self) -> None:
+        self.notes.append("begin")
+
+    def end(self) -> None:
+        self.notes.append("end")
+
+
+def test_the_next_request_is_looked_out_for_until_the_end(node: OneNode) -> None:
+    init(node)
+    node.broker.vigil = vigil = NotedVigil()
+    add(node, ("orders", 0), version=3)
+    add(node, ("orders", 1), version=3)
+    end(node)
+    assert vigil.notes == ["end", "begin", "end", "begin", "end"]
