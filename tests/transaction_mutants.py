@@ -133,8 +133,8 @@ def _loads(change: Callable[[Transaction], Transaction]) -> Callable[[Any], Any]
 
     def make(original: Any) -> Any:
         def loaded(self: TransactionCoordinator) -> None:
-            for each in list(self.transactions):
-                self.transactions.put(change(each))
+            by_id = self.transactions.by_id
+            by_id.update({each.transactional_id: change(each) for each in self.transactions})
             original(self)
 
         return loaded

@@ -27,7 +27,7 @@ class Pending:
     @property
     def answer(self) -> Message | Pending:
         """What a handler returns: the response, if it is there by now."""
-        return self if self.response is None else self.response
+        return self.response or self
 
     def when_resolved(self, told: Callable[[], None]) -> None:
         """Has `told` called when there is a response."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import Answer, AnyHandler, RequestContext
-from ottla.coordinator.runtime.shard import Operation, Refuse
-from ottla.coordinator.runtime.waiting_answer import Reply
-from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.schema import Message
+
+if TYPE_CHECKING:
+    from ottla.coordinator.runtime.shard import Operation, Refuse
+    from ottla.coordinator.runtime.waiting_answer import Reply
+    from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 
 # A client's connection waits for no other client's transaction; another node's does.
 CLIENT_PATIENCE_MS: Final = 200
@@ -42,33 +43,10 @@ def submit_patiently(
     patience_ms: int = CLIENT_PATIENCE_MS,
 ) -> None:
     """Has an operation wait that comes while the last transaction is being completed."""
-    broker.coordinators.transactions.submit(
-        transactional_id,
-        operation,
-        reply,
-        refuse,
-        postpone=partial(
-            _postpone, broker, transactional_id, operation, reply, refuse, patience_ms
-        ),
-    )
+    _PatientRequest(broker, transactional_id, operation, reply, refuse, patience_ms).attempt()
 
 
-def _postpone(
-    broker: Broker,
-    transactional_id: str,
-    operation: Operation[TransactionCoordinator],
-    reply: Reply,
-    refuse: Refuse,
-    patience_ms: int,
-    error: KafkaError,
-) -> bool:
-    if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS:
-        return False
-    request = PatientRequest(broker, transactional_id, operation, reply, refuse, patience_ms)
-    return request.postpone(error)
-
-
-class PatientRequest:
+class _PatientRequest:
     """A request that comes again until it is answered otherwise than with CONCURRENT_TRANSACTIONS,
     or its patience has an end. It holds nothing that holds it, as closures that call each other
     would: what requests leave behind is gone at once, without the garbage collector, which stops
@@ -78,6 +56,7 @@ class PatientRequest:
         "_broker",
         "_deadline",
         "_operation",
+        "_patience_ms",
         "_refuse",
         "_reply",
         "_transactional_id",
@@ -97,7 +76,9 @@ class PatientRequest:
         self._operation = operation
         self._reply = reply
         self._refuse = refuse
-        self._deadline = broker.clock.monotonic() + patience_ms / 1_000
+        self._patience_ms = patience_ms
+        # From when it had to wait for the first time.
+        self._deadline: float | None = None
 
     def attempt(self) -> None:
         transactions = self._broker.coordinators.transactions
@@ -106,14 +87,15 @@ class PatientRequest:
             self._operation,
             self._replied,
             self._refuse,
-            postpone=self.postpone,
+            postpone=self._postpone,
         )
 
-    def postpone(self, error: KafkaError) -> bool:
-        """Whether it comes again, instead of being refused."""
+    def _postpone(self, error: KafkaError) -> bool:
+        if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS:
+            return False
         left_ms = self._left_ms()
         shard = self._broker.coordinators.transactions.shard_of(self._transactional_id)
-        if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS or left_ms <= 0 or shard is None:
+        if left_ms <= 0 or shard is None:
             return False
         shard.machine.completions.wait(self._transactional_id, self.attempt, wait_ms=left_ms)
         return True
@@ -127,7 +109,10 @@ class PatientRequest:
             self._reply(answer)
 
     def _left_ms(self) -> int:
-        return int((self._deadline - self._broker.clock.monotonic()) * 1_000)
+        now = self._broker.clock.monotonic()
+        if self._deadline is None:
+            self._deadline = now + self._patience_ms / 1_000
+        return int((self._deadline - now) * 1_000)
 
 
 def told_code(code: ErrorCode, *, version: int, fenced_version: int) -> ErrorCode:

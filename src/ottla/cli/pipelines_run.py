@@ -158,7 +158,7 @@ def _checked(wanted: Wanted, terminal: Terminal) -> Iterator[tuple[list[Query], 
 def tell_unreachable(bootstrap: str, terminal: Terminal) -> None:
     """Before Spark starts, which takes a while. Not every pipeline has topics, and a cluster may
     come up meanwhile, so it goes on."""
-    addresses = parse_addresses(bootstrap)
+    addresses = set(parse_addresses(bootstrap))
     reasons = PortProbe(SystemNetwork()).why_unreachable(addresses)
     if len(reasons) == len(addresses):
         error = nobody_listens(reasons)

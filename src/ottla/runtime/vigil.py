@@ -22,7 +22,8 @@ class Vigil(Protocol):
     """A hint, which may be ignored."""
 
     def begin(self) -> None:
-        """A request was served that is mostly followed by another one in a moment."""
+        """A request was dealt with that is mostly followed by another one in a moment. Its answer
+        may still wait, for a follower say; then there is no hurry, and soon no vigil."""
 
     def end(self) -> None:
         """It has come."""

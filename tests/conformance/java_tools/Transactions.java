@@ -40,7 +40,10 @@ class Transactions {
     }
 
     static JsonNode close(JsonNode request) {
-        PRODUCERS.remove(request.get("name").asText()).close();
+        KafkaProducer<String, String> producer = PRODUCERS.remove(request.get("name").asText());
+        if (producer != null) {
+            producer.close();
+        }
         return Driver.JSON.nullNode();
     }
 }

@@ -53,7 +53,7 @@ class JavaProducer:
 
 
 class SharedId:
-    """The id is the topic's name. Producers are closed with it, whatever has become of them."""
+    """The id is the topic's name. Kafka's producers stay in their process until it is closed."""
 
     def __init__(self, java: Java, bootstrap: str, topic: str) -> None:
         self._java = java

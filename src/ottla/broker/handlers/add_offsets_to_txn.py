@@ -45,7 +45,7 @@ def add_offsets_to_txn(
         return _create_and_add(broker, context, request)
     pending = Pending()
     _submit(broker, context, request, pending.resolve)
-    return pending.response or pending
+    return pending.answer
 
 
 async def _create_and_add(

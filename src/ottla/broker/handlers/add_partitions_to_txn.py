@@ -61,7 +61,7 @@ def add_partitions_to_txn(
             pending.resolve(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results))
 
         _handle(broker, context.api_version, _transaction_of(request), reply)
-        return pending.response or pending
+        return pending.answer
     gathered = Gathered(
         len(request.transactions),
         lambda results: AddPartitionsToTxnResponse(results_by_transaction=list(results)),

@@ -52,4 +52,4 @@ def end_txn(broker: Broker, context: RequestContext, request: EndTxnRequest) -> 
         pending.resolve,
         refuse,
     )
-    return pending.response or pending
+    return pending.answer

@@ -17,12 +17,7 @@ from typing import Final
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.pending import Pending
-from ottla.broker.transaction_requests import (
-    CLIENT_PATIENCE_MS,
-    PatientRequest,
-    answer_of,
-    told_code,
-)
+from ottla.broker.transaction_requests import answer_of, submit_patiently, told_code
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.initializing import ExpectedProducer
 from ottla.model import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ErrorCode, KafkaError
@@ -49,7 +44,7 @@ def init_producer_id(
         return InitProducerIdResponse(producer_id=producer_id)
     pending = Pending()
     _submit(broker, context, request, pending.resolve)
-    return pending.response or pending
+    return pending.answer
 
 
 async def _wait_for_ids(
@@ -77,14 +72,13 @@ def _submit(
         version = context.api_version
         return _refuse(told_code(error.code, version=version, fenced_version=_FENCED_VERSION))
 
-    PatientRequest(
+    submit_patiently(
         broker,
         request.transactional_id,
         lambda transactions: transactions.init_producer_id(request, expected),
         reply,
         refuse,
-        CLIENT_PATIENCE_MS,
-    ).attempt()
+    )
 
 
 def _refuse(error: ErrorCode) -> InitProducerIdResponse:

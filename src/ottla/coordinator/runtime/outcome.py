@@ -25,7 +25,8 @@ class Outcome(NamedTuple):
     """Records to append, and the response, or part of one, to give when they are committed.
 
     `is_applied` says that the state shows the records already, so that they are not applied to it.
-    `afterwards` is the same as `on_committed`, but comes when the response has left.
+    `afterwards` is the same as `on_committed`, but comes when the response has left, if the records
+    were appended at all.
     """
 
     records: Sequence[CoordinatorRecord] = ()

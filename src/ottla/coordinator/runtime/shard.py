@@ -194,9 +194,9 @@ class Shard(Generic[M]):
             self._when_committed(partial(self._settle, outcome, _nobody, _never))
 
     def _failed(self, outcome: Outcome, error: KafkaError) -> None:
-        on_committed = outcome.on_committed or outcome.afterwards
-        if on_committed is not None and self.state is _ACTIVE:
-            self._carry_out(partial(on_committed, told_code(error.code)))
+        for follow_up in (outcome.on_committed, outcome.afterwards):
+            if follow_up is not None and self.state is _ACTIVE:
+                self._carry_out(partial(follow_up, told_code(error.code)))
 
     # ---- appending
 
@@ -262,7 +262,7 @@ class Shard(Generic[M]):
     def _settle(self, outcome: Outcome, reply: Reply, refuse: Refuse, code: ErrorCode) -> None:
         if outcome.on_committed is not None and self.state is _ACTIVE:
             self._carry_out(partial(outcome.on_committed, code))
-        elif outcome.afterwards is not None:
+        if outcome.afterwards is not None:
             follow_up = partial(outcome.afterwards, code)
             self._clock.call_after_others(partial(self._time_has_come, follow_up))
         if outcome.response is None:

@@ -25,10 +25,9 @@ from ottla.coordinator.transactions.transaction import (
     NO_PARTITIONS,
     Transaction,
 )
-from ottla.coordinator.transactions.versions import TV_0, TV_2, bumps_epoch
+from ottla.coordinator.transactions.versions import TV_0, bumps_epoch
 from ottla.model import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ErrorCode, KafkaError
 
-_ONGOING = TransactionState.ONGOING
 _COMPLETE = {
     TransactionState.PREPARE_COMMIT: TransactionState.COMPLETE_COMMIT,
     TransactionState.PREPARE_ABORT: TransactionState.COMPLETE_ABORT,
@@ -48,7 +47,7 @@ def decide(
     is_ongoing = transaction.state is TransactionState.ONGOING
     epoch, last_epoch = transaction.producer_epoch, transaction.last_producer_epoch
     next_producer_id: int = NO_PRODUCER_ID
-    if client_version >= TV_2:
+    if bumps_epoch(client_version):
         if transaction.is_epoch_exhausted:
             next_producer_id = new_producer_id()
         # The markers have the highest epoch if need be; a client never sees it.
@@ -115,8 +114,9 @@ def is_already_ended(
 ) -> bool:
     """Whether an EndTxn asks for what is done already. False if it is to be done now; raises
     `KafkaError` for everything that is neither."""
+    # The usual case, which the rest would come to as well.
     if (
-        transaction.state is _ONGOING
+        transaction.state is TransactionState.ONGOING
         and transaction.producer_id == producer_id
         and transaction.producer_epoch == producer_epoch
     ):

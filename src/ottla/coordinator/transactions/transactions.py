@@ -12,6 +12,7 @@ class Transactions:
     """Owned by the coordinator of the partition."""
 
     def __init__(self) -> None:
+        # Replaying uses it as it is: a call for each record would be felt.
         self.by_id: dict[str, Transaction] = {}
 
     def __iter__(self) -> Iterator[Transaction]:
@@ -33,9 +34,6 @@ class Transactions:
                 f"transactional id {transactional_id!r} is not known, it may have expired",
             )
         return found
-
-    def put(self, transaction: Transaction) -> None:
-        self.by_id[transaction.transactional_id] = transaction
 
     def remove(self, transactional_id: str) -> None:
         self.by_id.pop(transactional_id, None)

@@ -252,6 +252,25 @@ def test_what_comes_afterwards_hears_of_records_that_were_refused(world: World) 
     assert told == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
 
 
+def test_what_comes_afterwards_hears_of_records_that_were_not_committed(world: World) -> None:
+    told: list[ErrorCode] = []
+
+    def first(state: Numbers) -> Outcome:
+        def then(error: ErrorCode) -> Outcome:
+            told.append(error)
+            return NOTHING
+
+        records, response, *_ = state.put("a", 1)
+        return Outcome(records, response, afterwards=then)
+
+    world.log.is_held = True
+    answer = world.submit(first)
+    world.log.fail(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+    assert (answer.error, told) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, [])
+    world.clock.advance(0)
+    assert told == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+
+
 def test_nothing_comes_afterwards_when_leadership_is_lost(world: World) -> None:
     def first(state: Numbers) -> Outcome:
         return Outcome(state.put("a", 1).records, afterwards=lambda _error: state.put("b", 2))

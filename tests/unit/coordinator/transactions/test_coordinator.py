@@ -458,5 +458,6 @@ def _with_epoch(shard: TransactionShard, epoch: int) -> ClaimedProducer:
     """A producer that has had all epochs up to this one."""
     shard.new_producer()
     machine = shard.machine
-    machine.transactions.put(shard.transaction._replace(producer_epoch=epoch))
+    transaction = shard.transaction._replace(producer_epoch=epoch)
+    machine.transactions.by_id[transaction.transactional_id] = transaction
     return ClaimedProducer(ID, FIRST_PRODUCER_ID, epoch)
