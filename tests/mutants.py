@@ -322,8 +322,8 @@ _MUTANTS = (
     Mutant(
         "takes every log for its own",
         replacing(serving, "find_obstacle", lambda _log, _position: None),
-        7,
-        EachRecordOnceAtOneOffset,
+        37,
+        ImagesAgree,
     ),
 )
 

@@ -65,12 +65,12 @@ def _tells_unstable(original: Any) -> Any:
 def _answers_offsets_early(original: Any) -> Any:
     """Offsets of a transaction are acknowledged before anybody else has them."""
 
-    def submit(self: Any, *arguments: Any, writer: Any = None) -> None:
-        if writer is None:
-            original(self, *arguments)
+    def submit(self: Any, *arguments: Any, **named: Any) -> None:
+        if named.get("writer") is None:
+            original(self, *arguments, **named)
             return
         with patch.object(Shard, "_when_committed", answers_early):
-            original(self, *arguments, writer=writer)
+            original(self, *arguments, **named)
 
     return submit
 
