@@ -243,9 +243,12 @@ class _Waiting:
 
     def _committed(self, size: int) -> None:
         self._missing -= size
-        if self._missing > 0:
+        if self._missing > 0 or self.pending.response is not None:
             return
         found = self._reading.read()
+        if self.pending.response is not None:
+            # The disk failed, which wakes everybody who waits for it, this one and others.
+            return
         self._missing = self._reading.request.min_bytes - found.size
         if self._missing <= 0 or found.is_urgent:
             self._stop()
