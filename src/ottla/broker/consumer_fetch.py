@@ -243,16 +243,19 @@ class _Waiting:
 
     def _committed(self, size: int) -> None:
         self._missing -= size
-        if self._missing > 0 or self.pending.response is not None:
+        if self._missing > 0 or self._is_answered():
             return
         found = self._reading.read()
-        if self.pending.response is not None:
+        if self._is_answered():
             # The disk failed, which wakes everybody who waits for it, this one and others.
             return
         self._missing = self._reading.request.min_bytes - found.size
         if self._missing <= 0 or found.is_urgent:
             self._stop()
             self.pending.resolve(self._reading.response(found))
+
+    def _is_answered(self) -> bool:
+        return self.pending.response is not None
 
     def _time_is_up(self) -> None:
         self._stop()
