@@ -33,6 +33,7 @@ from ottla.simulation.transaction_claims import (
     MarkersFollowDecisions,
     TransactionsAreWhole,
 )
+from ottla.simulation.transaction_cycles import NoCycleBetweenTransactions
 from ottla.storage import producer_state
 from ottla.storage.producer_state import ProducerState
 from tests.planting import (
@@ -64,6 +65,13 @@ def _tears(transaction: Transaction) -> Any:
 def _fences_nobody(transaction: Transaction, _new_id: Any, *, now_ms: int, **_: Any) -> Any:
     """What takes too long is aborted, and its producer goes on."""
     return transaction.become(TransactionState.PREPARE_ABORT, updated_ms=now_ms)
+
+
+def _commits_and_fences_nobody(
+    transaction: Transaction, _new_id: Any, *, now_ms: int, **_: Any
+) -> Any:
+    """What takes too long is committed as far as it has come, and its producer goes on."""
+    return transaction.become(TransactionState.PREPARE_COMMIT, updated_ms=now_ms)
 
 
 def _keeps_epoch(transaction: Transaction, *arguments: Any, **named: Any) -> Transaction:
@@ -239,6 +247,12 @@ TRANSACTION_MUTANTS = (
         replacing(decisions, "fence", _fences_nobody),
         2,
         TransactionsAreWhole,
+    ),
+    copying(
+        "commits what takes too long",
+        replacing(decisions, "fence", _commits_and_fences_nobody),
+        1,
+        NoCycleBetweenTransactions,
     ),
     copying(
         "raises no epoch", replacing(coordinator, "decide", _keeps_epoch), 1, TransactionsAreWhole

@@ -30,6 +30,7 @@ from ottla.simulation.history import (
     WatermarkSeen,
 )
 from ottla.simulation.transaction_claims import TRANSACTION_CLAIMS
+from ottla.simulation.transaction_cycles import NoCycleBetweenTransactions
 
 
 class Violation(NamedTuple):
@@ -235,6 +236,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     NoCommitLost(),
     EverythingIsConsumed(),
     *TRANSACTION_CLAIMS,
+    NoCycleBetweenTransactions(),
 )
 
 
