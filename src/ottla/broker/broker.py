@@ -88,7 +88,7 @@ class Broker:
         self.vigil = vigil
         self.metrics = metrics or Metrics()
         self.logs = logs
-        self.partitions = Partitions()
+        self.partitions = Partitions(lambda: self.image.topics)
         self.commit = commit
         self.peers = BrokerPeers(self, network)
         self.coordinators = Coordinators(self, background)

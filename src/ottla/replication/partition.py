@@ -106,6 +106,12 @@ class Partition(ReadablePartition):
         self._isr_changed()
         return True
 
+    @property
+    def is_high_watermark_settled(self) -> bool:
+        """Whether this leader knows all that the one before it has told to be committed. It had all
+        of that when it began, and its followers have to say so first."""
+        return self.log is None or self.log.high_watermark >= self._epoch_start_offset
+
     def become_follower(self, registration: PartitionRegistration) -> bool:
         """Follows, whoever leads, if anybody does. True if fetching has to begin (anew)."""
         if registration.partition_epoch < self.partition_epoch:

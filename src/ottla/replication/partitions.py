@@ -1,9 +1,14 @@
-"""The partitions of a node, by name and by topic id."""
+"""The partitions of a node, by name and by topic id.
+
+Who asks for one that other nodes have is told so, and looks for its leader; only what nobody has is
+unknown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from ottla.metadata.topic import Topic, Topics
 from ottla.model import ErrorCode, KafkaError, TopicPartition, Uuid
 from ottla.replication.partition import Partition
 
@@ -11,9 +16,11 @@ from ottla.replication.partition import Partition
 class Partitions:
     """Follows the metadata image; owned by the node's loop."""
 
-    __slots__ = ("_by_id", "_by_name")
+    __slots__ = ("_by_id", "_by_name", "_topics")
 
-    def __init__(self) -> None:
+    def __init__(self, topics: Callable[[], Topics] = Topics) -> None:
+        """`topics` says what there is in the cluster."""
+        self._topics = topics
         self._by_name: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[Uuid, dict[int, Partition]] = {}
 
@@ -29,23 +36,18 @@ class Partitions:
     def by_name(self, topic: str, index: int) -> Partition:
         found = self._by_name.get((topic, index))
         if found is None:
-            raise KafkaError(
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"this node has no partition {topic}-{index}"
-            )
+            raise _not_here(topic, index, self._topics().by_name.get(topic))
         return found
 
     def by_id(self, topic_id: Uuid, index: int) -> Partition:
-        of_topic = self._by_id.get(topic_id)
-        if of_topic is None:
-            raise KafkaError(
-                ErrorCode.UNKNOWN_TOPIC_ID, "no topic has this id; it may have been deleted"
-            )
-        found = of_topic.get(index)
+        found = self._by_id.get(topic_id, {}).get(index)
         if found is None:
-            topic = next(iter(of_topic.values())).name.topic
-            raise KafkaError(
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"this node has no partition {topic}-{index}"
-            )
+            topic = self._topics().by_id.get(topic_id)
+            if topic is None:
+                raise KafkaError(
+                    ErrorCode.UNKNOWN_TOPIC_ID, "no topic has this id; it may have been deleted"
+                )
+            raise _not_here(topic.name, index, topic)
         return found
 
     def add(self, partition: Partition) -> None:
@@ -69,3 +71,13 @@ class Partitions:
         for partition in removed:
             partition.stop()
         return removed
+
+
+def _not_here(topic: str, index: int, known: Topic | None) -> KafkaError:
+    if known is not None and index in known.partitions:
+        return KafkaError(
+            ErrorCode.NOT_LEADER_OR_FOLLOWER, f"this node has no replica of {topic}-{index}"
+        )
+    return KafkaError(
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {topic}-{index}"
+    )

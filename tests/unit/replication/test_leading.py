@@ -334,3 +334,18 @@ def test_a_duplicate_waits_for_its_first_copy() -> None:
     assert result.is_duplicate
     leader.fetch(2, 1)
     assert told == [ErrorCode.NONE] * 2
+
+
+def test_a_new_leader_learns_from_its_followers_how_far_all_is_committed() -> None:
+    log = new_log()
+    for _ in range(3):
+        append(log, batch_of(b"v"), epoch=1)
+    log.advance_high_watermark(1)
+    leader = Leader(log, made_under=1, leader_epoch=2, partition_epoch=2)
+    settled = [leader.partition.is_high_watermark_settled]
+    for node_id, offset in ((2, 3), (3, 2), (3, 3)):
+        leader.fetch(node_id, offset, last_epoch=1)
+        settled.append(leader.partition.is_high_watermark_settled)
+    assert settled == [False, False, False, True]
+    leader.append()
+    assert leader.partition.is_high_watermark_settled

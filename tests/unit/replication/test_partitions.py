@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ottla.metadata.topic import Topic, Topics
 from ottla.model import ErrorCode, KafkaError, LeaderEpoch, NodeId, TopicPartition, Uuid
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
+from tests.replicas import registered
 
 TOPIC_ID = Uuid(b"t" * 16)
 
@@ -34,8 +36,10 @@ def test_who_waits_for_records_of_a_removed_topic_finds_it_gone() -> None:
     assert partitions.get(name) is None
 
 
-def test_a_removed_replica_is_unknown_and_its_topic_with_the_last_one() -> None:
-    partitions = Partitions()
+def test_a_removed_replica_is_elsewhere_as_long_as_its_topic_is_there() -> None:
+    topics = Topics()
+    topics.add(Topic(TOPIC_ID, "t", {0: registered(), 1: registered()}))
+    partitions = Partitions(lambda: topics)
     both = [
         Partition(
             TopicPartition("t", index), TOPIC_ID, leader=NodeId(1), leader_epoch=LeaderEpoch(0)
@@ -44,12 +48,26 @@ def test_a_removed_replica_is_unknown_and_its_topic_with_the_last_one() -> None:
     ]
     for partition in both:
         partitions.add(partition)
-    codes = []
     for partition in both:
         partitions.remove(partition)
         assert not partition.is_leader
-        with pytest.raises(KafkaError) as gone:
-            partitions.by_id(TOPIC_ID, partition.name.partition)
-        codes.append(gone.value.code)
-    assert codes == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID]
     assert len(partitions) == 0
+
+    elsewhere, unknown = ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert refusals(partitions) == [elsewhere, elsewhere, elsewhere, elsewhere, unknown, unknown]
+    topics.remove(topics.by_id[TOPIC_ID])
+    nobody = ErrorCode.UNKNOWN_TOPIC_ID
+    assert refusals(partitions) == [unknown, nobody, unknown, nobody, unknown, nobody]
+
+
+def refusals(partitions: Partitions) -> list[ErrorCode]:
+    """Of two partitions that there were, and of one that there never was; by name and by id."""
+    codes = []
+    for index in range(3):
+        with pytest.raises(KafkaError) as refused:
+            partitions.by_name("t", index)
+        codes.append(refused.value.code)
+        with pytest.raises(KafkaError) as refused:
+            partitions.by_id(TOPIC_ID, index)
+        codes.append(refused.value.code)
+    return codes

@@ -2,10 +2,12 @@
 
 Consumers (replica -1) are shown offsets up to the high watermark, or the last stable offset if they
 read committed records only; others to the end of the log. A timestamp after the last record that
-may be seen has no offset, which is no error. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
-KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, UNSUPPORTED_VERSION for a special
-timestamp that the version does not have, INVALID_REQUEST for a partition named twice,
-CORRUPT_MESSAGE where a batch that has to be searched cannot be read.
+may be seen has no offset, which is no error. Where the end depends on it, a consumer waits until a
+new leader knows how far its predecessor had come (KIP-207), or the end seems to go back. Errors
+per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, OFFSET_NOT_AVAILABLE (before
+version 5 LEADER_NOT_AVAILABLE), KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH,
+UNSUPPORTED_VERSION for a special timestamp that the version does not have, INVALID_REQUEST for a
+partition named twice, CORRUPT_MESSAGE where a batch that has to be searched cannot be read.
 """
 
 from __future__ import annotations
@@ -66,9 +68,12 @@ def list_offsets(
                 partition = broker.partitions.by_name(topic.name, asked.partition_index)
                 answers.append(_answer(broker, partition, asked, isolation))
             except KafkaError as error:
+                code = error.code
+                if code is ErrorCode.OFFSET_NOT_AVAILABLE and context.api_version < 5:
+                    code = ErrorCode.LEADER_NOT_AVAILABLE
                 answers.append(
                     ListOffsetsPartitionResponse(
-                        partition_index=asked.partition_index, error_code=error.code
+                        partition_index=asked.partition_index, error_code=code
                     )
                 )
         topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
@@ -111,11 +116,22 @@ def _find(partition: Partition, timestamp: int, isolation: Isolation | None) -> 
     else:
         end = log.high_watermark
     if timestamp == SpecialTimestamp.LATEST:
+        _require_settled(partition, isolation)
         return FoundOffset(NO_TIMESTAMP, end, partition.leader_epoch)
     found = find_offset(log, timestamp)
     if found is None or (timestamp not in _PLACES and found.offset >= end):
+        _require_settled(partition, isolation)
         return None
     if found.leader_epoch is None and found.offset == log.log_end_offset:
         # Nothing is there to tell an epoch: what comes next will have the leader's.
         return found._replace(leader_epoch=partition.leader_epoch)
     return found
+
+
+def _require_settled(partition: Partition, isolation: Isolation | None) -> None:
+    if isolation is not None and not partition.is_high_watermark_settled:
+        raise KafkaError(
+            ErrorCode.OFFSET_NOT_AVAILABLE,
+            f"this node leads {partition.name} since a moment ago, and does not know yet how far "
+            "it is committed; try again",
+        )

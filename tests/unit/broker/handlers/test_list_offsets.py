@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ottla.model import ErrorCode
-from ottla.replication.partition import Isolation
+from ottla.replication.partition import Isolation, Partition
 from ottla.simulation import Operation
 from ottla.storage.offset_lookup import SpecialTimestamp
 from ottla.wire.messages.list_offsets import (
@@ -161,6 +161,28 @@ def test_another_leader_epoch_is_fenced(node: OneNode) -> None:
     unknown = ask(node, SpecialTimestamp.LATEST, epoch=1)
     assert unknown.error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
     assert ask(node, SpecialTimestamp.LATEST, epoch=0).error_code == ErrorCode.NONE
+
+
+@pytest.mark.parametrize("isolation", list(Isolation))
+def test_a_new_leader_tells_no_end_that_its_predecessor_may_have_passed(
+    node: OneNode, monkeypatch: pytest.MonkeyPatch, isolation: Isolation
+) -> None:
+    with_records(node)
+    node.log("orders").high_watermark = 1
+    monkeypatch.setattr(Partition, "is_high_watermark_settled", False)
+
+    def error(timestamp: int, replica_id: int = CONSUMER, version: int = LATEST_VERSION) -> int:
+        return ask(
+            node, timestamp, isolation=isolation, replica_id=replica_id, version=version
+        ).error_code
+
+    for timestamp in (SpecialTimestamp.LATEST, SpecialTimestamp.MAX_TIMESTAMP, 2_000):
+        assert error(timestamp) == ErrorCode.OFFSET_NOT_AVAILABLE
+        assert error(timestamp, replica_id=DEBUGGER) == ErrorCode.NONE
+    assert error(SpecialTimestamp.LATEST, version=4) == ErrorCode.LEADER_NOT_AVAILABLE
+    # What is committed for sure is told.
+    assert error(SpecialTimestamp.EARLIEST) == ErrorCode.NONE
+    assert ask(node, 500, isolation=isolation).offset == 0
 
 
 def test_an_unknown_partition_and_one_named_twice_are_refused(node: OneNode) -> None:
