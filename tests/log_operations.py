@@ -93,7 +93,9 @@ class LogOperations:
             self.pending.append(bytes(batch))
             end = self.end_of(self.pending)
         cut_off = self.pending[0][: self.dice.below(HEADER_BYTES)]
-        self.log.append_as_follower(b"".join([*self.pending, cut_off]), now_ms=NOW_MS)
+        self.log.append_as_follower(
+            b"".join([*self.pending, cut_off]), leader_epoch=self.epoch, now_ms=NOW_MS
+        )
         self.appended()
 
     def append_to_a_full_disk(self) -> None:

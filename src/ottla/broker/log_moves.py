@@ -152,7 +152,12 @@ class LogMoves:
                 return True
             records = await self._background.run(piece.read)
             if self._is_on(moving) and moving.log is log and log.truncations == truncations:
-                append_as_follower(moving.future, records, now_ms=clock.now_ms())
+                append_as_follower(
+                    moving.future,
+                    records,
+                    leader_epoch=moving.partition.leader_epoch,
+                    now_ms=clock.now_ms(),
+                )
                 self._bytes.record(len(records), now=clock.monotonic())
         return False
 

@@ -209,10 +209,11 @@ class MetadataLog:
         self._append(batch, epoch, now_ms)
         return [ControlRecord(start + at, record) for at, record in enumerate(records)]
 
-    def append_fetched(self, batches: Buffer, *, now_ms: int) -> None:
-        """Appends batches as the leader has them."""
-        self._log.append_as_follower(batches, now_ms=now_ms)
+    def append_fetched(self, batches: Buffer, *, epoch: int, now_ms: int) -> int:
+        """Appends batches as the leader of this epoch has them, and returns the new end."""
+        end = self._log.append_as_follower(batches, leader_epoch=epoch, now_ms=now_ms)
         self._note(now_ms, len(batches))
+        return end
 
     def truncate_to(self, offset: int, *, now_ms: int) -> None:
         """Takes back what was appended from an offset on, durably."""

@@ -282,9 +282,12 @@ class MetadataQuorum:
 
     def _append_fetched(self, batches: Buffer, now_ms: int) -> None:
         control_records: list[ControlRecord] = []
-        self.log.append_fetched(batches, now_ms=now_ms)
+        epoch = self._raft.leader_and_epoch.epoch
+        end = self.log.append_fetched(batches, epoch=epoch, now_ms=now_ms)
         view = memoryview(batches)
         for position, header in iterate_batches(view):
+            if header.base_offset >= end:
+                break  # Of a later epoch than the leader's, and not taken.
             batch = decode_batch(view[position : position + header.size_in_bytes])
             control_records += self.metadata.batch_appended(batch)
         self._raft.appended(control_records, now_ms=self._now_ms())

@@ -43,20 +43,20 @@ def apply_fetched(partition: Partition, fetched: PartitionData, *, now_ms: int) 
     log = partition.require_log()
     end, start = log.log_end_offset, log.log_start_offset
     if fetched.records:
-        append_as_follower(log, fetched.records, now_ms=now_ms)
+        append_as_follower(log, fetched.records, leader_epoch=partition.leader_epoch, now_ms=now_ms)
     partition.follow_high_watermark(fetched.high_watermark)
     if fetched.log_start_offset > log.log_start_offset:
         log.delete_records_before(min(fetched.log_start_offset, log.high_watermark))
     return (log.log_end_offset, log.log_start_offset) != (end, start)
 
 
-def append_as_follower(log: Log, records: Buffer, *, now_ms: int) -> None:
+def append_as_follower(log: Log, records: Buffer, *, leader_epoch: int, now_ms: int) -> None:
     if log.log_end_offset == log.log_start_offset:
         # The leader's log may start within a batch, and its batches come whole.
         first = next(iterate_batches(records), None)
         if first is not None and first[1].base_offset < log.log_end_offset < first[1].next_offset:
             log.truncate_fully(first[1].base_offset, now_ms=now_ms)
-    log.append_as_follower(records, now_ms=now_ms)
+    log.append_as_follower(records, leader_epoch=leader_epoch, now_ms=now_ms)
 
 
 def truncate_to_agree(partition: Partition, leaders: EpochEnd, *, now_ms: int) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from threading import Lock
 from typing import Final, NamedTuple
 
 from ottla.runtime.disk import Disk
@@ -17,7 +18,12 @@ TOGETHER_MIN: Final = 16
 
 
 class Flush(NamedTuple):
-    """Made by `Log.prepare_flush`. `run` touches files only and may run on a worker thread."""
+    """Made by `Log.prepare_flush`. `run` touches files only and may run on a worker thread.
+
+    While it runs it holds the log's lock, so that the log neither closes the files that it syncs
+    nor writes those that it writes. A truncation waits for that; one that comes before it leaves it
+    nothing to do.
+    """
 
     disk: Disk
     directory: str
@@ -25,7 +31,8 @@ class Flush(NamedTuple):
     snapshots: tuple[WaitingSnapshot, ...]
     epochs: EpochCheckpoint | None
     offset: int
-    truncations: int
+    lock: Lock
+    is_overtaken: Callable[[], bool]
     # A small file that may be in the page cache alone; see rewriting.py.
     doubted_path: str | None = None
 
@@ -40,6 +47,11 @@ class Flush(NamedTuple):
         )
 
     def run(self) -> None:
+        with self.lock:
+            if not self.is_overtaken():
+                self._run()
+
+    def _run(self) -> None:
         if self.doubted_path is not None:
             renew(self.disk, self.doubted_path)
         for segment in self.segments:

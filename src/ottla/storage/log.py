@@ -11,6 +11,7 @@ state is then still what it was, and the owner decides about the directory.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import NamedTuple
 
 from ottla.model import NO_TIMESTAMP, Buffer, ErrorCode, KafkaError, TopicPartition
@@ -83,7 +84,9 @@ class Log(ReadableLog):
         producers.state.requires_verification = config.transaction_verification_enable
         self.epochs = epochs
         self.recovery_point = recovery_point
-        self.retired = RetiredSegments(disk, directory)
+        # Held by whoever uses files that the log might close or write anew; see flush.py.
+        self._files_lock = Lock()
+        self.retired = RetiredSegments(disk, directory, self._files_lock)
         self._disk = disk
         self._recovery_points = recovery_points
         # A file beside the segments that the next flush has to make durable with them.
@@ -155,10 +158,12 @@ class Log(ReadableLog):
         last_offset, time_ms = self.log_end_offset - 1, now_ms if stamps else NO_TIMESTAMP
         return _new_result(AppendResult, (first_offset, last_offset, time_ms, False))
 
-    def append_as_follower(self, records: Buffer, *, now_ms: int) -> int:
-        """Appends batches as the leader has them, offsets and epochs included, and returns the new
-        end of the log. A batch that the fetch cut off at the end is left out."""
-        headers, size = check_batches(records, log_end_offset=self.log_end_offset)
+    def append_as_follower(self, records: Buffer, *, leader_epoch: int, now_ms: int) -> int:
+        """Appends batches as the leader of this epoch has them, offsets and epochs included, and
+        returns the new end of the log. A batch that the fetch cut off at the end is left out."""
+        headers, size = check_batches(
+            records, leader_epoch=leader_epoch, log_end_offset=self.log_end_offset
+        )
         if headers:
             whole = memoryview(records)[:size]
             self._append((whole,), whole, headers, now_ms)
@@ -283,7 +288,8 @@ class Log(ReadableLog):
 
     def _begin_truncation(self, offset: int) -> None:
         """A recovery point above a truncation would vouch for bytes that are yet to be written."""
-        self._truncations += 1
+        with self._files_lock:
+            self._truncations += 1
         if self.recovery_point > offset:
             self._recovery_points.lower(self.partition, offset)
             self.recovery_point = offset
@@ -334,8 +340,8 @@ class Log(ReadableLog):
 
     def prepare_flush(self) -> Flush | None:
         """What has to be synced to make the log durable up to its present end, if anything. Run it
-        anywhere, then hand it to `complete_flush`. One at a time: until then nothing else flushes,
-        closes or fully truncates the log, or older checkpoints would replace newer ones."""
+        anywhere, then hand it to `complete_flush`. One at a time: until then nothing else flushes
+        or closes the log, or older checkpoints would replace newer ones."""
         segments: list[Segment] = []
         if self.recovery_point < self.log_end_offset:
             # A segment that ends at the recovery point was completed after it was synced, maybe.
@@ -355,6 +361,7 @@ class Log(ReadableLog):
     def _flush_of(self, segments: list[Segment]) -> Flush:
         for segment in segments:
             segment.flush()
+        truncations = self._truncations
         return Flush(
             disk=self._disk,
             directory=self.directory,
@@ -362,18 +369,22 @@ class Log(ReadableLog):
             snapshots=self.producers.waiting_snapshots(),
             epochs=self.epochs.checkpoint(),
             offset=self.log_end_offset,
-            truncations=self._truncations,
+            lock=self._files_lock,
+            is_overtaken=lambda: self._truncations != truncations,
             doubted_path=self.doubted_path,
         )
 
     def complete_flush(self, flush: Flush) -> None:
+        if flush.is_overtaken():
+            # It ran before the truncation, or not at all: what is to be durable is written again.
+            self.producers.snapshots_overtaken(flush.snapshots)
+            return
         self.producers.snapshots_written(flush.snapshots)
         if flush.epochs is not None:
             self.epochs.checkpoint_written(flush.epochs)
         if flush.doubted_path is not None:
             self.doubted_path = None
-        if flush.truncations == self._truncations:
-            self.recovery_point = max(self.recovery_point, flush.offset)
+        self.recovery_point = max(self.recovery_point, flush.offset)
 
     def flush(self) -> None:
         """Makes everything durable, here and now."""

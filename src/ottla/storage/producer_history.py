@@ -149,8 +149,9 @@ class ProducerHistory:
         )
 
     def _update_emptied_marker(self, header: BatchHeader) -> CompletedTransaction | None:
-        """Notes what compaction left of a marker when nothing of its transaction was left: that the
-        producer has this epoch, and that a transaction which an older snapshot knows is over."""
+        """Notes what Kafka's compaction left of a marker when nothing of its transaction was left:
+        that the producer has this epoch, and that a transaction which an older snapshot knows is
+        over."""
         known = self.state.entries.get(header.producer_id)
         return self.state.update_marker(
             header,
@@ -210,6 +211,10 @@ class ProducerHistory:
             else:
                 # A truncation overtook the flush: these producers never were.
                 self._remove((snapshot.offset,))
+
+    def snapshots_overtaken(self, snapshots: Iterable[WaitingSnapshot]) -> None:
+        """A flush may have written these before a truncation, or found the truncation there."""
+        self.snapshots_written(each for each in snapshots if self._disk.exists(each.path))
 
     def forget_snapshots(self, *, below: int = 0, above: int | None = None) -> None:
         """Removes the snapshots of offsets that the log has no use for any more."""

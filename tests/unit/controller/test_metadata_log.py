@@ -106,6 +106,16 @@ def test_appended_records_come_back() -> None:
     assert loaded_image(disk) == applied(MetadataImage(), records)
 
 
+def test_what_is_of_a_later_epoch_than_the_leaders_is_not_taken() -> None:
+    """Who led has cut its log and follows another, while its answer was on its way."""
+    leader, follower = (load(SimulatedDisk()).log for _ in range(2))
+    append(leader, [NoOpRecord()])
+    leader.append([NoOpRecord()], epoch=EPOCH + 1, metadata_version=30, now_ms=0)
+    batches = leader.read(0, bytes_max=1 << 20).read()
+    assert follower.append_fetched(batches, epoch=EPOCH, now_ms=0) == 1
+    assert follower.log_end_offset == 1
+
+
 def test_small_operation_is_one_batch() -> None:
     log = load(World().disk).log
     append(log, [NoOpRecord()] * 10_000)

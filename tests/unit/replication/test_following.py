@@ -58,6 +58,20 @@ def test_damaged_batches_are_refused() -> None:
     assert refused.value.code is ErrorCode.CORRUPT_MESSAGE
 
 
+def test_what_is_of_a_later_epoch_than_the_leaders_is_not_taken() -> None:
+    """Its leader has cut its log and follows another while the answer was on its way."""
+    partition, batches = new_follower(leader_epoch=1), fetched(1, 1, epoch=1)
+    batches += fetched(1, start=2, epoch=2)
+    batches += fetched(1, start=3, epoch=1)
+    assert apply_fetched(partition, data(batches, high_watermark=4), now_ms=NOW_MS)
+    log = partition.require_log()
+    assert (log.log_end_offset, log.high_watermark, log.epochs.latest_epoch) == (2, 2, 1)
+    assert not apply_fetched(partition, data(fetched(1, start=2, epoch=2)), now_ms=NOW_MS)
+    # Once it follows the other one they are what it wants.
+    partition.become_follower(registered(leader_epoch=2, partition_epoch=9))
+    assert apply_fetched(partition, data(fetched(1, start=2, epoch=2)), now_ms=NOW_MS)
+
+
 def test_a_log_that_starts_within_a_batch_takes_the_whole_batch() -> None:
     log = new_log()
     log.truncate_fully(2, now_ms=NOW_MS)

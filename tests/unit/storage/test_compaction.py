@@ -19,6 +19,7 @@ from tests.batches import batch_of
 from tests.compactions import (
     assert_indexes_agree,
     commit_all,
+    committed_records,
     compacted,
     latest_values,
     offsets,
@@ -350,7 +351,7 @@ def test_tombstone_stays_until_its_delete_horizon() -> None:
 def test_delete_horizon_that_no_timestamp_can_be_measured_from_is_not_set() -> None:
     log = compacted_log()
     batch = build_batch([Record(Offset(0), TimestampMs(-(2**63)), b"key", None)])
-    log.append_as_follower(batch, now_ms=NOW_MS)
+    log.append_as_follower(batch, leader_epoch=9, now_ms=NOW_MS)
     roll_and_commit(log)
     compacted(log)
     assert offsets(log) == [0]
@@ -373,7 +374,7 @@ def test_last_batch_of_a_producer_stays_without_records() -> None:
     assert put(log, b"key", b"5", producer_id=7, sequence=2) == 4
 
 
-def test_epoch_that_a_marker_raised_is_known_after_the_marker_is_gone() -> None:
+def test_the_marker_that_alone_tells_a_producers_epoch_stays() -> None:
     disk = SimulatedDisk()
     log = new_log(disk, compact=True, min_cleanable_dirty_ratio=0.0)
     put(log, b"key", b"1", producer_id=7, sequence=0, is_transactional=True)
@@ -382,7 +383,7 @@ def test_epoch_that_a_marker_raised_is_known_after_the_marker_is_gone() -> None:
         put(log, b"key", b"2")
         roll_and_commit(log)
         compacted(log, now_ms=NOW_MS + number * DAY_MS)
-    assert [batch.header.record_count for batch in all_batches(log)] == [0, 1]
+    assert [batch.header.record_count for batch in all_batches(log)] == [1, 1]
     log.flush()
     for name in disk.list_directory(DIRECTORY):
         if name.endswith(".snapshot"):
@@ -391,3 +392,44 @@ def test_epoch_that_a_marker_raised_is_known_after_the_marker_is_gone() -> None:
     assert log.producers.state.entries[7].producer_epoch == 1
     with pytest.raises(KafkaError, match="INVALID_PRODUCER_EPOCH"):
         put(log, b"key", b"3", producer_id=7, sequence=1)
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_follower_learns_how_a_transaction_ended_that_its_leader_has_compacted(
+    commits: bool,
+) -> None:
+    leader, follower = (compacted_log(delete_retention_ms=0) for _ in range(2))
+    put(leader, b"key", b"old")
+    put(leader, b"key", b"new", producer_id=7, sequence=0, is_transactional=True)
+    catch_up(follower, leader)
+    end_transaction(leader, producer_id=7, commit=commits, producer_epoch=1)
+    dirty = 0
+    for number in range(3):
+        put(leader, b"key" if commits else b"other", b"last")
+        roll_and_commit(leader)
+        result = compacted(leader, first_dirty_offset=dirty, now_ms=NOW_MS + number)
+        dirty = result.first_dirty_offset
+    assert 1 not in offsets(leader)
+
+    catch_up(follower, leader)
+    commit_all(follower)
+    assert follower.last_stable_offset == follower.log_end_offset
+    read = [record.value for record in committed_records(follower)]
+    assert (b"new" in read) is commits
+    # So it can be compacted, whatever the producer does next.
+    put(leader, b"key", b"no", producer_id=7, producer_epoch=1, sequence=0, is_transactional=True)
+    end_transaction(leader, producer_id=7, commit=False, producer_epoch=2)
+    catch_up(follower, leader)
+    roll_and_commit(follower)
+    compacted(follower)
+    assert latest_values(follower)[b"key"][1] == (b"last" if commits else b"old")
+
+
+def catch_up(follower: Log, leader: Log) -> None:
+    """Fetches all that its leader has."""
+    while follower.log_end_offset < leader.log_end_offset:
+        piece = leader.read(
+            follower.log_end_offset, bytes_max=1 << 20, upper_offset=leader.log_end_offset
+        )
+        assert piece is not None
+        follower.append_as_follower(piece.read(), leader_epoch=0, now_ms=NOW_MS)

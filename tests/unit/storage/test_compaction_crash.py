@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import copyreg
 import itertools
 from functools import cache
+from threading import Lock
 
 import pytest
 
@@ -33,6 +35,9 @@ from tests.compaction_history import (
 from tests.compactions import commit_all
 from tests.log_checks import all_batches, directory_content
 from tests.logs import DIRECTORY, Checkpoints, opened
+
+# A log that is copied has a lock of its own.
+copyreg.pickle(type(Lock()), lambda _: (Lock, ()))
 
 RETENTION_MS = 1_000
 CONFIG = LogConfig(

@@ -204,7 +204,7 @@ def test_a_follower_appends_what_it_fetched_in_one_write() -> None:
     records = fetched(10, 20, 30, epoch=4)
     disk.counters = DiskCounters()
 
-    assert log.append_as_follower(records, now_ms=0) == 3
+    assert log.append_as_follower(records, leader_epoch=9, now_ms=0) == 3
 
     assert disk.counters == DiskCounters(writes=1, bytes_written=len(records))
     assert read_all(log) == records
@@ -215,15 +215,15 @@ def test_a_follower_appends_what_it_fetched_in_one_write() -> None:
 def test_a_batch_that_the_fetch_cut_off_is_left_out() -> None:
     log = new_log()
 
-    assert log.append_as_follower(fetched(10, 20, 30)[:-1], now_ms=0) == 2
-    assert log.append_as_follower(b"", now_ms=0) == 2
-    assert log.append_as_follower(fetched(10, start=2)[:50], now_ms=0) == 2
+    assert log.append_as_follower(fetched(10, 20, 30)[:-1], leader_epoch=9, now_ms=0) == 2
+    assert log.append_as_follower(b"", leader_epoch=9, now_ms=0) == 2
+    assert log.append_as_follower(fetched(10, start=2)[:50], leader_epoch=9, now_ms=0) == 2
 
 
 def test_a_follower_keeps_the_leaders_gaps() -> None:
     log = new_log()
 
-    log.append_as_follower(fetched(10) + fetched(10, start=100), now_ms=0)
+    log.append_as_follower(fetched(10) + fetched(10, start=100), leader_epoch=9, now_ms=0)
 
     assert [batch.header.base_offset for batch in all_batches(log)] == [0, 100]
     assert log.log_end_offset == 101
@@ -233,10 +233,10 @@ def test_a_follower_keeps_the_leaders_gaps() -> None:
 @pytest.mark.parametrize("start", [0, 1])
 def test_a_follower_refuses_offsets_that_it_has(start: int) -> None:
     log = new_log()
-    log.append_as_follower(fetched(10, 10), now_ms=0)
+    log.append_as_follower(fetched(10, 10), leader_epoch=9, now_ms=0)
 
     with pytest.raises(KafkaError) as error:
-        log.append_as_follower(fetched(10, start=start), now_ms=0)
+        log.append_as_follower(fetched(10, start=start), leader_epoch=9, now_ms=0)
 
     assert code_of(error) is ErrorCode.CORRUPT_MESSAGE
     assert log.log_end_offset == 2
@@ -248,7 +248,7 @@ def test_a_follower_refuses_damaged_batches_and_appends_none() -> None:
     records[-1] ^= 1
 
     with pytest.raises(KafkaError) as error:
-        log.append_as_follower(records, now_ms=0)
+        log.append_as_follower(records, leader_epoch=9, now_ms=0)
 
     assert code_of(error) is ErrorCode.CORRUPT_MESSAGE
     assert log.log_end_offset == 0
@@ -260,7 +260,7 @@ def test_a_follower_learns_of_producers_and_transactions_without_checking_them()
         batch_of(b"v", producer_id=7, sequence=5, is_transactional=True), base_offset=0
     ) + as_leader_has_it(marker(producer_id=7, commit=False), base_offset=1)
 
-    log.append_as_follower(records, now_ms=0)
+    log.append_as_follower(records, leader_epoch=9, now_ms=0)
 
     assert log.producers.state.entries[7].last_sequence == 5
     assert log.aborted_transactions(fetch_offset=0, upper_bound_offset=2) == [(7, 0, 1, 2)]

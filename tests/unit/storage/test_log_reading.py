@@ -124,7 +124,7 @@ def test_reading_goes_on_in_the_next_segment_after_a_gap() -> None:
     append(log, first)
     second = bytearray(first)
     second[:8] = (1_000).to_bytes(8)
-    log.append_as_follower(second, now_ms=0)
+    log.append_as_follower(second, leader_epoch=9, now_ms=0)
 
     assert bases(read(log, 500)) == [1_000]
     assert read(log, 500, upper=600) is None

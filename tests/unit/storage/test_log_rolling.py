@@ -61,18 +61,18 @@ def test_a_segment_is_rolled_when_an_index_is_full() -> None:
 
 def test_a_segment_is_rolled_when_an_offset_does_not_fit_its_index() -> None:
     log = new_log()
-    log.append_as_follower(fetched(10), now_ms=0)
-    log.append_as_follower(fetched(10, start=2**31 - 1), now_ms=0)
+    log.append_as_follower(fetched(10), leader_epoch=9, now_ms=0)
+    log.append_as_follower(fetched(10, start=2**31 - 1), leader_epoch=9, now_ms=0)
     assert base_offsets(log) == [0]
 
-    log.append_as_follower(fetched(10, start=2**31), now_ms=0)
+    log.append_as_follower(fetched(10, start=2**31), leader_epoch=9, now_ms=0)
     assert base_offsets(log) == [0, 2**31]
 
 
 def test_a_gap_that_no_segment_spans_leaves_no_empty_segment_behind() -> None:
     log = new_log()
 
-    log.append_as_follower(fetched(10, start=2**40), now_ms=0)
+    log.append_as_follower(fetched(10, start=2**40), leader_epoch=9, now_ms=0)
 
     assert base_offsets(log) == [2**40]
     assert log.log_start_offset == 0
@@ -81,8 +81,8 @@ def test_a_gap_that_no_segment_spans_leaves_no_empty_segment_behind() -> None:
 
 def test_segments_follow_each_other_even_where_batches_do_not() -> None:
     log = new_log(segment_bytes=100)
-    log.append_as_follower(fetched(50), now_ms=0)
-    log.append_as_follower(fetched(50, start=1_000), now_ms=0)
+    log.append_as_follower(fetched(50), leader_epoch=9, now_ms=0)
+    log.append_as_follower(fetched(50, start=1_000), leader_epoch=9, now_ms=0)
 
     assert base_offsets(log) == [0, 1]
     assert_sound(log, gaps=True)

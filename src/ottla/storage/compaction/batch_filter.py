@@ -6,7 +6,9 @@ is written in the place of the batch's base timestamp, so every record's differe
 written anew. A marker whose transaction is gone gets one as well.
 
 A batch without records goes, unless something is known by it alone: where a producer's sequence
-numbers are, or how far a segment reaches. It then stays as a header. Kafka remembers only how far
+numbers are, or how far a segment reaches. It then stays as a header; a marker stays whole, for a
+follower that was away may have records of its transaction, and has to learn how it ended. Kafka
+empties those too, and such a follower never learns. Kafka remembers only how far
 the whole compaction reached; here every segment ends where the next one begins, which is how
 recovery knows that none is missing. Batches of which everything stays are passed on byte for byte.
 """
@@ -66,7 +68,10 @@ class BatchFilter:
     def _filter_marker(self, batch: Buffer, header: BatchHeader) -> Buffer | None:
         marker = self._transactions.meet_marker(header, batch)
         self.aborted = marker.aborted
-        if not header.record_count or (marker.is_orphan and self._is_past_horizon(header)):
+        if not header.record_count:
+            return None
+        is_over = marker.is_orphan and self._is_past_horizon(header)
+        if is_over and not self._is_remembered(header):
             return None
         self.records_kept += header.record_count
         if not marker.is_orphan or header.has_delete_horizon:

@@ -55,9 +55,11 @@ class TransactionWalk:
 
     def meet_marker(self, header: BatchHeader, batch: Buffer) -> MetMarker:
         self._begin_up_to(header.last_offset)
-        if not header.record_count:
-            return MetMarker(is_orphan=True)
         producer_id = header.producer_id
+        if not header.record_count:
+            # Kafka leaves this of a marker; here there may be records of its transaction.
+            self._committed.discard(producer_id)
+            return MetMarker(is_orphan=True)
         record_type = _control_type(header, batch)
         if record_type is ControlRecordType.COMMIT:
             is_orphan = producer_id not in self._committed
