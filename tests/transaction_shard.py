@@ -149,6 +149,12 @@ class TransactionShard:
         assert response.error_code == 0
         return ClaimedProducer(ID, response.producer_id, response.producer_epoch)
 
+    def new_producer_at(self, epoch: int) -> ClaimedProducer:
+        """A producer that has had all epochs up to this one."""
+        given = self.new_producer()
+        self.machine.transactions.by_id[ID] = self.transaction._replace(producer_epoch=epoch)
+        return given._replace(producer_epoch=epoch)
+
     def add(
         self, producer: ClaimedProducer, *partitions: TopicPartition, version: int = TV_2
     ) -> Answer:

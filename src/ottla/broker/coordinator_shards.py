@@ -20,6 +20,7 @@ from ottla.runtime.background import Background
 from ottla.storage.file_slice import FileSlice
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records import Codec
+from ottla.wire.records.batch import verify_batches
 from ottla.wire.schema import Message
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ M = TypeVar("M", bound="StateMachine")
 
 # Loading gives the loop back after this long.
 _STEP_SECONDS: Final = 0.002
+# What was damaged on its way from the disk is read again after this, and then after twice as long.
+_READ_AGAIN_SECONDS: Final = 0.1
+_READ_AGAIN_SECONDS_MAX: Final = 10.0
 
 
 class CoordinatorShards(Generic[M]):
@@ -185,6 +189,7 @@ class CoordinatorShards(Generic[M]):
         replay = Replay(partition.name, shard.machine, start_offset=log.log_start_offset)
         # Nothing but this shard appends, and it does not before it is loaded.
         end_offset = log.log_end_offset
+        pause = _READ_AGAIN_SECONDS
         while replay.position < end_offset and shard.is_loading:
             found = log.read(
                 max(replay.position, log.log_start_offset),
@@ -193,8 +198,25 @@ class CoordinatorShards(Generic[M]):
             )
             if found is None:
                 break
-            position = replay.position
-            await self._in_steps(replay.apply(await self._read(found)))
+            batches = await self._read(found)
+            try:
+                # A wrong bit would become a part of the state, and of what is written next.
+                verify_batches(batches)
+            except ProtocolError as error:
+                _log.error(
+                    "%s: what was read from offset %d on is damaged, and is read again in %.1f s. "
+                    "If that does not help, have another replica lead it (ottla elect) and replace "
+                    "this one: %s",
+                    partition.name,
+                    replay.position,
+                    pause,
+                    error,
+                )
+                await self._broker.clock.sleep(pause)
+                pause = min(2 * pause, _READ_AGAIN_SECONDS_MAX)
+                continue
+            position, pause = replay.position, _READ_AGAIN_SECONDS
+            await self._in_steps(replay.apply(batches))
             if replay.position == position:
                 raise ProtocolError(f"no batch can be read at offset {position}")
         await self._in_steps(replay.finish())

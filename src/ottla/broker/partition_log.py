@@ -57,7 +57,8 @@ class PartitionLog:
         if log is None or not partition.is_leader:
             return False
         is_durable = not log.config.syncs_before_acknowledging or log.recovery_point >= end_offset
-        return is_durable and partition.is_acknowledged(end_offset)
+        # Even if the replicas have become too few since then, which only appends are refused for.
+        return is_durable and log.high_watermark >= end_offset
 
     def when_committed(self, end_offset: int, told: Callable[[ErrorCode], None]) -> None:
         partition = self._partition

@@ -135,7 +135,11 @@ class Shard(Generic[M]):
             if outcome is NOTHING and postpone is not None and postpone(error):
                 return
             self._failed(outcome, error)
-            if outcome is NOTHING or outcome.response is not None:
+            if outcome is NOTHING and self.state is _ACTIVE:
+                # What the state refuses may come of something that is not committed yet.
+                refusal = Outcome(response=refuse(told(error)))
+                self._when_committed(partial(self._settle, refusal, reply, refuse))
+            elif outcome is NOTHING or outcome.response is not None:
                 reply(refuse(told(error)))
             return
         self._when_committed(partial(self._settle, outcome, reply, refuse))

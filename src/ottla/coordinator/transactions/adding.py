@@ -32,7 +32,7 @@ def add_partitions(
 
 
 def require_may_add(transaction: Transaction, *, producer_id: int, producer_epoch: int) -> None:
-    """The same for whoever adds and whoever asks."""
+    """The same for whoever adds and whoever asks; who adds waits for the last transaction first."""
     if transaction.producer_id != producer_id:
         raise KafkaError(
             ErrorCode.INVALID_PRODUCER_ID_MAPPING,
@@ -45,11 +45,7 @@ def require_may_add(transaction: Transaction, *, producer_id: int, producer_epoc
             f"the epoch of {transaction.transactional_id!r} is {transaction.producer_epoch} and "
             f"not {producer_epoch}",
         )
-    if transaction.state.is_prepared:
-        raise KafkaError(
-            ErrorCode.CONCURRENT_TRANSACTIONS,
-            f"the last transaction of {transaction.transactional_id!r} is being completed",
-        )
+    transaction.require_completed()
 
 
 def verify_partitions(

@@ -133,6 +133,7 @@ class TransactionCoordinator(TransactionReplay):
         client_version: int,
     ) -> Outcome:
         """Adds the partitions, and gives the response when they are."""
+        self.transactions.require(producer.transactional_id).require_completed()
         transaction = self._require_current(producer)
         after = add_partitions(
             transaction,

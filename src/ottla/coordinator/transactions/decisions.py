@@ -60,13 +60,8 @@ class Decisions:
 
     def _carry_on(self, transactional_id: str, error: ErrorCode) -> Outcome:
         transaction = self._transactions.get(transactional_id)
-        if transaction is None:
-            return NOTHING
-        if transaction.state is TransactionState.ONGOING:
-            # It was not even appended.
-            self._schedule_timeout(transaction, delay_ms=_RETRY_MS)
-            return NOTHING
-        if not transaction.state.is_prepared:
+        if transaction is None or not transaction.state.is_prepared:
+            # It was not even appended: whoever asked is told so, and asks again or not.
             return NOTHING
         if error:
             self._look_again(transaction, delay_ms=_RETRY_MS)
@@ -142,5 +137,8 @@ class Decisions:
             or transaction.start_ms != start_ms
         ):
             return NOTHING
+        # Unless something becomes of it now.
+        self._schedule_timeout(transaction, delay_ms=_RETRY_MS)
+        outcome = self.fence(transaction)
         self._context.metrics.timed_out.add()
-        return self.fence(transaction)
+        return outcome

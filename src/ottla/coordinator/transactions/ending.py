@@ -12,6 +12,10 @@ transaction. What comes without a transaction:
 
 "again" is a request for the epoch before the current one: the answer to the first was lost.
 In the older protocol there is no "again", and an epoch lasts for many transactions.
+
+A producer that was told of its end is in its next transaction while the markers of the last one are
+written, with an epoch or an id that only the end of that makes current. So with TransactionV2
+everybody is to ask again until then, whatever they name.
 """
 
 from __future__ import annotations
@@ -122,6 +126,8 @@ def is_already_ended(
     ):
         return False
     is_v2 = bumps_epoch(client_version)
+    if is_v2:
+        transaction.require_completed()
     # Only TransactionV2 ends with the next epoch. Otherwise that is somebody else's, who has
     # initialized the id since.
     again = (
@@ -136,10 +142,7 @@ def is_already_ended(
     if state.is_prepared:
         if transaction.is_committing != commits:
             raise _invalid(transaction, commits=commits)
-        raise KafkaError(
-            ErrorCode.CONCURRENT_TRANSACTIONS,
-            f"the transaction of {transaction.transactional_id!r} is being completed",
-        )
+        transaction.require_completed()
     if again or not is_v2:
         wanted = TransactionState.COMPLETE_COMMIT if commits else TransactionState.COMPLETE_ABORT
         if state is not wanted:
@@ -174,8 +177,6 @@ def _require_producer(
     is_current = producer_epoch == transaction.producer_epoch
     if not is_v2 or transaction.state in (TransactionState.ONGOING, TransactionState.EMPTY):
         is_valid = is_current
-    elif transaction.state.is_prepared:
-        is_valid = again and not has_new_id
     else:
         is_valid = is_current or again
     if not is_valid:

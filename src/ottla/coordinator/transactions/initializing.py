@@ -63,13 +63,9 @@ def initialize(
 
 
 def require_may_initialize(transaction: Transaction, expected: ExpectedProducer | None) -> None:
+    transaction.require_completed()
     if expected is not None and not _is_known(transaction, expected):
         raise _fenced(transaction, expected)
-    if transaction.state.is_prepared:
-        raise KafkaError(
-            ErrorCode.CONCURRENT_TRANSACTIONS,
-            f"the last transaction of {transaction.transactional_id!r} is being completed",
-        )
 
 
 def _is_known(transaction: Transaction, expected: ExpectedProducer) -> bool:

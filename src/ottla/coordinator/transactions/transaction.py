@@ -11,7 +11,13 @@ from typing import Any, Final, NamedTuple
 
 from ottla.coordinator.transactions.states import PREVIOUS_STATES, TransactionState
 from ottla.coordinator.transactions.versions import TV_0
-from ottla.model import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, TopicPartition
+from ottla.model import (
+    NO_PRODUCER_EPOCH,
+    NO_PRODUCER_ID,
+    ErrorCode,
+    KafkaError,
+    TopicPartition,
+)
 
 # A client never has the highest epoch, so that it can always be fenced by one more.
 EPOCH_MAX: Final = 32_767
@@ -65,6 +71,15 @@ class Transaction(NamedTuple):
         assert 0 <= after.producer_epoch <= EPOCH_MAX
         assert after.producer_id >= 0
         return after
+
+    def require_completed(self) -> None:
+        """Raises CONCURRENT_TRANSACTIONS while the markers of the decision are written: whoever
+        asks is to ask again."""
+        if self.state.is_prepared:
+            raise KafkaError(
+                ErrorCode.CONCURRENT_TRANSACTIONS,
+                f"the last transaction of {self.transactional_id!r} is being completed",
+            )
 
 
 _new: Callable[[type[Transaction], Iterable[Any]], Transaction] = tuple.__new__

@@ -117,6 +117,25 @@ def test_what_was_seen_and_is_not_committed_is_not_told(world: World) -> None:
     assert seen.value.throttle_time_ms == 7
 
 
+def test_what_is_refused_for_something_that_is_not_committed_is_not_told_either(
+    world: World,
+) -> None:
+    def refuse(state: Numbers) -> Outcome:
+        raise KafkaError(ErrorCode.FENCED_MEMBER_EPOCH, f"there is {state.by_name}")
+
+    for ends, told in (
+        (world.log.commit, ErrorCode.FENCED_MEMBER_EPOCH),
+        (lambda: world.log.fail(ErrorCode.NOT_LEADER_OR_FOLLOWER), ErrorCode.NOT_COORDINATOR),
+    ):
+        assert world.submit(refuse).error is ErrorCode.FENCED_MEMBER_EPOCH
+        world.log.is_held = True
+        world.submit(lambda state: state.put("a", 7))
+        refused = world.submit(refuse)
+        assert not refused.is_there
+        ends()
+        assert refused.error is told
+
+
 def test_state_is_replayed_by_the_next_coordinator(world: World) -> None:
     for number in range(3):
         world.submit(lambda state, number=number: state.put("a", number))

@@ -150,6 +150,8 @@ def test_decision_that_could_not_be_appended_can_be_made_again(shard: Transactio
     assert shard.end(producer, commits=True).error is ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert shard.is_in(TransactionState.ONGOING)
     shard.log.refusal = None
+    # However long the producer takes for that, within its timeout.
+    shard.clock.advance(TIMEOUT_MS / 1_000 - 1)
     assert shard.end(producer, commits=True).error is ErrorCode.NONE
 
 
@@ -173,7 +175,7 @@ def test_abort_without_partitions_is_complete_at_once(shard: TransactionShard) -
 
 
 def test_exhausted_epochs_end_with_a_new_producer_id(shard: TransactionShard) -> None:
-    producer = _with_epoch(shard, CLIENT_EPOCH_MAX)
+    producer = shard.new_producer_at(CLIENT_EPOCH_MAX)
     shard.add(producer)
     answer = shard.end(producer, commits=True).value
     assert (answer.producer_id, answer.producer_epoch) == (FIRST_PRODUCER_ID + 1, 0)
@@ -204,7 +206,32 @@ def test_transaction_that_takes_too_long_is_aborted(shard: TransactionShard) -> 
     assert not wanted.is_commit
     assert wanted.producer_epoch == producer.producer_epoch + 1
     assert shard.metrics.timed_out.value == 1
+    shard.markers_written()
     assert shard.add(producer).error is ErrorCode.PRODUCER_FENCED
+
+
+def test_timeout_that_could_not_be_written_comes_again(shard: TransactionShard) -> None:
+    producer = shard.new_producer()
+    shard.add(producer)
+    shard.log.refusal = ErrorCode.NOT_ENOUGH_REPLICAS
+    shard.clock.advance(TIMEOUT_MS / 1_000 + 5)
+    assert shard.is_in(TransactionState.ONGOING)
+    shard.log.refusal = None
+    shard.clock.advance(1)
+    assert [each.is_commit for each in shard.markers.wanted] == [False]
+
+
+def test_timeout_that_finds_no_producer_id_comes_again(shard: TransactionShard) -> None:
+    producer = shard.new_producer_at(CLIENT_EPOCH_MAX)
+    shard.add(producer)
+    shard.next_producer_id = None
+    shard.clock.advance(TIMEOUT_MS / 1_000 + 5)
+    assert shard.is_in(TransactionState.ONGOING)
+    assert shard.metrics.timed_out.value == 0
+    shard.next_producer_id = 5_000
+    shard.clock.advance(1)
+    assert [each.is_commit for each in shard.markers.wanted] == [False]
+    assert shard.metrics.timed_out.value == 1
 
 
 def test_timeout_counts_from_the_beginning_of_each_transaction(shard: TransactionShard) -> None:
@@ -241,7 +268,7 @@ def test_timeout_whose_abort_could_not_be_appended_comes_again(shard: Transactio
 
 
 def test_timeout_of_exhausted_epochs_overflows_nothing(shard: TransactionShard) -> None:
-    shard.add(_with_epoch(shard, CLIENT_EPOCH_MAX))
+    shard.add(shard.new_producer_at(CLIENT_EPOCH_MAX))
     shard.clock.advance(TIMEOUT_MS / 1_000)
     shard.markers_written()
     after = shard.transaction
@@ -344,7 +371,7 @@ def test_end_is_recognised_after_a_failover(shard: TransactionShard) -> None:
 def test_new_producer_id_survives_a_failover_between_decision_and_markers(
     shard: TransactionShard,
 ) -> None:
-    producer = _with_epoch(shard, CLIENT_EPOCH_MAX)
+    producer = shard.new_producer_at(CLIENT_EPOCH_MAX)
     shard.add(producer)
     shard.end(producer, commits=True)
     after = shard.failover()
@@ -452,12 +479,3 @@ def test_client_of_the_older_protocol_is_fenced_by_a_timeout(shard: TransactionS
     shard.markers_written()
     answer = shard.end(producer, commits=True, version=TV_0)
     assert answer.error is ErrorCode.PRODUCER_FENCED
-
-
-def _with_epoch(shard: TransactionShard, epoch: int) -> ClaimedProducer:
-    """A producer that has had all epochs up to this one."""
-    shard.new_producer()
-    machine = shard.machine
-    transaction = shard.transaction._replace(producer_epoch=epoch)
-    machine.transactions.by_id[transaction.transactional_id] = transaction
-    return ClaimedProducer(ID, FIRST_PRODUCER_ID, epoch)

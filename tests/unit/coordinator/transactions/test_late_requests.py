@@ -11,10 +11,13 @@ from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.transactions.initializing import ExpectedProducer
 from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.states import TransactionState
+from ottla.coordinator.transactions.transaction import CLIENT_EPOCH_MAX
 from ottla.model import ErrorCode
 from tests.transaction_shard import ID, ORDERS, PAYMENTS, TIMEOUT_MS, TransactionShard
 
 FENCED = ErrorCode.PRODUCER_FENCED
+# Whoever asks while markers are written is to ask again, and hears more then.
+BUSY = ErrorCode.CONCURRENT_TRANSACTIONS
 
 
 @pytest.fixture
@@ -42,9 +45,10 @@ def test_late_end_never_touches_a_later_transaction_that_is_decided(
     second = shard.transact(first)
     shard.add(second)
     shard.end(second, commits=True)
-    assert shard.end(first, commits=True).error is FENCED
-    assert shard.end(first, commits=False).error is FENCED
+    assert shard.end(first, commits=True).error is BUSY
+    assert shard.end(first, commits=False).error is BUSY
     shard.markers_written()
+    assert shard.end(first, commits=True).error is FENCED
     assert shard.end(first, commits=False).error is FENCED
     assert shard.is_in(TransactionState.COMPLETE_COMMIT)
 
@@ -132,9 +136,10 @@ def test_zombie_commits_nothing_after_it_was_fenced(shard: TransactionShard) -> 
     zombie = shard.new_producer()
     shard.add(zombie)
     shard.init()
-    assert shard.end(zombie, commits=True).error is ErrorCode.INVALID_TXN_STATE
-    assert shard.add(zombie).error is FENCED
+    assert shard.end(zombie, commits=True).error is BUSY
+    assert shard.add(zombie).error is BUSY
     shard.markers_written()
+    assert shard.add(zombie).error is FENCED
     assert shard.end(zombie, commits=True).error is ErrorCode.INVALID_TXN_STATE
     producer = shard.new_producer()
     assert shard.end(zombie, commits=True).error is FENCED
@@ -169,7 +174,7 @@ def test_commit_that_comes_after_the_timeout_is_refused(shard: TransactionShard)
     producer = shard.new_producer()
     shard.add(producer)
     shard.clock.advance(TIMEOUT_MS / 1_000)
-    assert shard.end(producer, commits=True).error is ErrorCode.INVALID_TXN_STATE
+    assert shard.end(producer, commits=True).error is BUSY
     shard.markers_written()
     assert shard.end(producer, commits=True).error is ErrorCode.INVALID_TXN_STATE
 
@@ -195,6 +200,27 @@ def test_timeout_of_one_transaction_never_aborts_the_next(shard: TransactionShar
 
 
 # ---- requests that come a moment too early
+
+
+@pytest.mark.parametrize("epoch", [3, CLIENT_EPOCH_MAX])
+def test_next_transaction_can_begin_and_end_once_the_last_one_has(
+    shard: TransactionShard, epoch: int
+) -> None:
+    """Its producer knows the next epoch, or even the next id, from the answer to its commit."""
+    producer = shard.new_producer_at(epoch)
+    shard.add(producer)
+    answer = shard.end(producer, commits=True).value
+    following = ClaimedProducer(ID, answer.producer_id, answer.producer_epoch)
+    assert (following.producer_id != producer.producer_id) is (epoch == CLIENT_EPOCH_MAX)
+    expected = ExpectedProducer(following.producer_id, following.producer_epoch)
+
+    assert shard.add(following).error is BUSY
+    assert shard.end(following, commits=False).error is BUSY
+    assert shard.end(following, commits=True).error is BUSY
+    assert shard.init(expected).error is BUSY
+    shard.markers_written()
+    assert shard.add(following).error is ErrorCode.NONE
+    assert shard.end(following, commits=False).error is ErrorCode.NONE
 
 
 def test_who_waits_for_a_completion_is_told_once(shard: TransactionShard) -> None:

@@ -1,0 +1,55 @@
+"""A coordinator's state is what was written, even if a disk tells something else meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from ottla.broker.handlers.find_coordinator import CoordinatorType
+from ottla.model import ErrorCode
+from ottla.simulation.dice import SeededDice
+from ottla.simulation.disk_faults import Corruption
+from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
+from ottla.wire.messages.init_producer_id import InitProducerIdRequest
+from tests.held_background import settle
+from tests.one_node import OneNode, StartNode
+
+ID = "transfers"
+INIT = InitProducerIdRequest(transactional_id=ID, transaction_timeout_ms=60_000)
+CONFIGS = {"transaction.state.log.num.partitions": "1"}
+# With these a bit is wrong; with others it may be the wrong sector, of a file that has one only.
+SEEDS = (0, 1, 2, 3, 5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_read_wrongly_is_read_again(
+    start_node: StartNode, caplog: pytest.LogCaptureFixture, seed: int
+) -> None:
+    node = start_node(configs=CONFIGS)
+    node.ask(FindCoordinatorRequest(key_type=CoordinatorType.TRANSACTION, coordinator_keys=[ID]), 6)
+    for _ in range(3):
+        last = node.ask(INIT, 5)
+    written = dict(node.broker.coordinators.transactions.all[0].machine.transactions.by_id)
+    node.disk.faults.corrupt_sent(Corruption(SeededDice(seed), 1.0, lambda _: True))
+    node.run(load_again(node))
+    assert node.ask(INIT, 5).error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert "is damaged, and is read again" in caplog.text
+
+    node.disk.faults.corrupt_sent(None)
+    node.clock.advance(10)
+    node.run(settle())
+    (shard,) = node.broker.coordinators.transactions.all
+    assert shard.machine.transactions.by_id.keys() == written.keys()
+    again = node.ask(INIT, 5)
+    assert (again.producer_id, again.producer_epoch) == (
+        last.producer_id,
+        last.producer_epoch + 1,
+    )
+
+
+async def load_again(node: OneNode) -> None:
+    """As when another node has led the partition for a while."""
+    partition = node.broker.partitions.by_name("__transaction_state", 0)
+    shards = node.broker.coordinators.transactions
+    shards.forget(partition)
+    shards.follow(partition)
+    await settle()
