@@ -20,7 +20,6 @@ from ottla.runtime.background import Background
 from ottla.storage.file_slice import FileSlice
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records import Codec
-from ottla.wire.records.batch import verify_batches
 from ottla.wire.schema import Message
 
 if TYPE_CHECKING:
@@ -198,10 +197,11 @@ class CoordinatorShards(Generic[M]):
             )
             if found is None:
                 break
-            batches = await self._read(found)
+            position = replay.position
             try:
-                # A wrong bit would become a part of the state, and of what is written next.
-                verify_batches(batches)
+                await self._in_steps(replay.apply(await self._read(found)))
+                if replay.position == position:
+                    raise ProtocolError("there is no whole batch")
             except ProtocolError as error:
                 _log.error(
                     "%s: what was read from offset %d on is damaged, and is read again in %.1f s. "
@@ -214,11 +214,8 @@ class CoordinatorShards(Generic[M]):
                 )
                 await self._broker.clock.sleep(pause)
                 pause = min(2 * pause, _READ_AGAIN_SECONDS_MAX)
-                continue
-            position, pause = replay.position, _READ_AGAIN_SECONDS
-            await self._in_steps(replay.apply(batches))
-            if replay.position == position:
-                raise ProtocolError(f"no batch can be read at offset {position}")
+            else:
+                pause = _READ_AGAIN_SECONDS
         await self._in_steps(replay.finish())
 
     async def _in_steps(self, work: Iterator[None]) -> None:

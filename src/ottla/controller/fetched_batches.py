@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ottla.wire.messages.fetch import FetchResponse
-from ottla.wire.records.batch import verify_batches
+from ottla.wire.records.batch import iterate_batches, verify_crc
 from ottla.wire.schema import Message
 
 
@@ -13,4 +13,6 @@ def require_sound(response: Message) -> None:
         return
     for topic in response.responses:
         for partition in topic.partitions:
-            verify_batches(partition.records or b"")
+            records = memoryview(partition.records or b"")
+            for position, header in iterate_batches(records, strict=True):
+                verify_crc(records, position, header)

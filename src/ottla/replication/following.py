@@ -53,9 +53,13 @@ def apply_fetched(partition: Partition, fetched: PartitionData, *, now_ms: int) 
 def append_as_follower(log: Log, records: Buffer, *, leader_epoch: int, now_ms: int) -> None:
     if log.log_end_offset == log.log_start_offset:
         # The leader's log may start within a batch, and its batches come whole.
-        first = next(iterate_batches(records), None)
-        if first is not None and first[1].base_offset < log.log_end_offset < first[1].next_offset:
-            log.truncate_fully(first[1].base_offset, now_ms=now_ms)
+        _, first = next(iterate_batches(records), (0, None))
+        if (
+            first is not None
+            and first.leader_epoch <= leader_epoch
+            and first.base_offset < log.log_end_offset < first.next_offset
+        ):
+            log.truncate_fully(first.base_offset, now_ms=now_ms)
     log.append_as_follower(records, leader_epoch=leader_epoch, now_ms=now_ms)
 
 

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from ottla.simulation.world import World
 
 # Rarer than by default: most of what a quiet cluster does is to ask whether it is quiet.
-_DEFAULTS: Final = {"offsets.topic.num.partitions": "4"}
+_DEFAULTS: Final = {
+    "offsets.topic.num.partitions": "4",
+    # Coordinators read their logs in many pieces, which end within batches.
+    "offsets.load.buffer.size": "1000",
+    "transaction.state.log.load.buffer.size": "1000",
+}
 
 
 class SimulatedCluster:

@@ -238,7 +238,8 @@ class Log(ReadableLog):
             # is made durable first: a directory without a segment has forgotten its offsets.
             segment.sync()
             self.segments.remove(active)
-            active.remove()
+            with self._files_lock:
+                active.remove()
         self.segments.add(segment)
         return segment
 

@@ -24,8 +24,7 @@ SEEDS = (0, 1, 2, 3, 5)
 def test_what_is_read_wrongly_is_read_again(
     start_node: StartNode, caplog: pytest.LogCaptureFixture, seed: int
 ) -> None:
-    node = start_node(configs=CONFIGS)
-    node.ask(FindCoordinatorRequest(key_type=CoordinatorType.TRANSACTION, coordinator_keys=[ID]), 6)
+    node = with_coordinator(start_node(configs=CONFIGS))
     for _ in range(3):
         last = node.ask(INIT, 5)
     written = dict(node.broker.coordinators.transactions.all[0].machine.transactions.by_id)
@@ -44,6 +43,25 @@ def test_what_is_read_wrongly_is_read_again(
         last.producer_id,
         last.producer_epoch + 1,
     )
+
+
+@pytest.mark.parametrize("load_bytes", [1, 100, 200, 1_000])
+def test_a_log_is_read_in_pieces_that_end_within_batches(
+    start_node: StartNode, caplog: pytest.LogCaptureFixture, load_bytes: int
+) -> None:
+    configs = {**CONFIGS, "transaction.state.log.load.buffer.size": str(load_bytes)}
+    node = with_coordinator(start_node(configs=configs))
+    for _ in range(20):
+        last = node.ask(INIT, 5)
+    node.run(load_again(node))
+    assert node.ask(INIT, 5).producer_epoch == last.producer_epoch + 1
+    assert "damaged" not in caplog.text
+
+
+def with_coordinator(node: OneNode) -> OneNode:
+    wanted = FindCoordinatorRequest(key_type=CoordinatorType.TRANSACTION, coordinator_keys=[ID])
+    node.ask(wanted, 6)
+    return node
 
 
 async def load_again(node: OneNode) -> None:

@@ -81,6 +81,15 @@ def test_a_log_that_starts_within_a_batch_takes_the_whole_batch() -> None:
     assert (log.log_start_offset, log.log_end_offset) == (2, 4)
 
 
+def test_a_batch_of_a_later_epoch_moves_no_start() -> None:
+    log = new_log()
+    log.truncate_fully(2, now_ms=NOW_MS)
+    partition = new_follower(log, leader_epoch=1)
+    batch = as_leader_has_it(batch_of(b"a", b"b", b"c"), base_offset=0, epoch=2)
+    assert not apply_fetched(partition, data(batch, log_start=2), now_ms=NOW_MS)
+    assert (log.log_start_offset, log.log_end_offset) == (2, 2)
+
+
 @pytest.mark.parametrize(
     ("leaders", "end"),
     [

@@ -24,6 +24,7 @@ from ottla.wire.records import (
     iterate_records,
     read_body,
     read_control_type,
+    verify_crc,
     walk_records,
 )
 from ottla.wire.varint import read_varint
@@ -49,12 +50,15 @@ class Replay:
         self._latest: dict[bytes, tuple[bytes | None, int]] = {}
 
     def apply(self, batches: Buffer) -> Iterator[None]:
-        """Takes whole batches that follow each other, and yields now and then."""
+        """Takes the whole batches of a stretch of the log, and yields now and then. Raises
+        `ProtocolError` at one that is damaged: a wrong bit would become a part of the state, and of
+        what is written next. All before it is taken."""
         count = 0
         for at, header in iterate_batches(batches):
             next_offset = header.next_offset
             if next_offset <= self.position:
                 continue
+            verify_crc(batches, at, header)
             if header.is_transactional or header.is_control:
                 yield from self.finish()
                 self._apply_transaction(batches, at, header)

@@ -102,12 +102,6 @@ def verify_crc(buffer: Buffer, position: int, header: BatchHeader) -> None:
         )
 
 
-def verify_batches(buffer: Buffer) -> None:
-    """Raises ProtocolError unless these are whole batches, each as it was written."""
-    for position, header in iterate_batches(buffer, strict=True):
-        verify_crc(buffer, position, header)
-
-
 def read_body(
     buffer: Buffer,
     position: int,
