@@ -37,11 +37,13 @@ async def rot(trouble: Trouble) -> None:
         start_again(node)
         await trouble.wait()
         if await _end_out_of_sync(trouble, node):
+            _see_to_disk(node)
             _take_away(node, path.rpartition("/")[0])
             is_replaced = True
     finally:
         if not is_replaced:
             node.kill()
+            _see_to_disk(node)
             if node.disk.exists(path) and node.disk.content(path).startswith(rotten):
                 # Nobody else has it: it comes back from somewhere.
                 node.disk.flip_bit(path, position=position, bit=bit)
@@ -112,6 +114,12 @@ def _is_spare(trouble: Trouble, node: SimulatedNode) -> bool:
         return False
     led = trouble.cluster.replica_of(leader, trouble.partition)
     return led is not None and led.log is not None and node.id not in led.isr and len(led.isr) > 1
+
+
+def _see_to_disk(node: SimulatedNode) -> None:
+    """Who replaces what has rotted can do so: no other fault is in the way."""
+    node.disk.faults.heal("/")
+    node.disk.faults.power_on()
 
 
 def _take_away(node: SimulatedNode, directory: str) -> None:
