@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from array import array
 from types import TracebackType
 from typing import Self
 
@@ -25,7 +26,7 @@ _ROUNDS_MIN = 10
 
 class SteadyClient:
     """Works in a thread of its own during its `with`, over one connection. At the end every round
-    must have brought back the record that it wrote; the slowest one is told."""
+    must have brought back the record that it wrote. The duration of each round is kept."""
 
     def __init__(self, address: tuple[str, int]) -> None:
         self._connection = WireConnection(address)
@@ -34,8 +35,19 @@ class SteadyClient:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self._error: BaseException | None = None
-        self.rounds = 0
-        self.slowest_seconds = 0.0
+        self._round_seconds = array("d")
+
+    @property
+    def rounds(self) -> int:
+        return len(self._round_seconds)
+
+    @property
+    def slowest_seconds(self) -> float:
+        return max(self._round_seconds)
+
+    def percentile_seconds(self, percent: float) -> float:
+        ordered = sorted(self._round_seconds)
+        return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -61,8 +73,7 @@ class SteadyClient:
             while not self._stopping.wait(_PAUSE_SECONDS):
                 started = time.perf_counter()
                 offset = self._round(offset)
-                self.slowest_seconds = max(self.slowest_seconds, time.perf_counter() - started)
-                self.rounds += 1
+                self._round_seconds.append(time.perf_counter() - started)
         except BaseException as error:
             self._error = error
 

@@ -1,0 +1,93 @@
+"""A node under a mixture of every attack, while a client that behaves is served as ever.
+
+`make test` runs it for some seconds, `make soak` for half an hour with two million frames.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from ottla.wire.messages.api_versions import ApiVersionsRequest
+from tests.hostile.frames import request_classes
+from tests.node_process import NodeProcess
+from tests.soak import IS_SOAK, at_scale
+from tests.steady_client import SteadyClient
+from tests.wire_connection import WireConnection
+
+FRAMES: Final = at_scale(quick=3_000, soak=2_000_000)
+SECONDS: Final = at_scale(quick=3, soak=1_800)
+# A warm-up compiles the codecs of every API and version, and fills caches of bounded size.
+WARM_UP_FRAMES: Final = at_scale(quick=3_000, soak=50_000)
+WARM_UP_SECONDS: Final = at_scale(quick=3, soak=60)
+# A soak runs alone; other tests run beside the short form.
+STEADY_P99_SECONDS_MAX: Final = 0.05 if IS_SOAK else 2.0
+MEMORY_GROWTH_MAX: Final = 0.2
+# Where every object was compiled and cached only seconds ago, the heap is not yet at its size.
+SHORT_RUN_GROWTH_BYTES_MAX: Final = 0 if IS_SOAK else 32 << 20
+MEMORY_SETTLES_SECONDS_MAX: Final = 10.0
+LOG_BYTES_MAX: Final = at_scale(quick=2, soak=20) << 20
+
+
+def attack(node: NodeProcess, *, frames: int, seconds: int, seed: int) -> dict[str, int]:
+    """How often each attack was made, by a process of its own."""
+    chosen = (f"--frames={frames}", f"--seconds={seconds}", f"--seed={seed}")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.hostile", str(node.port), *chosen],
+        capture_output=True,
+        text=True,
+        timeout=3 * seconds + 120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    made: dict[str, int] = json.loads(done.stdout)
+    return made
+
+
+def assert_every_api_is_attacked(node: NodeProcess) -> None:
+    with WireConnection(node.address) as connection:
+        answer = connection.ask(ApiVersionsRequest(), 0)
+    assert {api.api_key for api in answer.api_keys} <= {cls.api_key for cls in request_classes()}
+
+
+def seconds_until_resident(node: NodeProcess, bytes_max: float) -> float:
+    started = time.perf_counter()
+    while node.resident_bytes > bytes_max:
+        waited = time.perf_counter() - started
+        assert waited < MEMORY_SETTLES_SECONDS_MAX, (
+            f"{node.resident_bytes >> 20} MB are resident after {waited:.0f} s, "
+            f"where {int(bytes_max) >> 20} MB are allowed"
+        )
+        time.sleep(0.1)
+    return time.perf_counter() - started
+
+
+def test_steady_client_is_served_and_memory_returns_whatever_others_send(tmp_path: Path) -> None:
+    with NodeProcess(tmp_path) as node:
+        assert_every_api_is_attacked(node)
+        attack(node, frames=WARM_UP_FRAMES, seconds=WARM_UP_SECONDS, seed=1)
+        before, files_before = node.resident_bytes, node.open_files
+        node.forget_peak()
+        with SteadyClient(node.address) as steady:
+            made = attack(node, frames=FRAMES, seconds=SECONDS, seed=2)
+        allowed = before * (1 + MEMORY_GROWTH_MAX) + SHORT_RUN_GROWTH_BYTES_MAX
+        settled = seconds_until_resident(node, allowed)
+        p99 = steady.percentile_seconds(99)
+        print(f"attacks: {made}")
+        print(
+            f"steady client: {steady.rounds} rounds, p99 {p99 * 1000:.1f} ms, "
+            f"slowest {steady.slowest_seconds * 1000:.0f} ms"
+        )
+        print(
+            f"memory: {before >> 20} MB before, {node.resident_bytes_peak >> 20} MB at most, "
+            f"{node.resident_bytes >> 20} MB {settled:.1f} s after; open files: {files_before} "
+            f"before, {node.open_files} after; log: {len(node.stderr)} bytes"
+        )
+        assert made["frames"] >= FRAMES
+        assert p99 < STEADY_P99_SECONDS_MAX
+        assert len(node.stderr) < LOG_BYTES_MAX
+        node.assert_no_traceback()
