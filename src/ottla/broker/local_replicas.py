@@ -355,11 +355,14 @@ class LocalReplicas:
         """Has the node go on with the dynamic configs that the image has for it."""
         broker = self._broker
         image = broker.image
+        ignored = broker.config.ignored
         try:
             broker.config = broker.config.with_dynamic(
                 cluster=image.cluster_configs, broker=image.broker_configs(broker.node_id)
             )
         except InvalidConfigError as error:
             _log.warning("stored broker configs are left out: %s", error.message)
+        for name, reason in broker.config.ignored.items() - ignored.items():
+            _log.warning("stored broker config %s is ignored: %s", name, reason)
         self._log_configs = LogConfigs(broker.config, broker.dice)
         broker.connection_limits.accept_or_not()

@@ -13,6 +13,7 @@ from ottla.configs.definitions import (
 )
 from ottla.configs.errors import InvalidConfigError
 from ottla.configs.synonyms import listener_base_name
+from ottla.configs.unsupported_security import NOT_SUPPORTED, promises_security
 
 NOT_DYNAMIC: Final = "Cannot update these configs dynamically"
 ONLY_PER_LISTENER: Final = (
@@ -30,7 +31,7 @@ _CLUSTER_WIDE_LISTENER_CONFIGS: Final = frozenset(
 def dynamic_refusals(configs: Mapping[str, str], *, per_broker: bool) -> dict[str, str]:
     """The names that a broker (or the whole cluster) cannot be given, each with the reason.
 
-    A name that nobody knows is taken: it may be a plugin's.
+    An unknown name is accepted: it may be a plugin's.
     """
     refusals = {}
     for name, text in configs.items():
@@ -41,6 +42,8 @@ def dynamic_refusals(configs: Mapping[str, str], *, per_broker: bool) -> dict[st
 
 
 def _refusal(name: str, text: str, *, per_broker: bool) -> str | None:
+    if promises_security(name, text):
+        return NOT_SUPPORTED
     if name in BROKER_CONFIGS and name not in DYNAMIC_BROKER_CONFIGS:
         return NOT_DYNAMIC
     if name in DYNAMIC_SECURITY_CONFIGS:

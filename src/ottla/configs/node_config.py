@@ -14,12 +14,14 @@ from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS
 from ottla.configs.dynamic_configs import dynamic_refusals
 from ottla.configs.java_properties import parse_properties
 from ottla.configs.layers import ConfigLayers
+from ottla.configs.listeners import parse_security_protocols
 from ottla.configs.node_listeners import NodeListeners
 from ottla.configs.node_settings import NodeSettings
 from ottla.configs.node_validation import validate_node
 from ottla.configs.quorum_validation import validate_quorum
 from ottla.configs.synonyms import broker_definition
 from ottla.configs.topic_config import EffectiveTopicConfig, topic_defaults
+from ottla.configs.unsupported_security import refuse_secured_listeners, refuse_security_settings
 
 # What Kafka asks every node to say, and one that stands alone need not.
 _STANDALONE: Final = {
@@ -27,6 +29,7 @@ _STANDALONE: Final = {
     "node.id": "1",
     "controller.listener.names": "CONTROLLER",
 }
+_PROTOCOL_MAP: Final = "listener.security.protocol.map"
 _DEFINITIONS: Final = {**BROKER_CONFIGS, **DYNAMIC_BROKER_CONFIGS}
 _DEFAULTS: Final = {name: definition.default for name, definition in _DEFINITIONS.items()}
 
@@ -53,10 +56,12 @@ class NodeConfig(NodeSettings):
         data_dir: str | None = None,
         listen: str | None = None,
     ) -> NodeConfig:
-        """`data_dir` and `listen` (HOST:PORT) go before what the properties say.
+        """`data_dir` and `listen` (HOST:PORT) override the properties.
 
-        Raises InvalidConfigError, whose message names the property that is wrong.
+        Raises InvalidConfigError, whose message names the property that is wrong, or that a node
+        cannot honor.
         """
+        refuse_security_settings(properties)
         static = {**_STANDALONE, **properties}
         if "node.id" not in properties and "broker.id" in properties:
             static["node.id"] = properties["broker.id"]
@@ -64,6 +69,7 @@ class NodeConfig(NodeSettings):
         if data_dir is not None:
             static["log.dirs"] = data_dir
         if listen is not None:
+            _refuse_replacing_secured(static)
             static["listeners"] = ",".join(
                 [f"PLAINTEXT://{listen}", *_controller_listeners(static)]
             )
@@ -126,3 +132,11 @@ def _controller_listeners(static: Mapping[str, str]) -> list[str]:
     names = {name.strip().upper() for name in static["controller.listener.names"].split(",")}
     listeners = (text.strip() for text in static.get("listeners", "").split(","))
     return [text for text in listeners if text.partition(":")[0].upper() in names]
+
+
+def _refuse_replacing_secured(static: Mapping[str, str]) -> None:
+    """An address on the command line, which is PLAINTEXT, must not replace a secured listener."""
+    default = BROKER_CONFIGS[_PROTOCOL_MAP].default_text
+    protocols = parse_security_protocols(static.get(_PROTOCOL_MAP, default or ""))
+    listeners = (text.strip() for text in static.get("listeners", "").split(","))
+    refuse_secured_listeners(listeners, protocols=protocols)

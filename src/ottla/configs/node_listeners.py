@@ -15,6 +15,10 @@ from ottla.configs.listeners import (
     validate_ports,
 )
 from ottla.configs.setting import Setting
+from ottla.configs.unsupported_security import (
+    refuse_secured_controllers,
+    refuse_secured_listeners,
+)
 from ottla.configs.value import ConfigValue, ConfigValues
 
 _EVERY_INTERFACE: Final = ("0.0.0.0", "::")  # noqa: S104 - what must not be advertised
@@ -57,6 +61,9 @@ class NodeListeners(NamedTuple):
         settings = _ListenerSettings(values)
         controller_names = tuple(name.upper() for name in settings.controller_listener_names)
         protocols = _security_protocols(settings, given=given)
+        refuse_secured_listeners(settings.listeners, protocols=protocols)
+        if "controller" not in settings.process_roles:
+            refuse_secured_controllers(controller_names, protocols=protocols)
         every = parse_listeners(settings.listeners, config="listeners", protocols=protocols)
         validate_ports(every)
         advertised = parse_listeners(

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from ottla.client import Channel
-from ottla.configs import NodeConfig
+from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.replication_defaults import replication_defaults
 from ottla.controller.formatting import format_node, new_cluster_id
 from ottla.model import ErrorCode, KafkaError, NodeId
@@ -77,6 +77,11 @@ class Cluster:
         assert nodes == 1 or "node.id" not in self._properties, (
             "several nodes have ids of their own"
         )
+        if "listeners" in self._properties:
+            raise InvalidConfigError(
+                "listeners: a test cluster listens on free ports of 127.0.0.1, in plaintext; leave "
+                "the setting out"
+            )
         self._memory = {node_id: SimulatedDisk() for node_id in self._ids}
         self._quorum: dict[str, str] = {}
         self._controller_ports: dict[int, int] = {}

@@ -1,5 +1,6 @@
 """What DescribeConfigs shows is what a real broker with the same configs showed."""
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from ottla.configs import (
     ConfigEntry,
+    ConfigLayers,
     ConfigSource,
     ConfigType,
     NodeConfig,
@@ -14,6 +16,7 @@ from ottla.configs import (
     describe_brokers_default,
     describe_topic,
 )
+from ottla.configs.unsupported_security import promises_security
 from tests.config_fixtures import read
 
 BROKERS = pytest.mark.parametrize("name", ["plain", "tuned"])
@@ -25,7 +28,11 @@ def recorded_node(name: str) -> NodeConfig:
     cluster = recorded["dynamic_default"] | {"min.insync.replicas": "1"}
     # A properties file has no white space before a value.
     static = {name: text.lstrip() for name, text in recorded["static"].items()}
-    return NodeConfig.of(static).with_dynamic(cluster=cluster, broker=recorded["dynamic_broker"])
+    # A node refuses to start with secrets that it has no use for; Kafka shows where they are set.
+    secrets = {name: text for name, text in static.items() if promises_security(name, text)}
+    node = NodeConfig.of({name: static[name] for name in static if name not in secrets})
+    node = dataclasses.replace(node, layers=ConfigLayers({**node.layers.static, **secrets}))
+    return node.with_dynamic(cluster=cluster, broker=recorded["dynamic_broker"])
 
 
 def rows(entries: Iterable[ConfigEntry]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@ import pytest
 
 from ottla.configs import NodeConfig, validate_broker_configs
 from ottla.configs.dynamic_configs import dynamic_refusals
+from ottla.configs.unsupported_security import is_security_setting
 from ottla.model import ErrorCode, KafkaError
 from tests.config_fixtures import Verdict, verdicts
 
@@ -10,8 +11,10 @@ NODE = NodeConfig.of({"log.cleaner.threads": "2", "message.max.bytes": "10"})
 
 @pytest.mark.parametrize("verdict", verdicts("dynamic"), ids=str)
 def test_configs_are_dynamic_where_kafkas_are(verdict: Verdict) -> None:
+    """Apart from security settings, which no node can honor yet."""
     configs, per_broker = verdict.question["configs"], verdict.question["per_broker"]
-    assert bool(dynamic_refusals(configs, per_broker=per_broker)) == (verdict.refusal is not None)
+    is_refused = verdict.refusal is not None or any(map(is_security_setting, configs))
+    assert bool(dynamic_refusals(configs, per_broker=per_broker)) == is_refused
 
 
 def test_this_brokers_own_go_before_the_clusters_and_those_before_the_files() -> None:
@@ -72,6 +75,31 @@ def test_what_cannot_work_together_is_refused(configs: dict[str, str]) -> None:
         validate_broker_configs(configs, node=NODE, per_broker=True)
     assert refused.value.code is ErrorCode.INVALID_REQUEST
     assert any(name in refused.value.message for name in configs)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "listener.name.plaintext.ssl.keystore.location",
+        "listener.name.plaintext.scram-sha-512.sasl.jaas.config",
+        "authorizer.class.name",
+        "super.users",
+    ],
+)
+@pytest.mark.parametrize("per_broker", [True, False])
+def test_running_brokers_are_not_given_security_settings(name: str, per_broker: bool) -> None:
+    with pytest.raises(KafkaError) as refused:
+        validate_broker_configs({name: "x"}, node=NODE, per_broker=per_broker)
+    assert refused.value.code is ErrorCode.INVALID_REQUEST
+    assert name in refused.value.message
+    assert "does not support encryption, authentication or authorization" in refused.value.message
+
+
+def test_stored_security_settings_are_ignored() -> None:
+    stored = {"listener.name.plaintext.ssl.keystore.location": "/a", "message.max.bytes": "20"}
+    node = NODE.with_dynamic(cluster={}, broker=stored)
+    assert set(node.ignored) == {"listener.name.plaintext.ssl.keystore.location"}
+    assert node.message_max_bytes == 20
 
 
 def test_what_works_is_taken() -> None:

@@ -6,6 +6,7 @@ import pytest
 from ottla.configs import (
     BROKER_CONFIGS,
     DYNAMIC_BROKER_CONFIGS,
+    ConfigLayers,
     InvalidConfigError,
     Listener,
     NodeConfig,
@@ -144,8 +145,9 @@ def test_an_address_on_the_command_line_leaves_the_controllers_listener() -> Non
 
 
 def test_secrets_are_not_shown_by_repr() -> None:
-    node = NodeConfig.of({"ssl.key.password": "swordfish", "my.secret": "swordfish"})
+    node = NodeConfig.of({"my.secret": "swordfish"})
     assert "swordfish" not in repr(node)
+    assert "swordfish" not in repr(ConfigLayers({"ssl.key.password": "swordfish"}))
 
 
 def test_more_connections_can_be_allowed_to_some() -> None:

@@ -1,0 +1,92 @@
+"""Settings that promise security. A node refuses them, because it provides none yet.
+
+Ottla has no TLS, no SASL and no authorizer. A node that ignored such a setting would serve every
+client in plaintext while its operator believes it to be secured. Harmless, and accepted, are a
+value that is Kafka's default, an empty value, and entries of `listener.security.protocol.map` that
+no listener uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from ottla.configs.definitions import BROKER_CONFIGS
+from ottla.configs.errors import InvalidConfigError
+from ottla.configs.synonyms import described_synonyms, listener_base_name
+
+# Names that Kafka does not declare are refused, too: its authorizer reads `super.users` and
+# `allow.everyone.if.no.acl.found` by itself, and a misspelled `ssl.` setting promises TLS as well.
+_PREFIXES: Final = ("authorizer.", "delegation.token.", "principal.builder.", "sasl.", "ssl.")
+_NAMES: Final = frozenset(
+    {
+        "allow.everyone.if.no.acl.found",
+        "connections.max.reauth.ms",
+        "security.inter.broker.protocol",
+        "security.providers",
+        "super.users",
+    }
+)
+_PLAINTEXT: Final = "PLAINTEXT"
+
+NOT_SUPPORTED: Final = (
+    "Ottla does not support encryption, authentication or authorization yet, and would accept "
+    "every client in spite of these settings; remove them"
+)
+_INSTEAD: Final = "let only trusted hosts reach the node, for example with a firewall"
+
+
+def is_security_setting(name: str) -> bool:
+    """Whether the name, one listener's included, is about encryption or access."""
+    shared = described_synonyms(name)[-1]
+    if shared.startswith(_PREFIXES) or shared in _NAMES:
+        return True
+    # A SASL mechanism may stand between the listener's name and the setting's.
+    base = listener_base_name(name) or ""
+    return any(f".{prefix}" in base for prefix in _PREFIXES)
+
+
+def promises_security(name: str, text: str) -> bool:
+    """Whether a node with this setting would have to be more secure than it is."""
+    if not is_security_setting(name):
+        return False
+    definition = BROKER_CONFIGS.get(described_synonyms(name)[-1])
+    default = None if definition is None else definition.default
+    if not text.strip() and not default:
+        return False
+    try:
+        return definition is None or definition.parse(text) != default
+    except InvalidConfigError:
+        return True
+
+
+def refuse_security_settings(properties: Mapping[str, str]) -> None:
+    """Raises InvalidConfigError, which names the settings that a node cannot honor."""
+    names = sorted(name for name, text in properties.items() if promises_security(name, text))
+    if names:
+        raise InvalidConfigError(f"{', '.join(names)}: {NOT_SUPPORTED}, and {_INSTEAD}")
+
+
+def refuse_secured_listeners(texts: Iterable[str], *, protocols: Mapping[str, str]) -> None:
+    """Raises InvalidConfigError for a listener (NAME://HOST:PORT) that is not PLAINTEXT."""
+    for text in texts:
+        protocol = protocols.get(text.partition(":")[0].strip().upper(), _PLAINTEXT)
+        if protocol != _PLAINTEXT:
+            raise _unsupported_protocol(f"listeners has {text}", protocol)
+
+
+def refuse_secured_controllers(names: Iterable[str], *, protocols: Mapping[str, str]) -> None:
+    """Raises InvalidConfigError if a broker's controllers expect a protocol but PLAINTEXT."""
+    for name in names:
+        protocol = protocols.get(name.upper(), _PLAINTEXT)
+        if protocol != _PLAINTEXT:
+            raise _unsupported_protocol(f"controller.listener.names has {name}", protocol)
+
+
+def _unsupported_protocol(where: str, protocol: str) -> InvalidConfigError:
+    return InvalidConfigError(
+        f"{where}, whose security protocol is {protocol}: Ottla supports only {_PLAINTEXT} so far, "
+        "and would use it there without encryption or authentication; use a "
+        f"{_PLAINTEXT} listener (or {_PLAINTEXT} for this name in listener.security.protocol.map), "
+        f"and {_INSTEAD}"
+    )
