@@ -18,6 +18,7 @@ from ottla.cli.cluster_state import initial_state
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.java_properties import format_properties
+from ottla.configs.near_names import unknown_config_text
 from ottla.configs.replication_defaults import replication_defaults
 from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
 from ottla.model import NodeId
@@ -134,9 +135,11 @@ def _client_ports(wanted: NewCluster, dice: Dice) -> list[int]:
 
 def _validate(properties: Mapping[str, str]) -> None:
     try:
-        NodeConfig.of(properties)
+        config = NodeConfig.of(properties)
     except InvalidConfigError as error:
         raise CommandError(error.message, exit_code=ExitCode.USAGE) from None
+    for name in config.unknown:
+        raise CommandError(f"--set {name}: {unknown_config_text(name)}", exit_code=ExitCode.USAGE)
 
 
 def _require_empty(directory: Path) -> None:

@@ -15,6 +15,7 @@ import typer
 from ottla.broker.node import Node, World
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.java_properties import parse_properties
+from ottla.configs.near_names import unknown_config_text
 from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
 from ottla.runtime.background import Background
@@ -68,7 +69,7 @@ def run_node(
         _say_in_red("Wrong configuration:", message)
         return _WRONG_USAGE
     for name in node_config.unknown:
-        typer.secho(f"{name} is no config of Kafka's and has no effect.", fg="yellow", err=True)
+        typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
     keep_freed_memory()
     try:
         run(_serve(node_config))
@@ -89,22 +90,34 @@ def _configure(
     settings: list[str],
 ) -> NodeConfig:
     properties = {} if config is None else parse_properties(config.read_text("latin-1"))
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise ValueError(f"--set {setting} has no '='; write --set name=value")
-        properties[name.strip()] = value.strip()
+    given = _parse_settings(settings)
+    properties |= given
     if listen is None and "listeners" not in properties:
         listen = DEFAULT_LISTEN
     if data_dir is None and not properties.keys() & {"log.dirs", "log.dir"}:
         raise ValueError("no data directory; say where with --data-dir or log.dirs")
     if advertise is not None:
         properties["advertised.listeners"] = f"PLAINTEXT://{advertise}"
-    return NodeConfig.of(
+    node_config = NodeConfig.of(
         properties,
         data_dir=None if data_dir is None else str(data_dir.resolve()),
         listen=listen,
     )
+    # A file may hold settings of other programs, as with Kafka; on the command line it is a typo.
+    for name in node_config.unknown:
+        if name in given:
+            raise ValueError(f"--set {name}: {unknown_config_text(name)}")
+    return node_config
+
+
+def _parse_settings(settings: list[str]) -> dict[str, str]:
+    given = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ValueError(f"--set {setting} has no '='; write --set name=value")
+        given[name.strip()] = value.strip()
+    return given
 
 
 async def _serve(config: NodeConfig) -> None:

@@ -130,3 +130,19 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 
 def test_addresses_may_be_of_version_six() -> None:
     assert parse_listen("[::1]:9092") == Address("::1", 9092)
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"num.partitons": "3"}, "did you mean num.partitions?"),
+        ({"ssl.client.auth": "required"}, "ssl.client.auth: Ottla does not support"),
+    ],
+)
+def test_settings_that_have_no_effect_are_refused(
+    tmp_path: Path, settings: dict[str, str], complaint: str
+) -> None:
+    with pytest.raises(CommandError) as refused:
+        make_cluster(tmp_path, NewCluster(1, ANYWHERE, None, settings))
+    assert complaint in str(refused.value)
+    assert not list(tmp_path.iterdir())

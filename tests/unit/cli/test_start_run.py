@@ -40,12 +40,12 @@ class FailingNode:
         self.is_stopped = True
 
 
-def run(tmp_path: Path, *settings: str) -> int:
+def run(tmp_path: Path, *settings: str, config: Path | None = None) -> int:
     return start_run.run_node(
         data_dir=tmp_path,
         listen="127.0.0.1:0",
         advertise=None,
-        config=None,
+        config=config,
         settings=list(settings),
         verbose=False,
     )
@@ -74,3 +74,36 @@ def test_a_node_whose_metadata_failed_ends_with_a_message(
     said = capsys.readouterr().err
     assert "Stopped: its metadata has failed ([Errno 5] Input/output error)" in said
     assert "Traceback" not in said
+
+
+def test_an_unknown_setting_on_the_command_line_is_wrong_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, "num.partitons=3") == 2
+
+    said = capsys.readouterr().err
+    assert "Wrong configuration: --set num.partitons: " in said
+    assert "did you mean num.partitions?" in said
+
+
+def test_an_unknown_setting_in_a_file_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("num.partitons=3\nnode.id=7\n")
+    assert run(tmp_path, config=file) == 1
+
+    said = capsys.readouterr().err
+    assert "Ignored: num.partitons is not a broker config of Kafka; did you mean num.part" in said
+    assert "Cannot start: the controller takes no node 7" in said
+
+
+@pytest.mark.parametrize("setting", ["ssl.client.auth=required", "listeners=SSL://:9092"])
+def test_a_setting_that_promises_security_is_wrong_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], setting: str
+) -> None:
+    assert run(tmp_path, setting) == 2
+
+    said = capsys.readouterr().err
+    assert f"Wrong configuration: {setting.partition('=')[0]}" in said
+    assert "let only trusted hosts reach the node" in said

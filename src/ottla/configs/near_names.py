@@ -1,0 +1,33 @@
+"""Which broker config a person may have meant by a name that does not exist."""
+
+from __future__ import annotations
+
+from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS
+from ottla.configs.synonyms import TOPIC_SYNONYMS, listener_base_name
+
+
+def near_broker_config(name: str) -> str | None:
+    """The broker config that a topic config falls back to, or else the most similar name."""
+    if name in TOPIC_SYNONYMS:
+        return TOPIC_SYNONYMS[name][0].name
+    base = listener_base_name(name)
+    if base is not None:
+        near = _most_similar(base)
+        return None if near is None else f"{name.removesuffix(base)}{near}"
+    return _most_similar(name)
+
+
+def unknown_config_text(name: str) -> str:
+    """What is wrong with an unknown name, with a suggestion if there is a similar one."""
+    near = near_broker_config(name)
+    suggestion = "" if near is None else f"; did you mean {near}?"
+    return f"{name} is not a broker config of Kafka{suggestion}"
+
+
+def _most_similar(name: str) -> str | None:
+    # Imported late: a node that starts without a mistake does not need it.
+    from difflib import get_close_matches
+
+    known = [*BROKER_CONFIGS, *DYNAMIC_BROKER_CONFIGS]
+    found = get_close_matches(name.lower(), known, n=1)
+    return found[0] if found else None
