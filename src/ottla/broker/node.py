@@ -41,6 +41,7 @@ from ottla.runtime.network import Address, Listener, Network
 from ottla.runtime.tasks import Tasks
 from ottla.runtime.vigil import NO_VIGIL, Vigil
 from ottla.storage.clean_shutdown import previous_broker_epoch
+from ottla.storage.foreign_files import refuse_foreign_files
 from ottla.storage.group_commit import GroupCommit
 from ottla.storage.log_directory import Progress
 from ottla.storage.log_store import LogStore
@@ -99,6 +100,7 @@ class Node:
         """Returns when the node serves. Raises `StorageError`, `OSError`, `InvalidConfigError`, or
         `KafkaError` if the others do not let it in; then it has let go of everything again."""
         config = self.config
+        refuse_foreign_files(self._world.disk, [config.metadata_log_dir, *config.log_dirs])
         logs = LogStore(self._world.disk, config.log_dirs)
         try:
             self._open_metadata(logs)

@@ -20,6 +20,7 @@ from ottla.runtime.dice import Dice
 from ottla.runtime.disk import Disk
 from ottla.storage.durable_file import make_directories
 from ottla.storage.errors import StorageError
+from ottla.storage.foreign_files import refuse_foreign_files
 from ottla.storage.meta_properties import (
     MetaProperties,
     read_meta_properties,
@@ -50,7 +51,8 @@ def format_node(
     """Formats those of a node's directories that are not; returns the identity of the metadata's.
 
     A voter's metadata directory gets the id that the voters know it by, all others get new ones.
-    Raises `StorageError`, before anything is written, for one that belongs to somebody else.
+    Raises `StorageError`, before anything is written, for one that belongs to another node or
+    cluster, or that holds files which are not Kafka's.
     """
     every_path = tuple(dict.fromkeys([metadata_path, *paths]))
     found = {path: read_meta_properties(disk, path) for path in every_path}
@@ -60,6 +62,7 @@ def format_node(
                 f"{path} belongs to node {other.node_id} of cluster {other.cluster_id}; empty it "
                 "to give it to another, which loses its data"
             )
+    refuse_foreign_files(disk, every_path)
     voter = voters.get(node_id)
     # That of the metadata first: where a crash cuts this short, the others can join it.
     identity = found[metadata_path] or format_directory(

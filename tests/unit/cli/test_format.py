@@ -109,3 +109,18 @@ def test_what_is_formatted_is_not_formatted_again(formatter: Formatter) -> None:
 def test_a_broken_file_is_named(formatter: Formatter) -> None:
     formatter.properties["process.roles"] = "leader"
     assert "process.roles" in formatter.run("-t", CLUSTER_ID, exit_code=2).stderr
+
+
+def test_a_secured_configuration_is_not_formatted(formatter: Formatter) -> None:
+    formatter.properties["authorizer.class.name"] = "a.B"
+    refused = formatter.run("-t", CLUSTER_ID, "-s", exit_code=2)
+    assert "authorizer.class.name: Ottla does not support" in refused.stderr.replace("\n", " ")
+    assert not formatter.directory.exists()
+
+
+def test_a_directory_with_foreign_files_is_not_formatted(formatter: Formatter) -> None:
+    formatter.directory.mkdir()
+    (formatter.directory / "photo.jpg").touch()
+    refused = formatter.run("-t", CLUSTER_ID, "-s", exit_code=1)
+    assert "holds files that are not Kafka's: photo.jpg" in refused.stderr.replace("\n", " ")
+    assert [each.name for each in formatter.directory.iterdir()] == ["photo.jpg"]
