@@ -1,4 +1,4 @@
-"""The configs of a topic or a broker, as the cluster describes them."""
+"""The configs of a topic, a group or a broker, as the cluster describes them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 
 from ottla.cli.cluster_client import REQUEST_TIMEOUT_S, Cluster, result_of
 
+# By the names of the client's sources: older versions of it do not have all of them.
 SOURCES: Final = {
-    ConfigSource.DYNAMIC_TOPIC_CONFIG: "topic",
-    ConfigSource.DYNAMIC_BROKER_CONFIG: "broker",
-    ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG: "all brokers",
-    ConfigSource.STATIC_BROKER_CONFIG: "broker's file",
-    ConfigSource.DEFAULT_CONFIG: "default",
+    "DYNAMIC_TOPIC_CONFIG": "topic",
+    "DYNAMIC_BROKER_CONFIG": "broker",
+    "DYNAMIC_DEFAULT_BROKER_CONFIG": "all brokers",
+    "STATIC_BROKER_CONFIG": "broker's file",
+    "DEFAULT_CONFIG": "default",
+    "GROUP_CONFIG": "group",
 }
 
 
@@ -33,6 +35,10 @@ class Resource(NamedTuple):
     @classmethod
     def topic(cls, name: str) -> Self:
         return cls(ResourceType.TOPIC, name)
+
+    @classmethod
+    def group(cls, name: str) -> Self:
+        return cls(ResourceType.GROUP, name)
 
     @classmethod
     def broker(cls, broker_id: int) -> Self:

@@ -17,7 +17,7 @@ from ottla.cli.client_command import (
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Describe, set and delete configs of topics and brokers.",
+    help="Describe, set and delete configs of topics, groups and brokers.",
     epilog=EXIT_CODES,
 )
 
@@ -27,12 +27,17 @@ TopicOption = Annotated[
 BrokerOption = Annotated[
     int | None, typer.Option("--broker", min=0, metavar="ID", help="A broker's configs.")
 ]
+GroupOption = Annotated[
+    str | None,
+    typer.Option("--group", "-g", metavar="NAME", help="A group's configs; it need not exist yet."),
+]
 
 
 @app.command()
 def describe(
     topic: TopicOption = None,
     broker: BrokerOption = None,
+    group: GroupOption = None,
     every: Annotated[
         bool, typer.Option("--all", "-a", help="Those that nobody has set, too.")
     ] = False,
@@ -46,7 +51,9 @@ def describe(
     with client_command() as terminal:
         from ottla.cli.configs_run import describe_configs, open_resource
 
-        cluster, resource = open_resource(terminal, bootstrap, topic=topic, broker=broker)
+        cluster, resource = open_resource(
+            terminal, bootstrap, topic=topic, broker=broker, group=group
+        )
         describe_configs(cluster, terminal, resource, every=every, as_json=as_json)
 
 
@@ -55,19 +62,24 @@ def set_(
     configs: Annotated[list[str], typer.Argument(metavar="NAME=VALUE", show_default=False)],
     topic: TopicOption = None,
     broker: BrokerOption = None,
+    group: GroupOption = None,
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Set configs. Either all of them are set or none.
 
     [bold]Example[/]  ottla configs set --topic orders retention.ms=3600000 cleanup.policy=delete
+
+    [bold]Example[/]  ottla configs set --group billing consumer.session.timeout.ms=50000
     """
     with client_command() as terminal:
         from ottla.cli.configs_run import change_configs, open_resource
         from ottla.cli.name_values import parse_name_values
 
         to_set = dict(parse_name_values(configs, what="Config"))
-        cluster, resource = open_resource(terminal, bootstrap, topic=topic, broker=broker)
+        cluster, resource = open_resource(
+            terminal, bootstrap, topic=topic, broker=broker, group=group
+        )
         change_configs(cluster, terminal, resource, to_set=to_set, as_json=as_json)
 
 
@@ -76,6 +88,7 @@ def delete(
     names: Annotated[list[str], typer.Argument(metavar="NAME", show_default=False)],
     topic: TopicOption = None,
     broker: BrokerOption = None,
+    group: GroupOption = None,
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
@@ -86,5 +99,7 @@ def delete(
     with client_command() as terminal:
         from ottla.cli.configs_run import change_configs, open_resource
 
-        cluster, resource = open_resource(terminal, bootstrap, topic=topic, broker=broker)
+        cluster, resource = open_resource(
+            terminal, bootstrap, topic=topic, broker=broker, group=group
+        )
         change_configs(cluster, terminal, resource, to_delete=names, as_json=as_json)

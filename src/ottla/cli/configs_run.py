@@ -16,15 +16,23 @@ from ottla.cli.terminal import Terminal, new_table
 
 
 def open_resource(
-    terminal: Terminal, bootstrap: str, *, topic: str | None, broker: int | None
+    terminal: Terminal,
+    bootstrap: str,
+    *,
+    topic: str | None,
+    broker: int | None,
+    group: str | None,
 ) -> tuple[Cluster, Resource]:
-    """Connects, and makes sure that there is such a topic or broker."""
-    if (topic is None) == (broker is None):
+    """Connects, and makes sure that there is such a topic or broker. A group need not exist yet."""
+    if [topic, broker, group].count(None) != 2:
         raise CommandError(
-            "Whose configs? Name one topic with --topic NAME, or one broker with --broker ID.",
+            "Whose configs? Name one topic with --topic NAME, one broker with --broker ID, or one "
+            "group with --group NAME.",
             exit_code=ExitCode.USAGE,
         )
     cluster = connect(bootstrap, terminal)
+    if group is not None:
+        return cluster, Resource.group(group)
     if topic is not None:
         cluster.topic(topic)
         return cluster, Resource.topic(topic)
@@ -80,7 +88,7 @@ def configs_table(configs: Sequence[Config]) -> Table:
     table = new_table("config", "from", *(("changes",) if has_fixed else ()), "value")
     for config in configs:
         source = Text(
-            SOURCES.get(config.source, "unknown"), style="dim" if config.is_default else ""
+            SOURCES.get(config.source.name, "unknown"), style="dim" if config.is_default else ""
         )
         changes = ("at restart" if config.is_read_only else "at once",) if has_fixed else ()
         table.add_row(config.name, source, *changes, value_text(config))

@@ -1,4 +1,4 @@
-"""Kafka's topic and broker configs: what there is, what a text means, and which value counts."""
+"""Kafka's topic, group and broker configs: which there are, what texts mean, which values count."""
 
 from ottla.configs.alteration import (
     ConfigAlteration,
@@ -10,10 +10,21 @@ from ottla.configs.alteration import (
 )
 from ottla.configs.broker_validation import validate_broker_configs, validate_dynamic_configs
 from ottla.configs.definition import ConfigDefinition, Importance, UpdateMode
-from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS, TOPIC_CONFIGS
-from ottla.configs.description import describe_broker, describe_brokers_default, describe_topic
+from ottla.configs.definitions import (
+    BROKER_CONFIGS,
+    DYNAMIC_BROKER_CONFIGS,
+    GROUP_CONFIGS,
+    TOPIC_CONFIGS,
+)
+from ottla.configs.description import (
+    describe_broker,
+    describe_brokers_default,
+    describe_group,
+    describe_topic,
+)
 from ottla.configs.entry import ConfigEntry, ConfigSource, ConfigSynonym
 from ottla.configs.errors import InvalidConfigError
+from ottla.configs.group_config import effective_group_number, validate_group_configs
 from ottla.configs.layers import ConfigLayers
 from ottla.configs.listeners import Listener
 from ottla.configs.node_config import NodeConfig
@@ -27,6 +38,7 @@ __all__ = [
     "BROKERS_DEFAULT",
     "BROKER_CONFIGS",
     "DYNAMIC_BROKER_CONFIGS",
+    "GROUP_CONFIGS",
     "TOPIC_CONFIGS",
     "ConfigAlteration",
     "ConfigDefinition",
@@ -52,9 +64,12 @@ __all__ = [
     "apply_changes",
     "describe_broker",
     "describe_brokers_default",
+    "describe_group",
     "describe_topic",
+    "effective_group_number",
     "replace_configs",
     "validate_broker_configs",
     "validate_dynamic_configs",
+    "validate_group_configs",
     "validate_topic_configs",
 ]

@@ -1,8 +1,9 @@
 """A config as it is declared, and the words that the tables of declarations are written in.
 
 A row is a name, a default and then, in any order, what else there is to say: what the value may be,
-how important the config is to a person, and whether it can be changed while the broker runs. What
-is usual goes without saying: medium importance, read when the broker starts and shown to everyone.
+how important the config is to a person, whether it can be changed while the broker runs, and a text
+that documents it. What is usual goes without saying: medium importance, read when the broker starts
+and shown to everyone.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ CLUSTER_WIDE: Final = UpdateMode.CLUSTER_WIDE
 INTERNAL: Final = Visibility.INTERNAL
 REQUIRED: Final = Required.REQUIRED
 
-Trait: TypeAlias = Validator | Importance | UpdateMode | Visibility
+# A string is the config's documentation.
+Trait: TypeAlias = Validator | Importance | UpdateMode | Visibility | str
 
 
 class ConfigDefinition(NamedTuple):
@@ -64,6 +66,7 @@ class ConfigDefinition(NamedTuple):
     importance: Importance
     update_mode: UpdateMode
     visibility: Visibility
+    documentation: str | None
 
     @property
     def is_sensitive(self) -> bool:
@@ -149,6 +152,7 @@ def _define(
     validator: Validator | None = None
     importance, update_mode = Importance.MEDIUM, UpdateMode.READ_ONLY
     visibility = Visibility.PUBLIC
+    documentation: str | None = None
     for trait in traits:
         if isinstance(trait, Importance):
             importance = trait
@@ -156,11 +160,21 @@ def _define(
             update_mode = trait
         elif isinstance(trait, Visibility):
             visibility = trait
+        elif isinstance(trait, str):
+            documentation = trait
         else:
             validator = trait
     is_required = default is REQUIRED
     value = None if isinstance(default, Required) else default
     assert value is None or validator is None or validator.refusal(value) is None, name
     return ConfigDefinition(
-        name, config_type, value, is_required, validator, importance, update_mode, visibility
+        name,
+        config_type,
+        value,
+        is_required,
+        validator,
+        importance,
+        update_mode,
+        visibility,
+        documentation,
     )

@@ -6,15 +6,21 @@ secret, so its value is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from ottla.configs.definition import ConfigDefinition, Definitions
-from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS, TOPIC_CONFIGS
+from ottla.configs.definitions import (
+    BROKER_CONFIGS,
+    DYNAMIC_BROKER_CONFIGS,
+    GROUP_CONFIGS,
+    TOPIC_CONFIGS,
+)
 from ottla.configs.entry import ConfigEntry, ConfigSource, ConfigSynonym
+from ottla.configs.group_config import GROUP_SYNONYMS, default_group_value, own_group_values
 from ottla.configs.node_config import NodeConfig
 from ottla.configs.synonyms import TOPIC_SYNONYMS, broker_definition
 from ottla.configs.topic_config import EffectiveTopicConfig
-from ottla.configs.value import ConfigType, format_value
+from ottla.configs.value import ConfigType, ConfigValues, format_value
 
 
 def describe_topic(
@@ -23,6 +29,15 @@ def describe_topic(
     """A topic's configs on a node; the named ones, or all where none is named."""
     shown = _shown(TOPIC_CONFIGS, also=topic.overrides, names=names)
     return [_topic_entry(name, topic, node) for name in shown]
+
+
+def describe_group(
+    overrides: Mapping[str, str], *, node: NodeConfig, names: Collection[str] | None = None
+) -> list[ConfigEntry]:
+    """A group's configs on a node, whether there is such a group or not."""
+    own = own_group_values(overrides)
+    shown = _shown(GROUP_CONFIGS, also=overrides, names=names)
+    return [_group_entry(name, own, node, is_own=name in overrides) for name in shown]
 
 
 def describe_broker(node: NodeConfig, *, names: Collection[str] | None = None) -> list[ConfigEntry]:
@@ -72,6 +87,25 @@ def _topic_entry(name: str, topic: EffectiveTopicConfig, node: NodeConfig) -> Co
     return _entry(name, value, definition, synonyms, is_read_only=False)
 
 
+def _group_entry(name: str, own: ConfigValues, node: NodeConfig, *, is_own: bool) -> ConfigEntry:
+    definition = GROUP_CONFIGS.get(name)
+    if definition is None:
+        value, default = None, None
+    else:
+        default = default_group_value(name, node.values)
+        value = own.get(name, default)
+    text = format_value(value)
+    synonyms: tuple[ConfigSynonym, ...] = ()
+    if is_own:
+        synonyms = (ConfigSynonym(name, text, ConfigSource.DYNAMIC_GROUP_CONFIG),)
+    synonym = GROUP_SYNONYMS.get(name)
+    if synonym is not None:
+        synonyms += node.layers.synonyms(synonym, is_sensitive=False)
+    elif definition is not None:
+        synonyms += (ConfigSynonym(name, format_value(default), ConfigSource.DEFAULT_CONFIG),)
+    return _entry(name, text, definition, synonyms, is_read_only=False)
+
+
 def _broker_synonyms(name: str, node: NodeConfig) -> tuple[ConfigSynonym, ...]:
     return node.layers.synonyms(name, is_sensitive=_is_sensitive(broker_definition(name)))
 
@@ -98,6 +132,7 @@ def _entry(
         is_read_only=is_read_only,
         is_sensitive=is_sensitive,
         synonyms=synonyms,
+        documentation=definition.documentation if definition else None,
     )
 
 

@@ -19,7 +19,7 @@ class ConfigSource(IntEnum):
     DEFAULT_CONFIG = 5
     DYNAMIC_BROKER_LOGGER_CONFIG = 6
     CLIENT_METRICS_CONFIG = 7
-    GROUP_CONFIG = 8
+    DYNAMIC_GROUP_CONFIG = 8
 
 
 class ConfigSynonym(NamedTuple):
@@ -31,7 +31,8 @@ class ConfigSynonym(NamedTuple):
 
 
 class ConfigEntry(NamedTuple):
-    """`value` is None where there is none, and where it is sensitive."""
+    """`value` is None where there is none, and where it is sensitive. Not every config has a
+    documentation yet."""
 
     name: str
     value: str | None
@@ -40,3 +41,4 @@ class ConfigEntry(NamedTuple):
     is_read_only: bool
     is_sensitive: bool
     synonyms: tuple[ConfigSynonym, ...]
+    documentation: str | None = None

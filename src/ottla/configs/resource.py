@@ -1,4 +1,4 @@
-"""What configs belong to: a topic, a broker or, with an empty name, all brokers."""
+"""What configs belong to: a topic, a group, a broker or, with an empty name, all brokers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from ottla.configs.definition import Definitions
-from ottla.configs.definitions import BROKER_CONFIGS, TOPIC_CONFIGS
+from ottla.configs.definitions import BROKER_CONFIGS, GROUP_CONFIGS, TOPIC_CONFIGS
 
 
 class ConfigResourceType(IntEnum):
@@ -35,4 +35,5 @@ BROKERS_DEFAULT: Final = ConfigResource(ConfigResourceType.BROKER, "")
 RESOURCE_DEFINITIONS: Final[Mapping[ConfigResourceType, Definitions]] = {
     ConfigResourceType.TOPIC: TOPIC_CONFIGS,
     ConfigResourceType.BROKER: BROKER_CONFIGS,
+    ConfigResourceType.GROUP: GROUP_CONFIGS,
 }

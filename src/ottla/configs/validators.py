@@ -14,6 +14,13 @@ from ottla.configs.value import ConfigValue
 
 _THROTTLED_REPLICA: Final = re.compile(r"([0-9]+:[0-9]+)?")
 _GZIP_LEVEL_DEFAULT: Final = -1
+_NUMBER: Final = "[-+]?[0-9]{1,15}"
+_DURATION: Final = re.compile(
+    rf"(?P<sign>[-+]?)P(?=[-+0-9T])((?P<days>{_NUMBER})D)?"
+    rf"(T(?=[-+0-9])((?P<hours>{_NUMBER})H)?((?P<minutes>{_NUMBER})M)?"
+    rf"((?P<seconds>{_NUMBER})([.,][0-9]{{0,9}})?S)?)?",
+    re.IGNORECASE,
+)
 
 
 class Validator(Protocol):
@@ -115,6 +122,26 @@ class ThrottledReplicas:
         return "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
 
 
+class OffsetResetByDuration:
+    """A time before now is written as Java's `Duration` reads it."""
+
+    def refusal(self, value: ConfigValue) -> str | None:
+        assert isinstance(value, str)
+        if value in ("earliest", "latest"):
+            return None
+        kind, _, text = value.partition(":")
+        duration = _DURATION.fullmatch(text)
+        if kind == "by_duration" and duration is not None and _seconds(duration) >= 0:
+            return None
+        return (
+            "Value must be earliest, latest or by_duration:PnDTnHnMn.nS with a duration that is "
+            "not negative"
+        )
+
+    def __str__(self) -> str:
+        return "[latest, earliest, by_duration:PnDTnHnMn.nS]"
+
+
 class QuorumVoters:
     def refusal(self, value: ConfigValue) -> str | None:
         assert isinstance(value, tuple)
@@ -133,6 +160,15 @@ class BootstrapServers:
 
     def __str__(self) -> str:
         return "non-empty list"
+
+
+def _seconds(duration: re.Match[str]) -> int:
+    """Whole seconds: a fraction makes no duration negative, or one that is not."""
+    days, hours, minutes, seconds = (
+        int(duration[unit] or 0) for unit in ("days", "hours", "minutes", "seconds")
+    )
+    total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    return -total if duration["sign"] == "-" else total
 
 
 def at_least(minimum: float) -> Range:

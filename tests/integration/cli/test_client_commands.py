@@ -110,6 +110,20 @@ def test_configs_of_brokers(ottla: CommandLine) -> None:
     assert "its brokers are 1." in unknown.stderr
 
 
+def test_configs_of_groups(ottla: CommandLine) -> None:
+    of_group = ("--group", "billing")
+    session = "consumer.session.timeout.ms"
+    (now,) = ottla.json("configs", "set", *of_group, f"{session}=50000")
+    assert (now["group"], now["value"], now["source"]) == ("billing", "50000", "group_config")
+    described = ottla.run("configs", "describe", *of_group).stdout
+    assert [line.split() for line in described.splitlines()[1:]] == [[session, "group", "50000"]]
+    low = ottla.run("configs", "set", *of_group, f"{session}=1", exit_code=1)
+    assert "group.consumer.min.session.timeout.ms (45000)" in low.stderr.replace("\n", " ")
+    (now,) = ottla.json("configs", "delete", *of_group, session)
+    assert (now["value"], now["source"]) == ("45000", "default_config")
+    ottla.run("configs", "describe", *of_group, "--topic", "t", exit_code=2)
+
+
 def test_lines_come_back_as_they_went(ottla: CommandLine) -> None:
     ottla.run("topics", "create", "lines")
     summary = ottla.run("produce", "lines", stdin="one\ntwo\n\nfour")

@@ -4,8 +4,15 @@ from typing import Any
 
 import pytest
 
-from ottla.configs import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS, TOPIC_CONFIGS, ConfigDefinition
+from ottla.configs import (
+    BROKER_CONFIGS,
+    DYNAMIC_BROKER_CONFIGS,
+    GROUP_CONFIGS,
+    TOPIC_CONFIGS,
+    ConfigDefinition,
+)
 from ottla.configs.definition import Definitions
+from ottla.configs.group_config import GROUP_SYNONYMS
 from ottla.configs.validators import ListOf
 from ottla.configs.value import format_value
 from tests.config_fixtures import read
@@ -90,3 +97,25 @@ def test_kafkas_quotas_of_a_broker_are_dynamic_only() -> None:
         "leader.replication.throttled.rate",
         "replica.alter.log.dirs.io.max.bytes.per.second",
     ]
+
+
+def test_configs_of_groups_are_kafkas() -> None:
+    assert {
+        name: {
+            "default": definition.default_text,
+            "importance": definition.importance.value,
+            "internal": definition.is_internal,
+            "synonym": GROUP_SYNONYMS[name],
+            "type": definition.type.name,
+            "valid": None if definition.validator is None else str(definition.validator),
+        }
+        for name, definition in GROUP_CONFIGS.items()
+    } == read("definitions")["group"]
+
+
+@pytest.mark.parametrize("declared", [TOPIC_CONFIGS, GROUP_CONFIGS])
+def test_configs_of_topics_and_groups_are_documented(declared: Definitions) -> None:
+    for definition in declared.values():
+        assert definition.documentation, definition.name
+        assert definition.documentation.endswith("."), definition.name
+        assert "  " not in definition.documentation, definition.name

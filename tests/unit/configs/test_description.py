@@ -14,6 +14,7 @@ from ottla.configs import (
     NodeConfig,
     describe_broker,
     describe_brokers_default,
+    describe_group,
     describe_topic,
 )
 from ottla.configs.unsupported_security import promises_security
@@ -71,6 +72,15 @@ def test_topics_are_described_as_kafkas_are(name: str) -> None:
         assert rows(entries) == recorded["described"][f"TOPIC:{topic}"]
 
 
+@BROKERS
+def test_groups_are_described_as_kafkas_are(name: str) -> None:
+    recorded = read("described")[name]
+    node = recorded_node(name)
+    for group, overrides in recorded["groups"].items():
+        entries = describe_group(overrides, node=node)
+        assert rows(entries) == recorded["described"][f"GROUP:{group}"]
+
+
 def test_only_named_configs_are_described_where_some_are_named() -> None:
     node = NodeConfig.of({})
     names = ["retention.ms", "no.such.config", "internal.segment.bytes"]
@@ -102,3 +112,11 @@ def test_sources_and_types_have_kafkas_codes() -> None:
     ]
     kinds = ["BOOLEAN", "STRING", "INT", "SHORT", "LONG", "DOUBLE", "LIST", "CLASS", "PASSWORD"]
     assert [ConfigType[kind].value for kind in kinds] == list(range(1, 10))
+
+
+def test_a_groups_unknown_config_is_taken_for_a_secret() -> None:
+    entries = describe_group({"of.a.later.version": "1"}, node=NodeConfig.of({}))
+    unknown = next(entry for entry in entries if entry.name == "of.a.later.version")
+    assert unknown.value is None
+    assert unknown.is_sensitive
+    assert unknown.source is ConfigSource.DYNAMIC_GROUP_CONFIG

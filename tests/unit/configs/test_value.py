@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ottla.configs import (
     BROKER_CONFIGS,
+    GROUP_CONFIGS,
     TOPIC_CONFIGS,
     ConfigType,
     InvalidConfigError,
@@ -16,10 +17,14 @@ from ottla.configs.value import format_value, parse_value
 from ottla.model import ErrorCode
 from tests.config_fixtures import Verdict, verdicts
 
-DECLARED = {"topic value": TOPIC_CONFIGS, "broker value": BROKER_CONFIGS}
+DECLARED = {
+    "topic value": TOPIC_CONFIGS,
+    "broker value": BROKER_CONFIGS,
+    "group value": GROUP_CONFIGS,
+}
 
 
-@pytest.mark.parametrize("verdict", [*verdicts("topic value"), *verdicts("broker value")], ids=str)
+@pytest.mark.parametrize("verdict", [each for kind in DECLARED for each in verdicts(kind)], ids=str)
 def test_texts_mean_what_they_mean_to_kafka(verdict: Verdict) -> None:
     name, text = verdict.question["name"], verdict.question["value"]
     definition = DECLARED[verdict.question["kind"]][name]

@@ -1,9 +1,10 @@
-"""DescribeConfigs, versions 1 to 4: configs with the places that their values come from.
+"""DescribeConfigs, versions 1 to 4: configs with the places that their values come from, and with
+their documentation if the client asks for it (KIP-569).
 
-Topics and this broker have all of their configs, whether set or not; the broker without a name has
-what was set for all brokers, and groups and client metrics what was set for them. Errors per
+Topics, groups and this broker have all of their configs, whether set or not; the broker without a
+name has what was set for all brokers, and client metrics what was set for them. Errors per
 resource: UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, INVALID_REQUEST for another broker or
-a type that there is not.
+an unknown type.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ottla.configs import (
     ConfigType,
     describe_broker,
     describe_brokers_default,
+    describe_group,
     describe_topic,
 )
 from ottla.controller.operations.topic_names import check_name
@@ -36,12 +38,6 @@ from ottla.wire.messages.describe_configs import (
     DescribeConfigsSynonym,
 )
 
-# Types of which there is nothing to know but what was set.
-_SOURCES = {
-    ConfigResourceType.CLIENT_METRICS: ConfigSource.CLIENT_METRICS_CONFIG,
-    ConfigResourceType.GROUP: ConfigSource.GROUP_CONFIG,
-}
-
 
 @handles(ApiKey.DESCRIBE_CONFIGS)
 def describe_configs(
@@ -52,15 +48,12 @@ def describe_configs(
     # Each once: an answer is a thousand times as large as the question.
     resources = {(each.resource_type, each.resource_name): each for each in request.resources}
     return DescribeConfigsResponse(
-        results=[
-            _describe(broker, resource, include_synonyms=request.include_synonyms)
-            for resource in resources.values()
-        ]
+        results=[_describe(broker, resource, request) for resource in resources.values()]
     )
 
 
 def _describe(
-    broker: Broker, asked: DescribeConfigsResource, *, include_synonyms: bool
+    broker: Broker, asked: DescribeConfigsResource, request: DescribeConfigsRequest
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(
         error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
@@ -71,7 +64,7 @@ def _describe(
         result.error_code = error.code
         result.error_message = error.message
     else:
-        result.configs = [_shown(entry, include_synonyms) for entry in entries]
+        result.configs = [_shown(entry, request) for entry in entries]
     return result
 
 
@@ -93,12 +86,15 @@ def _entries(broker: Broker, asked: DescribeConfigsResource) -> list[ConfigEntry
             for logger, level in logger_levels().items()
             if not names or logger in names
         ]
-    if kind not in _SOURCES:
+    if kind not in (ConfigResourceType.GROUP, ConfigResourceType.CLIENT_METRICS):
         raise _invalid(f"Unsupported resource type {asked.resource_type}")
     if not name:
         raise _invalid(f"A {kind.name} resource must have a name")
     configs = broker.image.configs_of(ConfigResource(kind, name))
-    return [_entry(config, value, _SOURCES[kind]) for config, value in configs.items()]
+    if kind is ConfigResourceType.GROUP:
+        return describe_group(configs, node=broker.config, names=names)
+    source = ConfigSource.CLIENT_METRICS_CONFIG
+    return [_entry(config, value, source) for config, value in configs.items()]
 
 
 def _topic_entries(broker: Broker, name: str, names: Collection[str] | None) -> list[ConfigEntry]:
@@ -127,8 +123,8 @@ def _entry(name: str, value: str, source: ConfigSource) -> ConfigEntry:
     )
 
 
-def _shown(entry: ConfigEntry, include_synonyms: bool) -> DescribeConfigsResourceResult:
-    synonyms = entry.synonyms if include_synonyms else ()
+def _shown(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:
+    synonyms = entry.synonyms if request.include_synonyms else ()
     return DescribeConfigsResourceResult(
         name=entry.name,
         value=entry.value,
@@ -140,5 +136,5 @@ def _shown(entry: ConfigEntry, include_synonyms: bool) -> DescribeConfigsResourc
             for each in synonyms
         ],
         config_type=entry.type,
-        documentation=None,
+        documentation=entry.documentation if request.include_documentation else None,
     )

@@ -1,4 +1,5 @@
-"""IncrementalAlterConfigs (0 to 1) and AlterConfigs (0 to 2) for topics, brokers and the cluster.
+"""IncrementalAlterConfigs (0 to 1) and AlterConfigs (0 to 2) for topics, groups, brokers and the
+cluster.
 
 Per resource: INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION,
 BROKER_ID_NOT_REGISTERED, UNSUPPORTED_VERSION for a type of resource that there is not.
@@ -20,6 +21,7 @@ from ottla.configs import (
     replace_configs,
     validate_broker_configs,
     validate_dynamic_configs,
+    validate_group_configs,
     validate_topic_configs,
 )
 from ottla.controller.operation import Context, Outcome
@@ -135,6 +137,11 @@ def _check(
             validate_dynamic_configs(configs, per_broker=True)
         else:
             validate_broker_configs(configs, node=context.node, per_broker=False)
+    elif resource.type is ConfigResourceType.GROUP:
+        # The group need not exist yet.
+        if not resource.name:
+            raise _invalid("Default group resources are not allowed.")
+        validate_group_configs(configs, broker=context.node.values)
     else:
         raise _invalid(f"The configs of {resource.type.name} resources cannot be altered here.")
 

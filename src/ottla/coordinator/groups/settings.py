@@ -20,8 +20,6 @@ class GroupSettings:
     initial_rebalance_delay_ms = Setting[int]("group.initial.rebalance.delay.ms")
     max_size = Setting[int]("group.max.size")
 
-    consumer_session_timeout_ms = Setting[int]("group.consumer.session.timeout.ms")
-    consumer_heartbeat_interval_ms = Setting[int]("group.consumer.heartbeat.interval.ms")
     consumer_max_size = Setting[int]("group.consumer.max.size")
     consumer_assignors = Setting[tuple[str, ...]]("group.consumer.assignors")
     consumer_migration_policy = Setting[str]("group.consumer.migration.policy")

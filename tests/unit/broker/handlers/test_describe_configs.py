@@ -22,11 +22,14 @@ def ask(
     *keys: str,
     version: int = 4,
     synonyms: bool = False,
+    documentation: bool = False,
 ) -> DescribeConfigsResult:
     resource = DescribeConfigsResource(
         resource_type=kind, resource_name=name, configuration_keys=list(keys) or None
     )
-    request = DescribeConfigsRequest(resources=[resource], include_synonyms=synonyms)
+    request = DescribeConfigsRequest(
+        resources=[resource], include_synonyms=synonyms, include_documentation=documentation
+    )
     result: DescribeConfigsResult = node.ask(request, version).results[0]
     assert (result.resource_type, result.resource_name) == (kind, name)
     return result
@@ -106,6 +109,7 @@ def test_loggers_show_their_levels(node: OneNode) -> None:
         (ConfigResourceType.BROKER_LOGGER, "7", ErrorCode.INVALID_REQUEST),
         (ConfigResourceType.BROKER_LOGGER, "", ErrorCode.INVALID_REQUEST),
         (ConfigResourceType.CLIENT_METRICS, "", ErrorCode.INVALID_REQUEST),
+        (ConfigResourceType.GROUP, "", ErrorCode.INVALID_REQUEST),
         (99, "name", ErrorCode.INVALID_REQUEST),
     ],
 )
@@ -122,3 +126,26 @@ def test_client_metrics_without_configs_have_none(node: OneNode) -> None:
     result = ask(node, ConfigResourceType.CLIENT_METRICS, "subscription")
 
     assert (result.error_code, result.configs) == (ErrorCode.NONE, [])
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_documentation_is_sent_only_to_those_who_ask_for_it(node: OneNode, version: int) -> None:
+    node.create_topic("orders")
+    kind, name = ConfigResourceType.TOPIC, "orders"
+
+    plain = ask(node, kind, name, "retention.ms", version=version)
+    documented = ask(node, kind, name, "retention.ms", version=version, documentation=True)
+
+    assert only(plain).documentation is None
+    assert "How long records are kept" in (only(documented).documentation or "")
+
+
+def test_a_group_shows_all_of_its_configs_whether_it_exists_or_not(node: OneNode) -> None:
+    result = ask(node, ConfigResourceType.GROUP, "nobody", documentation=True)
+
+    configs = {config.name: config for config in result.configs}
+    session = configs["consumer.session.timeout.ms"]
+    assert (session.value, session.config_source) == ("45000", ConfigSource.DEFAULT_CONFIG)
+    assert session.config_type == ConfigType.INT
+    assert "before it removes a member" in (session.documentation or "")
+    assert "streams.session.timeout.ms" in configs

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ottla.configs import ConfigOperation, ConfigResourceType
+from ottla.configs import ConfigOperation, ConfigResource, ConfigResourceType
 from ottla.model import ErrorCode
 from ottla.simulation import Operation
 from ottla.wire.messages.incremental_alter_configs import (
@@ -14,6 +14,7 @@ from ottla.wire.messages.incremental_alter_configs import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsRequest,
 )
+from ottla.wire.messages.list_config_resources import ListConfigResourcesRequest
 from tests.one_node import NODE_ID, OneNode
 
 LOGGER = "ottla.broker.connection"
@@ -179,3 +180,42 @@ def test_a_controller_that_cannot_write_changes_nothing(node: OneNode) -> None:
 
     assert found == ErrorCode.KAFKA_STORAGE_ERROR
     assert node.log("orders").config.retention_ms != 99
+
+
+def test_a_groups_config_is_stored_listed_and_deleted(node: OneNode) -> None:
+    group = (ConfigResourceType.GROUP, "billing")
+    session = "consumer.session.timeout.ms"
+
+    assert alter_one(node, *group, (session, "50000")) == ErrorCode.NONE
+    assert node.image.configs_of(ConfigResource(*group)) == {session: "50000"}
+    listed = node.ask(ListConfigResourcesRequest(resource_types=[ConfigResourceType.GROUP]), 1)
+    assert [each.resource_name for each in listed.config_resources] == ["billing"]
+    assert alter_one(node, *group, (session, None), operation=ConfigOperation.DELETE) == 0
+    assert not node.image.configs_of(ConfigResource(*group))
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "error", "reason"),
+    [
+        ("g", ("consumer.session.timeout.ms", "1"), ErrorCode.INVALID_CONFIG, "greater than or eq"),
+        ("g", ("retention.ms", "1"), ErrorCode.INVALID_CONFIG, "Unknown group config name"),
+        ("", ("consumer.session.timeout.ms", "1"), ErrorCode.INVALID_REQUEST, "Default group"),
+    ],
+)
+def test_a_groups_wrong_config_is_refused_with_a_reason(
+    node: OneNode, name: str, config: tuple[str, str], error: ErrorCode, reason: str
+) -> None:
+    (answer,) = alter(node, resource(ConfigResourceType.GROUP, name, config))
+    assert answer.error_code == error
+    assert reason in (answer.error_message or "")
+
+
+@pytest.mark.parametrize("name", ["", THIS_NODE])
+@pytest.mark.parametrize(
+    "setting", ["listener.name.plaintext.ssl.keystore.location", "super.users"]
+)
+def test_brokers_are_not_given_security_settings(node: OneNode, name: str, setting: str) -> None:
+    (answer,) = alter(node, resource(ConfigResourceType.BROKER, name, (setting, "x")))
+    assert answer.error_code == ErrorCode.INVALID_REQUEST
+    assert setting in (answer.error_message or "")
+    assert "does not support encryption" in (answer.error_message or "")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ottla.configs import ConfigResource, ConfigResourceType
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode
 from ottla.wire.messages.offset_commit import (
@@ -106,6 +107,29 @@ def test_a_member_that_is_silent_loses_its_place(shard: GroupShard) -> None:
     settle(second)
     assert everything(second) == all_of("t", 6)
     assert first.ask().error == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_a_group_has_a_session_timeout_and_an_interval_of_its_own() -> None:
+    shard = GroupShard(configs={"group.consumer.min.session.timeout.ms": "6000"})
+    add_topic(shard.image, "t", 2)
+    own = {"consumer.session.timeout.ms": "10000", "consumer.heartbeat.interval.ms": "7000"}
+    shard.image.configs[ConfigResource(ConfigResourceType.GROUP, GROUP)] = own
+    first = Member(shard, "a").join()
+    shard.clock.advance(8)
+    assert first.ask().value.heartbeat_interval_ms == 7_000
+    shard.clock.advance(9.9)
+    assert first.try_beat() == ErrorCode.NONE
+    shard.clock.advance(10.1)
+    assert first.try_beat() == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_a_changed_session_timeout_counts_from_the_next_heartbeat(shard: GroupShard) -> None:
+    first = Member(shard, "a").join()
+    own = {"consumer.session.timeout.ms": "60000"}
+    shard.image.configs[ConfigResource(ConfigResourceType.GROUP, GROUP)] = own
+    first.beat()
+    shard.clock.advance(59)
+    assert first.try_beat() == ErrorCode.NONE
 
 
 def test_a_member_that_does_not_let_go_in_time_loses_its_place(shard: GroupShard) -> None:

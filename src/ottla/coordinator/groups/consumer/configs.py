@@ -1,9 +1,10 @@
-"""The configs of one group: its own, or those of the node."""
+"""The configs of one group: its own (KIP-848), or those of the node."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from ottla.configs.group_config import effective_group_number
 from ottla.configs.resource import ConfigResource, ConfigResourceType
 from ottla.coordinator.groups.context import GroupContext
 
@@ -14,9 +15,9 @@ class ConsumerGroupConfigs(NamedTuple):
 
 
 def group_configs(context: GroupContext, group_id: str) -> ConsumerGroupConfigs:
-    settings = context.settings
+    broker = context.settings.values
     own = context.image.configs_of(ConfigResource(ConfigResourceType.GROUP, group_id))
     return ConsumerGroupConfigs(
-        int(own.get("consumer.session.timeout.ms", settings.consumer_session_timeout_ms)),
-        int(own.get("consumer.heartbeat.interval.ms", settings.consumer_heartbeat_interval_ms)),
+        effective_group_number("consumer.session.timeout.ms", own, broker),
+        effective_group_number("consumer.heartbeat.interval.ms", own, broker),
     )
