@@ -10,12 +10,17 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka import ConsumerGroupTopicPartitions as GroupOffsets
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
+from confluent_kafka.admin._resource import ResourceType
 
+from ottla.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from tests.conformance import groups
 from tests.conformance.clients import TIMEOUT_S, Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.topics import Topics
 from tests.nodes import RunningNode
+from tests.wire_connection import WireConnection
 
 admin, node = groups.admin, groups.node
 
@@ -189,6 +194,38 @@ def test_a_group_with_members_cannot_be_deleted(
     poll_until([consumer], lambda: are_spread(consumer))
     with pytest.raises(KafkaException, match="NON_EMPTY_GROUP"):
         admin.delete_consumer_groups([f"group-of-{topic}"])[f"group-of-{topic}"].result()
+    consumer.close()
+
+
+def test_a_groups_own_session_timeout_counts(
+    admin: AdminClient, client: ConfluentClient, node: RunningNode, topic: str
+) -> None:
+    """A member that is silent for 2 s loses its partitions; the node would wait for 45 s."""
+    group = f"group-of-{topic}"
+    session = ConfigEntry(
+        "consumer.session.timeout.ms", "2000", incremental_operation=AlterConfigOpType.SET
+    )
+    change = ConfigResource(ResourceType.GROUP, group, incremental_configs=[session])
+    admin.incremental_alter_configs([change])[change].result()
+    resource = ConfigResource(ResourceType.GROUP, group)
+    configs = admin.describe_configs([resource])[resource].result()
+    assert configs["consumer.session.timeout.ms"].value == "2000"
+    host, port = node.bootstrap.rsplit(":", 1)
+    with WireConnection((host, int(port))) as silent:
+        silent.ask(FindCoordinatorRequest(coordinator_keys=[group]), 6)
+        joined = silent.ask(
+            ConsumerGroupHeartbeatRequest(
+                group_id=group,
+                member_id="silent",
+                rebalance_timeout_ms=300_000,
+                subscribed_topic_names=[topic],
+                topic_partitions=[],
+            ),
+            1,
+        )
+        assert joined.error_code == 0, joined
+    consumer = member(client, topic, "consumer")
+    poll_until([consumer], lambda: are_spread(consumer))
     consumer.close()
 
 

@@ -135,6 +135,24 @@ def test_controllers_show_and_alter_configs(tools: ClusterTools) -> None:
     wait_configs(tools, broker, {}, via=1)
 
 
+def test_a_groups_configs_are_the_same_on_all_nodes(tools: ClusterTools) -> None:
+    group = ("--entity-type", "groups", "--entity-name", "billing")
+    session = "consumer.session.timeout.ms"
+    added = f"{session}=50000,consumer.heartbeat.interval.ms=6000"
+    tools(CONFIGS, "--alter", *group, "--add-config", added, via=2)
+    wanted = {session: "50000", "consumer.heartbeat.interval.ms": "6000"}
+    for via in EVERYONE:
+        wait_configs(tools, group, wanted, via=via)
+    every = configs(tools(CONFIGS, "--describe", *group, "--all"))
+    assert every["share.session.timeout.ms"] == "45000"
+    assert "billing" in tools(CONFIGS, "--describe", "--entity-type", "groups", via=3)
+    ran = tools.run(CONFIGS, "--alter", *group, "--add-config", f"{session}=1")
+    assert ran.status == 1
+    assert "group.consumer.min.session.timeout.ms" in ran.stderr
+    tools(CONFIGS, "--alter", *group, "--delete-config", ",".join(wanted), via=1)
+    wait_configs(tools, group, {}, via=3)
+
+
 def test_loggers_of_one_node_change_their_levels(tools: ClusterTools) -> None:
     loggers = ("--entity-type", "broker-loggers", "--entity-name")
     tools(CONFIGS, "--alter", *loggers, "2", "--add-config", "root=ERROR", via=1)
