@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 from ottla.broker.connection import ClientConnection
@@ -82,14 +82,19 @@ class ClientStream:
         self._node.run(self._feed(memoryview(data), piece_bytes))
 
     def receive(self, data: bytes) -> None:
-        """Lets bytes arrive, all at once, and no time pass."""
+        """Lets bytes arrive, and no time pass."""
 
         async def receive() -> None:
-            buffer = self._handler.get_buffer(-1)
-            buffer[: len(data)] = data
-            self._handler.buffer_filled(len(data))
+            self._receive(memoryview(data))
 
         self._node.run(receive())
+
+    def close_by_node(self) -> None:
+        """The node closes the connection, and the client has not noticed yet."""
+        self._handler.close()
+
+    def when_closed(self, callback: Callable[[], None]) -> None:
+        self._handler.when_closed(callback)
 
     def answers(self) -> list[bytes]:
         """The frames that were sent until now, without their sizes; nothing may be left over."""
@@ -114,6 +119,15 @@ class ClientStream:
 
     def end(self) -> None:
         self._handler.closed(None)
+
+    def _receive(self, data: memoryview) -> None:
+        while data:
+            buffer = self._handler.get_buffer(-1)
+            assert buffer, "a buffer without room"
+            size = min(len(buffer), len(data))
+            buffer[:size] = data[:size]
+            data = data[size:]
+            self._handler.buffer_filled(size)
 
     async def _feed(self, data: memoryview, piece_bytes: int) -> None:
         while data and not self.is_closed:

@@ -135,6 +135,19 @@ def test_huge_counts_are_refused_at_once(node: NodeProcess) -> None:
     assert exchange(node, with_size(flexible + tags)) == b""
 
 
+def test_frames_that_are_announced_and_never_completed_leave_no_memory_behind(
+    node: NodeProcess,
+) -> None:
+    started = struct.pack(">i", 100 * MEBIBYTE) + bytes(20 * MEBIBYTE)
+    for _ in range(at_scale(quick=8, soak=50)):
+        with WireConnection(node.address) as first, WireConnection(node.address) as second:
+            first.send_what_it_takes(started)
+            second.send_what_it_takes(started)
+            first.finish()
+            second.finish()
+            assert first.receive_end() == second.receive_end() == b""
+
+
 def test_a_question_asked_ten_thousand_times_at_once_is_answered_once(node: NodeProcess) -> None:
     broker = DescribeConfigsResource(resource_type=4, resource_name="1")
     with WireConnection(node.address) as connection:

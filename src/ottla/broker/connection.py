@@ -119,11 +119,16 @@ class ClientConnection:
         self._awaited.clear()
         for told in self._when_closed:
             told()
+        self._release()
         if error is not None:
             _log.debug("connection of %s ended: %s", self._connection.peer_address, error)
 
     def when_closed(self, told: Callable[[], None]) -> None:
-        self._when_closed.append(told)
+        if self in self._broker.connections:
+            self._when_closed.append(told)
+        else:
+            # The connection ended before the handler's task ran.
+            told()
 
     @property
     def is_closing(self) -> bool:
@@ -133,11 +138,21 @@ class ClientConnection:
     def close(self) -> None:
         """Sends what is answered, then closes."""
         self._is_closing = True
+        self._frames.release()
         self._connection.close()
 
     def abort(self) -> None:
         self._is_closing = True
+        self._frames.release()
         self._connection.abort()
+
+    def _release(self) -> None:
+        """Frees what a connection that ended does not need. The connection, its contexts and its
+        transport refer to each other, so the memory would stay until a full garbage collection."""
+        self._frames.release()
+        self._unsent.clear()
+        self._contexts.clear()
+        self._when_closed.clear()
 
     def _dispatch(self) -> None:
         """Handles the frames that are here, as far as they may be handled now."""

@@ -151,6 +151,7 @@ class Channel:
 
     def closed(self, error: Exception | None) -> None:
         self.is_open = False
+        self._frames.release()
         explanation = self._explanation(error)
         outstanding, self._outstanding = self._outstanding, {}
         for each in outstanding.values():

@@ -3,8 +3,10 @@
 The reader owns the memory that the stream is received into. Small frames come out as views of a
 shared chunk, however many one receive brought, so pipelined requests cost no copy. A frame that is
 larger than a chunk gets a buffer of its own and is received straight into it; the buffer starts
-small and is replaced by one four times as large whenever the peer has filled it, so nobody makes us
-allocate more than a small multiple of what they sent.
+small and is replaced by a larger one whenever the peer has filled it: four times as large up to a
+few megabytes, twice as large beyond. So the memory follows the bytes that arrived, never the size
+that the peer announced. The owner calls `release` when its connection ends, since the objects of a
+connection refer to each other and may live until the next garbage collection.
 
 Memory that was handed out lives as long as somebody holds a view of it, and is not written again
 before. A reader that is to keep it receives the next large frame into it, if nobody does any more:
@@ -23,6 +25,9 @@ from ottla.wire.errors import ProtocolError
 _CHUNK_BYTES_SMALL = 4 * 1024
 _CHUNK_BYTES = 64 * 1024
 _FRAME_GROWTH = 4
+# Larger frames are rare, and their unused part is what a hostile peer can make us allocate.
+_LARGE_FRAME_BYTES = 4 * 1024 * 1024
+_LARGE_FRAME_GROWTH = 2
 
 # A receive into less room than this is not worth its system call.
 _ROOM_BYTES_MIN = 512
@@ -122,12 +127,19 @@ class FrameReader:
         self._frame_bytes = 0
         return frame
 
+    def release(self) -> None:
+        """Drops everything that was received and not handed out, and the memory that was kept.
+        Frames that were handed out stay valid."""
+        self._chunk, self._kept = _NO_CHUNK, bytearray()
+        self._start = self._end = self._frame_bytes = 0
+
     def _replace_chunk(self) -> None:
         """Go on in a new chunk, with the beginning of the frame that does not fit the old one."""
         received = self._end - self._start
         capacity = _CHUNK_BYTES if self._was_filled else _CHUNK_BYTES_SMALL
         if self._frame_bytes > capacity:
-            allowed = max(_CHUNK_BYTES, received * _FRAME_GROWTH)
+            growth = _FRAME_GROWTH if received <= _LARGE_FRAME_BYTES else _LARGE_FRAME_GROWTH
+            allowed = max(_CHUNK_BYTES, received * growth)
             capacity = min(self._frame_bytes, allowed)
         if self._frame_bytes > _CHUNK_BYTES and self._can_use_kept():
             chunk = memoryview(self._kept)[: self._frame_bytes]

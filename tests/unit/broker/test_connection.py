@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import struct
+import tracemalloc
 
 import pytest
 
@@ -30,6 +32,7 @@ PRODUCE_VERSION = 9
 FETCH_VERSION = 12
 METADATA_VERSION = 12
 LONG_MS = 30_000
+LARGE_BYTES = 900_000
 
 
 def produce(value: bytes = b"value", *, index: int = 0, acks: int = -1) -> Message:
@@ -264,6 +267,65 @@ def test_a_client_that_goes_while_it_waits_is_forgotten(node: OneNode) -> None:
     assert [produced(answer) for answer in writing.answers()] == [0]
     assert waiting.answers() == []
     writing.end()
+
+
+# ---- the end
+
+
+@pytest.mark.parametrize("is_closed_by_node", [True, False])
+def test_a_connection_that_ended_keeps_no_receive_buffer(
+    node: OneNode, *, is_closed_by_node: bool
+) -> None:
+    """Even while something refers to the connection, as its own contexts do."""
+    client = ClientStream(node)
+    received = with_size(bytes(1_000_000))[:700_000]
+    tracemalloc.start()
+    try:
+        client.feed(received)
+        assert tracemalloc.get_traced_memory()[0] > len(received)
+        if is_closed_by_node:
+            client.close_by_node()
+        else:
+            client.end()
+        assert tracemalloc.get_traced_memory()[0] < 100_000
+    finally:
+        tracemalloc.stop()
+        if is_closed_by_node:
+            client.end()
+
+
+def large_views() -> list[memoryview]:
+    """What refers to a large receive buffer."""
+    return [
+        each
+        for each in gc.get_objects()
+        if isinstance(each, memoryview)
+        and isinstance(each.obj, bytearray)
+        and len(each.obj) > LARGE_BYTES
+    ]
+
+
+def test_an_append_that_waits_when_its_client_goes_keeps_no_receive_buffer(
+    node: OneNode,
+) -> None:
+    node.create_topic(TOPIC, configs={"flush.messages": "1", "max.message.bytes": "2000000"})
+    client = ClientStream(node)
+    client.receive(framed(produce(bytes(LARGE_BYTES)), PRODUCE_VERSION))
+    assert client.answers() == []
+    client.end()
+    assert large_views() == []
+    assert node.log(TOPIC).log_end_offset == 1
+
+
+def test_who_watches_a_connection_that_has_ended_is_called_at_once(node: OneNode) -> None:
+    client = ClientStream(node)
+    calls: list[str] = []
+    client.when_closed(lambda: calls.append("first"))
+    assert calls == []
+    client.end()
+    assert calls == ["first"]
+    client.when_closed(lambda: calls.append("second"))
+    assert calls == ["first", "second"]
 
 
 def test_partitions_that_a_fetch_has_no_room_for_are_empty(node: OneNode) -> None:

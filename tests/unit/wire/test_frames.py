@@ -119,6 +119,35 @@ def test_declared_size_is_not_allocated_before_it_arrives() -> None:
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("mebibytes", [1, 5, 9, 20])
+def test_memory_of_a_large_frame_follows_the_bytes_that_arrived(mebibytes: int) -> None:
+    reader = FrameReader(frame_bytes_max=2**31 - 1)
+    receive(reader, struct.pack(">i", 100 * LIMIT))
+    for _ in range(mebibytes):
+        receive(reader, bytes(LIMIT))
+    memory = reader.get_buffer().obj
+    assert isinstance(memory, bytearray)
+    assert len(memory) <= max(2 * mebibytes * LIMIT, 16 * LIMIT) + 4
+
+
+def test_released_reader_keeps_no_memory() -> None:
+    reader = FrameReader(frame_bytes_max=LIMIT, keeps_memory=True)
+    tracemalloc.start()
+    try:
+        (frame,) = receive(reader, framed(b"x" * 500_000))
+        content = bytes(frame)
+        receive(reader, framed(bytes(900_000))[:600_000])
+        reader.release()
+        assert frame == content
+        assert not reader.has_received
+        del frame, content
+        current, _ = tracemalloc.get_traced_memory()
+        assert current < 64 * 1024
+    finally:
+        tracemalloc.stop()
+    assert receive(reader, framed(b"again")) == [b"again"]
+
+
 def test_large_frame_arriving_bit_by_bit_is_copied_only_when_its_buffer_is_full() -> None:
     reader = FrameReader(frame_bytes_max=LIMIT)
     receive(reader, struct.pack(">i", 900_000))
