@@ -32,11 +32,16 @@ class HeldBackground(InlineBackground):
         def finish() -> None:
             try:
                 future.set_result(function(*arguments))
-            except OSError as error:
+            except Exception as error:
                 future.set_exception(error)
 
         self.held.append(finish)
         return future
+
+    def compute_soon(  # type: ignore[override]
+        self, function: Callable[[*Arguments], T], *arguments: *Arguments
+    ) -> Awaitable[T]:
+        return self.run(function, *arguments)
 
     async def release(self) -> None:
         """Does what is held, and lets everybody react. What comes next is held again."""

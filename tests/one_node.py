@@ -28,7 +28,7 @@ from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES, MetadataImage
 from ottla.model import NodeId, Uuid
-from ottla.runtime.background import InlineBackground
+from ottla.runtime.background import Background, InlineBackground
 from ottla.runtime.tasks import Tasks
 from ottla.simulation import SeededDice, SimulatedClock, SimulatedDisk
 from ottla.storage.group_commit import GroupCommit
@@ -70,6 +70,7 @@ class OneNode:
         *,
         directories: tuple[str, ...] = ("/data",),
         configs: Mapping[str, str] | None = None,
+        background: Background | None = None,
         seed: int = 0,
     ) -> None:
         self.disk = disk or SimulatedDisk()
@@ -107,7 +108,7 @@ class OneNode:
             clock=self.clock,
             dice=self._dice,
             tasks=self._tasks,
-            background=InlineBackground(),
+            background=background or InlineBackground(),
             logs=logs,
             commit=GroupCommit(InlineBackground(), self._tasks),
             request_bytes_max=1 << 20,
@@ -187,7 +188,7 @@ class OneNode:
         key = request.api_key
         assert key is not None
         sent = type(request).decode(request.encode(version), version)
-        context = RequestContext(version, "test", "127.0.0.1", listener)
+        context = self.context(version, listener=listener)
         answer = self.broker.apis[key].handler(self.broker, context, sent)
         assert answer is not None
         # What follows an answer comes before the next request.
@@ -197,6 +198,9 @@ class OneNode:
         else:
             response = answer if isinstance(answer, Message) else await answer
         return response_class(key).decode(response.encode(version), version)
+
+    def context(self, version: int, *, listener: str = LISTENER) -> RequestContext:
+        return RequestContext(version, "test", "127.0.0.1", listener)
 
     def create_topic(
         self, name: str, *, partitions: int = 1, configs: Mapping[str, str] | None = None

@@ -24,11 +24,9 @@ from ottla.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
-from ottla.wire.records.batch import compute_crc
-from ottla.wire.records.builder import seal_batch
 from ottla.wire.records.compression import Codec, compress
-from ottla.wire.records.header import ATTRIBUTES_AT, CRC_AT, HEADER_BYTES, read_header
-from tests.batches import batch_of
+from ottla.wire.records.header import HEADER_BYTES
+from tests.batches import batch_around, batch_of, raw_record
 from tests.node_process import NodeProcess
 from tests.recorded_requests import CLIENTS, recorded_requests
 from tests.soak import at_scale
@@ -43,10 +41,8 @@ PEAK_BYTES_MAX = 256 * MEBIBYTE
 KEPT_BYTES_MAX = 96 * MEBIBYTE
 STEADY_SECONDS_MAX = 5.0
 CODECS = (Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD)
-# The topics, two of which have to open batches.
-PLAIN, COMPACTED, RECOMPRESSED = "plain", "compacted", "recompressed"
-# The smallest record that has a key, with its size first.
-RECORD = bytes((12, 0, 0, 0, 0, 0, 0))
+# The topics, all but the first of which have to open batches.
+PLAIN, COMPACTED, RECOMPRESSED, HUGE = "plain", "compacted", "recompressed", "huge"
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +51,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeProcess]:
         PLAIN: {},
         COMPACTED: {"cleanup.policy": "compact"},
         RECOMPRESSED: {"compression.type": "uncompressed"},
+        HUGE: {"cleanup.policy": "compact", "max.message.bytes": "100000000"},
     }
     topics = [
         CreatableTopic(
@@ -190,13 +187,13 @@ def produce(node: NodeProcess, topic: str, records: bytes) -> ErrorCode:
     return ErrorCode(answer.error_code)
 
 
-def batch_around(body: bytes, *, codec: Codec, count: int = 1) -> bytes:
-    """A batch, its checksum right, of whatever is said to be so many compressed records."""
-    header = read_header(batch_of(b"value", timestamp=-1))
-    batch = seal_batch(header._replace(record_count=count, last_offset_delta=count - 1), body)
-    struct.pack_into(">h", batch, ATTRIBUTES_AT, codec)
-    struct.pack_into(">I", batch, CRC_AT, compute_crc(batch, 0, read_header(batch)))
-    return bytes(batch)
+def records(count: int) -> bytes:
+    """The smallest records that have keys."""
+    return b"".join(raw_record(offset=number, key=b"", value=b"") for number in range(count))
+
+
+def around(body: bytes, *, codec: Codec, count: int = 1) -> bytes:
+    return bytes(batch_around(body, codec=codec, count=count, timestamp=-1))
 
 
 def test_a_batch_with_a_wrong_checksum_is_refused(node: NodeProcess) -> None:
@@ -219,11 +216,11 @@ def test_compressed_data_that_is_broken_is_refused_where_it_is_opened(
     node: NodeProcess, topic: str, codec: Codec
 ) -> None:
     random = Random(codec)
-    whole = compress(codec, RECORD * 1_000)
-    assert produce(node, topic, batch_around(whole, codec=codec, count=1_000)) is ErrorCode.NONE
+    whole = compress(codec, records(1_000))
+    assert produce(node, topic, around(whole, codec=codec, count=1_000)) is ErrorCode.NONE
     bodies = [whole[: len(whole) // 2], whole[:-1], b"", b"\xff" * 50, random.randbytes(500)]
     for body in bodies:
-        batch = batch_around(body, codec=codec, count=1_000)
+        batch = around(body, codec=codec, count=1_000)
         assert produce(node, topic, batch) is ErrorCode.INVALID_RECORD
 
 
@@ -232,15 +229,26 @@ def test_compressed_data_that_is_broken_is_refused_where_it_is_opened(
 def test_bombs_are_refused_before_they_take_much(
     node: NodeProcess, topic: str, codec: Codec
 ) -> None:
-    large = batch_around(compress(codec, bytes(200 * MEBIBYTE)), codec=codec)
+    large = around(compress(codec, bytes(200 * MEBIBYTE)), codec=codec)
     assert len(large) < MEBIBYTE
     assert produce(node, topic, large) is ErrorCode.INVALID_RECORD
     count = 9_000_000
-    dense = batch_around(compress(codec, RECORD * count), codec=codec, count=count)
+    dense = around(compress(codec, raw_record() * count), codec=codec, count=count)
     assert produce(node, topic, dense) is ErrorCode.INVALID_RECORD
+
+
+def test_bombs_are_refused_where_messages_of_100_megabytes_are_allowed(node: NodeProcess) -> None:
+    large = around(compress(Codec.GZIP, bytes(300 * MEBIBYTE)), codec=Codec.GZIP)
+    assert len(large) < MEBIBYTE
+    assert produce(node, HUGE, large) is ErrorCode.INVALID_RECORD
+    count = 300_000
+    many = around(compress(Codec.ZSTD, records(count)), codec=Codec.ZSTD, count=count)
+    # They take a worker a second or two, and nobody else.
+    assert produce(node, HUGE, many) is ErrorCode.NONE
+    assert produce(node, HUGE, around(records(1), codec=Codec.NONE)) is ErrorCode.NONE
 
 
 @pytest.mark.parametrize("count", [0, -1, 2, 2**31 - 1])
 def test_a_count_that_the_records_do_not_bear_out_is_refused(node: NodeProcess, count: int) -> None:
-    batch = batch_around(RECORD, codec=Codec.NONE, count=count)
+    batch = around(raw_record(), codec=Codec.NONE, count=count)
     assert produce(node, COMPACTED, batch) is ErrorCode.INVALID_RECORD

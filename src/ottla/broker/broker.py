@@ -15,6 +15,7 @@ from ottla.broker.fetch_sessions import FetchSessions
 from ottla.broker.handling import HandledApi, handled_apis
 from ottla.broker.local_replicas import LocalReplicas
 from ottla.broker.log_moves import LogMoves
+from ottla.broker.opened_produce import Openings
 from ottla.broker.pending import Pending
 from ottla.broker.producer_ids import ProducerIds
 from ottla.broker.replication import Replication
@@ -94,6 +95,7 @@ class Broker:
         self.coordinators = Coordinators(self, background)
         self.verification = TransactionVerification(self)
         self.transactional_produces = Turns()
+        self.openings = Openings(background)
         self.replication = Replication(self, network)
         self.log_moves = LogMoves(self, background)
         self.replicas = LocalReplicas(self, background)

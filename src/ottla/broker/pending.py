@@ -24,6 +24,17 @@ class Pending:
         if self._told is not None:
             self._told()
 
+    def follow(self, answer: Message | Pending | None) -> None:
+        """Resolves it with another answer, when that is there. None is no answer."""
+        if isinstance(answer, Pending):
+            response, other = answer.response, answer
+            if response is None:
+                other.when_resolved(lambda: self.follow(other.response))
+                return
+            answer = response
+        if answer is not None:
+            self.resolve(answer)
+
     @property
     def answer(self) -> Message | Pending:
         """What a handler returns: the response, if it is there by now."""

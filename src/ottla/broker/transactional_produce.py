@@ -169,12 +169,4 @@ class TransactionalProduce:
         # Without acks nobody waits for an error, and its connection may be far ahead by now.
         with suppress(ConnectionAbortedError):
             answer = self._append(self._broker, self._context, self._request, verified)
-        if isinstance(answer, Pending) and answer.response is None:
-            waiting = answer
-            waiting.when_resolved(lambda: self._resolve(waiting.response))
-        else:
-            self._resolve(answer.response if isinstance(answer, Pending) else answer)
-
-    def _resolve(self, response: Message | None) -> None:
-        if response is not None:
-            self._pending.resolve(response)
+        self._pending.follow(answer)

@@ -195,3 +195,7 @@ class KafkaError(Exception):
         super().__init__(f"{code.name}: {message}")
         self.code = code
         self.message = message
+
+    def __reduce__(self) -> tuple[type[KafkaError], tuple[object, ...]]:
+        """Pickled by its own arguments: a worker process may have raised it."""
+        return type(self), (self.code, self.message)

@@ -28,6 +28,7 @@ from ottla.replication.readable_partition import ENOUGH_BYTES, ReadablePartition
 from ottla.replication.remote_replica import RemoteReplica
 from ottla.storage.leader_batch import Origin
 from ottla.storage.log import AppendResult, Log
+from ottla.storage.opened_batch import OpenedBatch
 from ottla.storage.verification import Verification
 from ottla.wire.messages.fetch import FetchPartition
 
@@ -172,6 +173,7 @@ class Partition(ReadablePartition):
         acks: int = 1,
         transaction_version: int = 0,
         verification: Verification | None = None,
+        opened: OpenedBatch | None = None,
     ) -> AppendResult:
         """With `acks` of -1, refuses where too few replicas are in sync to acknowledge it."""
         log, leadership = self.log, self._leadership
@@ -187,6 +189,7 @@ class Partition(ReadablePartition):
             origin=origin,
             transaction_version=transaction_version,
             verification=verification,
+            opened=opened,
         )
         if result.is_duplicate:
             return result

@@ -2,8 +2,8 @@
 
 `run` is for functions that wait (a sync, a cold read): they get a thread. `compute` is for those
 that calculate for long (a compaction): on a thread they would take the interpreter's lock away
-from the loop, so they get a process. A job starts when it is asked for, whether or not anybody
-awaits it; what it raises is raised where it is awaited.
+from the loop, so they get a process; `compute_soon` has another one. A job starts when it is asked
+for, whether or not anybody awaits it; what it raises is raised where it is awaited.
 
 `SystemBackground` (system_background.py) is the real one. `InlineBackground` does everything on
 the spot: in a simulation nothing else happens meanwhile, and one seed gives one history.
@@ -36,8 +36,13 @@ class Background(Protocol):
         point, as may one that ended in `WorkerCrashedError`: what it left on disk is of no use.
         """
 
+    def compute_soon(
+        self, function: Callable[[*Arguments], T], *arguments: *Arguments
+    ) -> Awaitable[T]:
+        """The same for what a client waits for: it does not queue behind a compaction."""
+
     async def close(self) -> None:
-        """Waits for what `run` began, and cancels what `compute` did."""
+        """Waits for what `run` began, and cancels what was to be computed."""
 
 
 class InlineBackground:
@@ -50,6 +55,11 @@ class InlineBackground:
             return Finished(None, error)
 
     def compute(self, function: Callable[[*Arguments], T], *arguments: *Arguments) -> Finished[T]:
+        return self.run(function, *arguments)
+
+    def compute_soon(
+        self, function: Callable[[*Arguments], T], *arguments: *Arguments
+    ) -> Finished[T]:
         return self.run(function, *arguments)
 
     async def close(self) -> None: ...

@@ -46,6 +46,11 @@ class SimulatedBackground:
     ) -> asyncio.Future[T]:
         return self.run(function, *arguments)
 
+    def compute_soon(
+        self, function: Callable[[*Arguments], T], *arguments: *Arguments
+    ) -> asyncio.Future[T]:
+        return self.run(function, *arguments)
+
     async def close(self) -> None: ...
 
     def _run_late(

@@ -1,8 +1,8 @@
-"""What a leader checks in a batch before it appends it, and what it may have to change.
+"""What a leader checks in a batch's header before it appends it.
 
-The header decides everything on the hot path. The records themselves are looked at only where a
-topic's configuration asks for it: a compacted topic needs a key in each, and a topic with its own
-`compression.type` keeps no other.
+The header decides everything on the hot path. A batch whose records have to be looked at, because
+its topic is compacted, has its own `compression.type` or asks for it (`ottla.record.validation`),
+is opened by opened_batch.py.
 
 Refusals are `KafkaError`s with Kafka's codes: INVALID_RECORD, CORRUPT_MESSAGE, MESSAGE_TOO_LARGE,
 INVALID_TIMESTAMP, UNSUPPORTED_COMPRESSION_TYPE.
@@ -19,8 +19,7 @@ from crc32c import crc32c
 from ottla.model import NO_TIMESTAMP, Buffer, ErrorCode, KafkaError, TimestampMs
 from ottla.storage.log_config import LogConfig
 from ottla.wire.errors import ProtocolError
-from ottla.wire.records.batch import read_body, stamp_log_append_time
-from ottla.wire.records.builder import seal_batch
+from ottla.wire.records.batch import stamp_log_append_time
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import (
     ATTRIBUTES_AT,
@@ -33,11 +32,7 @@ from ottla.wire.records.header import (
     TimestampType,
     read_header,
 )
-from ottla.wire.records.record import walk_records
 
-# What a batch may hold when it is opened, as a multiple of max.message.bytes: far more than text
-# that repeats itself compresses to, and little enough to open while others wait.
-_EXPANSION_MAX = 64
 _PLACE: Final = Struct(">qii")
 
 
@@ -78,32 +73,24 @@ def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: i
         raise KafkaError(
             ErrorCode.CORRUPT_MESSAGE, "the batch's CRC-32C does not match its bytes; send it again"
         )
-    if config.message_timestamp_type is _CREATE_TIME and (
-        header.max_timestamp - now_ms > config.message_timestamp_after_max_ms
-        or now_ms - header.base_timestamp > config.message_timestamp_before_max_ms
+    if (
+        config.message_timestamp_type is _CREATE_TIME
+        and (
+            header.max_timestamp - now_ms > config.message_timestamp_after_max_ms
+            or now_ms - header.base_timestamp > config.message_timestamp_before_max_ms
+        )
+        # Where records are checked, each one's own counts, and the refusal names the record.
+        and not (config.checks_records and origin is _CLIENT)
     ):
         _check_timestamps(header, config, now_ms)
-    # A coordinator's records have keys.
-    if config.compact and origin is _CLIENT and not header.is_control:
-        _check_keys(records, header, config)
     return header
 
 
-def settle_batch(
-    records: Buffer, header: BatchHeader, config: LogConfig, *, now_ms: int
-) -> tuple[Buffer, BatchHeader]:
-    """The batch as the topic wants it: its own codec, its own timestamps. Mostly as it came."""
-    codec = config.compression_type
-    if codec is not None and codec is not header.codec and not header.is_control:
-        records = _recompress(records, header, codec, config)
-        if len(records) > config.max_message_bytes:
-            raise _size_refusal(len(records), config)
-        header = read_header(records)
-    if config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
-        records = records if isinstance(records, bytearray) else bytearray(records)
-        stamp_log_append_time(records, 0, TimestampMs(now_ms))
-        header = read_header(records)
-    return records, header
+def stamp_batch(records: Buffer, *, now_ms: int) -> tuple[Buffer, BatchHeader]:
+    """The batch with the log's append time, in place if it can be written to."""
+    records = records if isinstance(records, bytearray) else bytearray(records)
+    stamp_log_append_time(records, 0, TimestampMs(now_ms))
+    return records, read_header(records)
 
 
 def _shape_refusal(size: int, header: BatchHeader, config: LogConfig) -> KafkaError:
@@ -113,14 +100,14 @@ def _shape_refusal(size: int, header: BatchHeader, config: LogConfig) -> KafkaEr
             f"one batch has to fill the {size} bytes; this one claims {header.size_in_bytes}",
         )
     if size > config.max_message_bytes:
-        return _size_refusal(size, config)
+        return size_refusal(size, config)
     if header.record_count < 1 or header.record_count != header.last_offset_delta + 1:
         return KafkaError(
             ErrorCode.INVALID_RECORD,
             f"the batch has {header.record_count} records and ends at {header.last_offset_delta}",
         )
     if header.record_count > config.max_message_bytes:
-        # Less than a byte for each: whoever looks for a key or a timestamp would go through them.
+        # Less than a byte for each: who reads the records would go through all of them.
         return KafkaError(
             ErrorCode.INVALID_RECORD,
             f"{header.record_count} records in one batch; send smaller batches",
@@ -131,7 +118,7 @@ def _shape_refusal(size: int, header: BatchHeader, config: LogConfig) -> KafkaEr
     )
 
 
-def _size_refusal(size: int, config: LogConfig) -> KafkaError:
+def size_refusal(size: int, config: LogConfig) -> KafkaError:
     return KafkaError(
         ErrorCode.MESSAGE_TOO_LARGE,
         f"the batch has {size} bytes, the topic's max.message.bytes is "
@@ -170,38 +157,6 @@ def _check_timestamps(header: BatchHeader, config: LogConfig, now_ms: int) -> No
             f"timestamp {header.base_timestamp} is {now_ms - header.base_timestamp} ms old; "
             f"message.timestamp.before.max.ms is {config.message_timestamp_before_max_ms}",
         )
-
-
-def _check_keys(records: Buffer, header: BatchHeader, config: LogConfig) -> None:
-    last = header.last_offset_delta
-    try:
-        walked = walk_records(_open(records, header, config), header.record_count)
-        for _, _, _, offset, key, _, _ in walked:
-            if key is None or offset > last:
-                raise KafkaError(
-                    ErrorCode.INVALID_RECORD,
-                    f"record {offset} of the batch has no key, which a compacted topic needs"
-                    if key is None
-                    else f"record {offset} is in a batch that ends at {last}",
-                )
-    except ProtocolError as error:
-        raise KafkaError(ErrorCode.INVALID_RECORD, str(error)) from error
-
-
-def _recompress(records: Buffer, header: BatchHeader, codec: Codec, config: LogConfig) -> bytearray:
-    try:
-        body = _open(records, header, config)
-    except ProtocolError as error:
-        raise KafkaError(ErrorCode.INVALID_RECORD, str(error)) from error
-    attributes = header.attributes & ~CODEC_MASK | codec
-    return seal_batch(
-        header._replace(attributes=attributes), body, compression_level=config.compression_level
-    )
-
-
-def _open(records: Buffer, header: BatchHeader, config: LogConfig) -> bytes:
-    bytes_max = config.max_message_bytes * _EXPANSION_MAX
-    return read_body(records, 0, header, decompressed_bytes_max=bytes_max)
 
 
 def place_batch(records: Buffer, header: BatchHeader) -> tuple[Buffer, ...]:

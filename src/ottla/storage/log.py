@@ -19,9 +19,10 @@ from ottla.runtime.disk import Disk
 from ottla.storage.epoch_cache import LeaderEpochCache
 from ottla.storage.flush import Flush
 from ottla.storage.follower_batches import check_batches
-from ottla.storage.leader_batch import Origin, check_batch, place_batch, settle_batch
+from ottla.storage.leader_batch import Origin, check_batch, place_batch, stamp_batch
 from ottla.storage.log_config import LogConfig
 from ottla.storage.offset_index import RELATIVE_OFFSET_MAX
+from ottla.storage.opened_batch import OpenedBatch, has_to_be_opened, open_batch
 from ottla.storage.producer_history import ProducerHistory
 from ottla.storage.readable_log import ReadableLog
 from ottla.storage.recovery_points import RecoveryPointKeeper
@@ -31,7 +32,6 @@ from ottla.storage.segment import Segment
 from ottla.storage.segments import Segments
 from ottla.storage.verification import Verification
 from ottla.wire.records.header import (
-    CODEC_MASK,
     LENGTH_PREFIX_BYTES,
     BatchHeader,
     TimestampType,
@@ -124,15 +124,25 @@ class Log(ReadableLog):
         origin: Origin = Origin.CLIENT,
         transaction_version: int = 0,
         verification: Verification | None = None,
+        opened: OpenedBatch | None = None,
     ) -> AppendResult:
         """Appends the one batch that fills `records`, at the end of the log.
 
         A writable buffer gets its offset and epoch written in place. `KafkaError` says why a batch
         is refused; then nothing was appended. A marker comes with the version of its transaction,
-        a batch that may open one with what was verified.
+        a batch that may open one with what was verified. `opened` is the same batch as
+        opened_batch.py made it ahead; without it, a batch that has to be opened is opened here.
         """
         config = self.config
-        header = check_batch(records, config, origin=origin, now_ms=now_ms)
+        if opened is None or opened.config is not config:
+            header = check_batch(records, config, origin=origin, now_ms=now_ms)
+            if config.opens_batches and has_to_be_opened(header, config, origin):
+                opened = open_batch(
+                    records, config, name=self.partition, origin=origin, now_ms=now_ms
+                )
+                records, header, _ = opened
+        else:
+            records, header, _ = opened
         if header.producer_id >= 0:
             duplicate = self.producers.check(
                 records,
@@ -146,9 +156,8 @@ class Log(ReadableLog):
                     duplicate.first_offset, duplicate.last_offset, duplicate.timestamp, True
                 )
         stamps = config.message_timestamp_type is _LOG_APPEND_TIME
-        codec = config.compression_type
-        if stamps or (codec is not None and header.attributes & CODEC_MASK != codec):
-            records, header = settle_batch(records, header, config, now_ms=now_ms)
+        if stamps:
+            records, header = stamp_batch(records, now_ms=now_ms)
         first_offset = self.log_end_offset
         # Far faster than `_replace`, which every append would pay for.
         placed = new_header(

@@ -26,6 +26,9 @@ class LogConfig:
     message_timestamp_type: TimestampType = TimestampType.CREATE_TIME
     message_timestamp_before_max_ms: int = NEVER_MS
     message_timestamp_after_max_ms: int = 3_600_000
+    # Whether every record of a client's batch is checked (`ottla.record.validation`). Those
+    # of a compacted topic are in any case.
+    validates_records: bool = False
     # None keeps what the producer chose.
     compression_type: Codec | None = None
     compression_level: int | None = None
@@ -47,6 +50,13 @@ class LogConfig:
 
     # What follows from that, worked out once: every append asks several times.
     syncs_before_acknowledging: bool = field(init=False, repr=False, compare=False)
+    # Whether every record of a client's batch is checked, and whether a batch may have to be opened
+    # at all: for that, or to compress its records with another codec.
+    checks_records: bool = field(init=False, repr=False, compare=False)
+    opens_batches: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "syncs_before_acknowledging", self.flush_messages == 1)
+        checks = self.compact or self.validates_records
+        object.__setattr__(self, "checks_records", checks)
+        object.__setattr__(self, "opens_batches", checks or self.compression_type is not None)

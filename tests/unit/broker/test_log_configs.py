@@ -94,6 +94,7 @@ def test_every_setting_of_a_log_follows_some_config() -> None:
             "message.timestamp.type": "LogAppendTime",
             "min.cleanable.dirty.ratio": "0.25",
             "min.compaction.lag.ms": "11",
+            "ottla.record.validation": "record",
             "preallocate": "true",
             "retention.bytes": "12",
             "retention.ms": "13",

@@ -37,6 +37,7 @@ def recorded_node(name: str) -> NodeConfig:
 
 
 def rows(entries: Iterable[ConfigEntry]) -> list[dict[str, Any]]:
+    """Of the configs that Kafka has."""
     return [
         {
             "name": entry.name,
@@ -48,6 +49,7 @@ def rows(entries: Iterable[ConfigEntry]) -> list[dict[str, Any]]:
             "synonyms": [[name, value, source.name] for name, value, source in entry.synonyms],
         }
         for entry in entries
+        if not entry.name.startswith("ottla.")
     ]
 
 

@@ -3,13 +3,12 @@ from __future__ import annotations
 import pytest
 
 from ottla.model import Buffer, ErrorCode, KafkaError, Offset, TimestampMs
-from ottla.storage.leader_batch import Origin, check_batch, settle_batch
+from ottla.storage.leader_batch import Origin, check_batch
 from ottla.storage.log_config import LogConfig
-from ottla.wire.records.batch import compute_crc
 from ottla.wire.records.builder import build_batch, seal_batch
 from ottla.wire.records.compression import Codec
-from ottla.wire.records.header import ATTRIBUTES_AT, CRC_AT, TimestampType, read_header
-from ottla.wire.records.record import Record, iterate_records
+from ottla.wire.records.header import TimestampType, read_header
+from ottla.wire.records.record import Record
 from tests.batches import batch_of
 from tests.logs import marker
 
@@ -27,14 +26,6 @@ def refusal(
     with pytest.raises(KafkaError) as error:
         check_batch(batch, config, origin=origin, now_ms=NOW_MS)
     return error.value.code
-
-
-def broken(codec: Codec) -> bytearray:
-    """A batch of that codec, with a checksum that fits, whose body cannot be opened."""
-    batch = seal_batch(read_header(batch_of(b"v", timestamp=NOW_MS)), b"nonsense")
-    batch[ATTRIBUTES_AT + 1] = codec
-    batch[CRC_AT:ATTRIBUTES_AT] = compute_crc(batch, 0, read_header(batch)).to_bytes(4)
-    return batch
 
 
 @pytest.mark.parametrize("codec", Codec)
@@ -168,101 +159,3 @@ def test_timestamps_do_not_matter_where_the_log_sets_them() -> None:
     )
 
     check(batch_of(b"v", timestamp=1), config)
-
-
-# ---- compacted topics
-
-
-@pytest.mark.parametrize("codec", Codec)
-def test_a_compacted_topic_needs_a_key_in_every_record(codec: Codec) -> None:
-    config = LogConfig(compact=True)
-    records = [
-        Record(Offset(0), TimestampMs(NOW_MS), b"k", b"v"),
-        Record(Offset(1), TimestampMs(NOW_MS), None, b"v"),
-    ]
-
-    check(build_batch(records[:1], codec=codec), config)
-    assert refusal(build_batch(records, codec=codec), config) is ErrorCode.INVALID_RECORD
-
-
-def test_an_empty_key_is_a_key() -> None:
-    check(batch_of(b"v", key=b"", timestamp=NOW_MS), LogConfig(compact=True))
-
-
-def test_markers_in_a_compacted_topic_need_no_key() -> None:
-    batch = marker(producer_id=1, commit=True, timestamp=NOW_MS)
-
-    check(batch, LogConfig(compact=True), origin=Origin.COORDINATOR)
-
-
-def test_a_compacted_topic_refuses_records_that_it_cannot_read() -> None:
-    assert refusal(broken(Codec.LZ4), LogConfig(compact=True)) is ErrorCode.INVALID_RECORD
-
-
-# ---- what a topic changes
-
-
-def test_a_batch_that_is_as_the_topic_wants_it_is_left_alone() -> None:
-    batch = batch_of(b"v", codec=Codec.LZ4)
-
-    settled, header = settle_batch(
-        batch, read_header(batch), LogConfig(compression_type=Codec.LZ4), now_ms=NOW_MS
-    )
-
-    assert settled is batch
-    assert header == read_header(batch)
-
-
-def test_a_compression_level_is_used() -> None:
-    values = [b"%d" % (number * number) for number in range(2_000)]
-    batch = batch_of(*values)
-
-    sizes = [
-        len(
-            settle_batch(
-                batch,
-                read_header(batch),
-                LogConfig(compression_type=Codec.GZIP, compression_level=level),
-                now_ms=NOW_MS,
-            )[0]
-        )
-        for level in (1, 9)
-    ]
-
-    assert sizes[1] < sizes[0] < len(batch)
-
-
-def test_append_time_and_codec_change_together() -> None:
-    batch = bytes(batch_of(b"a" * 100, b"b" * 100, key=b"k", codec=Codec.SNAPPY))
-    config = LogConfig(
-        compression_type=Codec.ZSTD, message_timestamp_type=TimestampType.LOG_APPEND_TIME
-    )
-
-    settled, header = settle_batch(batch, read_header(batch), config, now_ms=NOW_MS)
-
-    assert header == read_header(settled)
-    assert header.codec is Codec.ZSTD
-    check(settled, origin=Origin.COORDINATOR)
-    assert [
-        (record.timestamp, record.key, record.value) for record in iterate_records(settled)
-    ] == [(NOW_MS, b"k", b"a" * 100), (NOW_MS, b"k", b"b" * 100)]
-
-
-def test_markers_are_never_recompressed() -> None:
-    batch = marker(producer_id=1, commit=True)
-
-    settled, _ = settle_batch(
-        batch, read_header(batch), LogConfig(compression_type=Codec.GZIP), now_ms=NOW_MS
-    )
-
-    assert settled is batch
-
-
-def test_a_body_that_cannot_be_opened_is_refused() -> None:
-    batch = broken(Codec.ZSTD)
-    config = LogConfig(compression_type=Codec.GZIP)
-
-    with pytest.raises(KafkaError) as error:
-        settle_batch(batch, read_header(batch), config, now_ms=NOW_MS)
-
-    assert error.value.code is ErrorCode.INVALID_RECORD

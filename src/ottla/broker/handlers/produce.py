@@ -1,20 +1,25 @@
 """Produce, versions 3 to 13: appends a batch to each partition named.
 
 acks=0 gets no answer, and a closed connection instead of an error. With acks=all the answer comes
-when all in-sync replicas have it. With a transactional id, transactional_produce.py goes first.
+when all in-sync replicas have it. With a transactional id, transactional_produce.py goes first;
+opened_produce.py goes before batches whose records have to be looked at.
 Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, NOT_LEADER_OR_FOLLOWER,
 INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS, NOT_ENOUGH_REPLICAS_AFTER_APPEND, REQUEST_TIMED_OUT,
 KAFKA_STORAGE_ERROR, TRANSACTIONAL_ID_AUTHORIZATION_FAILED, and those of leader_batch.py,
-producer_state.py and transactional_produce.py.
+opened_batch.py, producer_state.py and transactional_produce.py. From version 8 on an answer names
+the records that spoiled a batch (KIP-467).
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from ottla.broker.acknowledgement import Acknowledgement
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.known_transactions import verified_at_once
 from ottla.broker.leader_hints import LeaderHints
+from ottla.broker.opened_produce import Opened, OpenedProduce, has_to_open
 from ottla.broker.pending import Pending
 from ottla.broker.produced_partition import produced_partition
 from ottla.broker.transaction_requests import within_transaction
@@ -26,8 +31,11 @@ from ottla.broker.transactional_produce import (
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partition import ACKS_ALL, Partition
 from ottla.storage.log import AppendResult
+from ottla.storage.opened_batch import OpenedBatch
+from ottla.storage.record_errors import InvalidRecordsError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.produce import (
+    BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionProduceData,
@@ -39,6 +47,9 @@ from ottla.wire.messages.produce import (
 from ottla.wire.schema import Message
 
 _ACKS = (ACKS_ALL, 0, 1)
+# Refusals that tell where the log begins, as Kafka's do.
+_ABOUT_RECORDS: Final = (ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP)
+_NOTHING_OPENED: Final[Opened] = {}
 
 
 @handles(ApiKey.PRODUCE)
@@ -46,7 +57,7 @@ def produce(
     broker: Broker, context: RequestContext, request: ProduceRequest
 ) -> Message | Pending | None:
     if request.transactional_id is None:
-        return _append_all(broker, context, request)
+        return _append_opened(broker, context, request)
     return _append_transactional(broker, context, request)
 
 
@@ -56,15 +67,27 @@ def _append_transactional(
 ) -> Message | Pending | None:
     verified = verified_at_once(broker, context, request)
     if verified is not None:
-        return _append_all(broker, context, request, verified)
-    return TransactionalProduce(broker, context, request, _append_all).run()
+        return _append_opened(broker, context, request, verified)
+    return TransactionalProduce(broker, context, request, _append_opened).run()
+
+
+def _append_opened(
+    broker: Broker,
+    context: RequestContext,
+    request: ProduceRequest,
+    verified: VerifiedProduce | None = None,
+) -> Message | Pending | None:
+    if has_to_open(broker, context.api_version, request):
+        return OpenedProduce(broker, context, request, verified, _append_all).run()
+    return _append_all(broker, context, request, verified, _NOTHING_OPENED)
 
 
 def _append_all(
     broker: Broker,
     context: RequestContext,
     request: ProduceRequest,
-    verified: VerifiedProduce | None = None,
+    verified: VerifiedProduce | None,
+    opened: Opened,
 ) -> ProduceResponse | Pending | None:
     now_ms = broker.clock.now_ms()
     acks, version, partitions = request.acks, context.api_version, broker.partitions
@@ -76,15 +99,16 @@ def _append_all(
         for data in topic.partition_data:
             answer = PartitionProduceResponse(index=data.index)
             answers.append(answer)
+            partition = None
             try:
                 if acks not in _ACKS:
                     raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={acks}")
                 partition = produced_partition(partitions, version, topic, data.index)
-                result = _append(broker, partition, data, acks, now_ms, verified)
+                known = opened.get(id(data)) if opened else None
+                result = _append(broker, partition, data, acks, now_ms, verified, known)
             except KafkaError as error:
                 failed = True
-                answer.error_code, answer.error_message = error.code, error.message
-                answer.base_offset = -1
+                _refuse(answer, error, partition)
                 continue
             log = partition.require_log()
             answer.base_offset, last_offset, answer.log_append_time_ms, _ = result
@@ -117,6 +141,7 @@ def _append(
     acks: int,
     now_ms: int,
     verified: VerifiedProduce | None,
+    opened: OpenedBatch | KafkaError | None,
 ) -> AppendResult:
     records, verification = data.records, None
     if records is None:
@@ -128,10 +153,30 @@ def _append(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
             "a batch is a part of a transaction, and the request names no transactional id",
         )
+    if isinstance(opened, KafkaError):
+        # Where this node does not lead any more, that is what the client has to know.
+        partition.require_leader()
+        raise opened
     try:
-        return partition.append(records, now_ms=now_ms, acks=acks, verification=verification)
+        return partition.append(
+            records, now_ms=now_ms, acks=acks, verification=verification, opened=opened
+        )
     except OSError as error:
         raise broker.storage_failed(partition, error) from error
+
+
+def _refuse(
+    answer: PartitionProduceResponse, error: KafkaError, partition: Partition | None
+) -> None:
+    answer.error_code, answer.error_message = error.code, error.message
+    answer.base_offset = -1
+    if error.code in _ABOUT_RECORDS and partition is not None and partition.log is not None:
+        answer.log_start_offset = partition.log.log_start_offset
+    if isinstance(error, InvalidRecordsError):
+        answer.record_errors = [
+            BatchIndexAndErrorMessage(batch_index=index, batch_index_error_message=message)
+            for index, message in error.record_errors
+        ]
 
 
 def _add_hints(broker: Broker, context: RequestContext, response: ProduceResponse) -> None:

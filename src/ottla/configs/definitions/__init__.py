@@ -1,4 +1,7 @@
-"""Every config that Kafka 4.3 declares for topics, groups and brokers, in tables by subject."""
+"""Every config that Kafka 4.3 declares for topics, groups and brokers, in tables by subject.
+
+Names that begin with `ottla.` are Ottla's own.
+"""
 
 from ottla.configs.definitions.broker import (
     BROKER_CONFIGS,

@@ -190,6 +190,15 @@ TOPIC_CONFIGS: Final = definitions(
             "Number of in-sync replicas, the leader included, that a write with acks=all needs. "
             "With fewer, the broker answers NOT_ENOUGH_REPLICAS.",
         ),
+        # Not one of Kafka's.
+        string(
+            "ottla.record.validation",
+            "batch",
+            one_of("batch", "record"),
+            "What the leader checks in an uncompressed or compressed batch before it appends it: "
+            "batch checks the header and the checksum, record checks every record as well, as "
+            "Apache Kafka does.",
+        ),
         boolean(
             "preallocate",
             False,

@@ -149,6 +149,15 @@ def assign_offset_and_epoch(
     _int32.pack_into(buffer, position + LEADER_EPOCH_AT, leader_epoch)
 
 
+def set_max_timestamp(
+    buffer: bytearray | memoryview, position: int, timestamp_ms: TimestampMs
+) -> None:
+    """Correct the latest timestamp that the header declares, and the checksum with it."""
+    _int64.pack_into(buffer, position + MAX_TIMESTAMP_AT, timestamp_ms)
+    crc = compute_crc(buffer, position, read_header(buffer, position))
+    _uint32.pack_into(buffer, position + CRC_AT, crc)
+
+
 def stamp_log_append_time(
     buffer: bytearray | memoryview, position: int, timestamp_ms: TimestampMs
 ) -> None:

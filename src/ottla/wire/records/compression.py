@@ -37,6 +37,10 @@ _XERIAL_LENGTH = struct.Struct(">i")
 _SNAPPY_EXPANSION_MAX = 22
 
 
+class OutputTooLargeError(ProtocolError):
+    """A body that holds more bytes when it is open than the caller allows."""
+
+
 class Codec(IntEnum):
     """A batch's compression, as numbered in the low three bits of its attributes."""
 
@@ -64,7 +68,8 @@ def compress(codec: Codec, data: Buffer, *, level: int | None = None) -> bytes:
 
 
 def decompress(codec: Codec, data: Buffer, *, output_bytes_max: int) -> bytes:
-    """What was compressed, or ProtocolError if it is corrupt, cut off or larger than the limit."""
+    """What was compressed. Raises ProtocolError if it is corrupt or cut off, and
+    OutputTooLargeError if it is larger than the limit."""
     if codec is Codec.NONE:
         return bytes(data)
     if codec is Codec.SNAPPY:
@@ -156,7 +161,7 @@ def _corrupt(codec: Codec, reason: str) -> ProtocolError:
     return ProtocolError(f"a {codec.name.lower()} body cannot be decompressed: {reason}")
 
 
-def _too_large(codec: Codec, output_bytes_max: int) -> ProtocolError:
-    return ProtocolError(
+def _too_large(codec: Codec, output_bytes_max: int) -> OutputTooLargeError:
+    return OutputTooLargeError(
         f"a {codec.name.lower()} body holds more than the {output_bytes_max} bytes allowed here"
     )

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from ottla.model import ErrorCode
+from ottla.model import ErrorCode, Offset, TimestampMs
 from ottla.simulation.disk_faults import Operation
 from ottla.wire.messages.produce import (
     PartitionProduceData,
@@ -13,7 +13,10 @@ from ottla.wire.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from tests.batches import batch_of
+from ottla.wire.records.builder import build_batch
+from ottla.wire.records.compression import Codec
+from ottla.wire.records.record import Record
+from tests.batches import GARBAGE_BODIES, batch_around, batch_of, compressed_around
 from tests.one_node import OneNode, StartNode
 
 
@@ -121,3 +124,66 @@ def test_a_full_disk_is_told_and_the_partition_stays(node: OneNode) -> None:
     node.disk.limit_space(None)
     assert produce(node, batch_of(b"v")).base_offset == 0
     assert errno.ENOSPC not in [getattr(error, "errno", None) for error in node.errors]
+
+
+# ---- records that are refused (KIP-467)
+
+
+def keyed(*keys: bytes | None) -> bytearray:
+    return build_batch(
+        [Record(Offset(number), TimestampMs(1_000), key, b"v") for number, key in enumerate(keys)]
+    )
+
+
+@pytest.mark.parametrize("version", [3, 7, 8, 9, 12])
+def test_the_records_without_a_key_are_named(node: OneNode, version: int) -> None:
+    node.create_topic("prices", configs={"cleanup.policy": "compact"})
+
+    answer = produce(node, keyed(b"k", None, b"k", None), topic="prices", version=version)
+
+    assert answer.error_code == ErrorCode.INVALID_RECORD
+    assert answer.base_offset == -1
+    named = [1, 3] if version >= 8 else []
+    assert [each.batch_index for each in answer.record_errors] == named
+    if version >= 8:
+        assert "needs a key" in (answer.record_errors[0].batch_index_error_message or "")
+        assert "record 1" in (answer.error_message or "")
+    assert node.log("prices").log_end_offset == 0
+
+
+@pytest.mark.parametrize("version", [5, 9])
+def test_answers_tell_where_the_log_begins(node: OneNode, version: int) -> None:
+    node.create_topic("prices", configs={"cleanup.policy": "compact,delete"})
+    for _ in range(3):
+        assert produce(node, keyed(b"k"), topic="prices", version=version).log_start_offset == 0
+    node.log("prices").delete_records_before(2)
+
+    taken = produce(node, keyed(b"k"), topic="prices", version=version)
+    refused = produce(node, keyed(None), topic="prices", version=version)
+    unknown = produce(node, keyed(b"k"), topic="unknown", version=version)
+
+    assert (taken.error_code, taken.log_start_offset) == (0, 2)
+    assert (refused.error_code, refused.log_start_offset) == (ErrorCode.INVALID_RECORD, 2)
+    assert unknown.log_start_offset == -1
+
+
+def test_a_malformed_record_is_named_where_records_are_validated(node: OneNode) -> None:
+    node.create_topic("orders", configs={"ottla.record.validation": "record"})
+    body, index = GARBAGE_BODIES["a value beyond the record"]
+    batch = compressed_around(body, codec=Codec.ZSTD, count=2)
+
+    answer = produce(node, batch)
+
+    assert answer.error_code == ErrorCode.INVALID_RECORD
+    assert [each.batch_index for each in answer.record_errors] == [index]
+    assert produce(node, batch_of(b"v")).error_code == 0
+
+
+def test_a_node_can_validate_the_records_of_all_topics_but_one(start_node: StartNode) -> None:
+    node = start_node(configs={"ottla.record.validation": "record"})
+    node.create_topic("orders")
+    node.create_topic("fast", configs={"ottla.record.validation": "batch"})
+    garbage = batch_around(b"garbage")
+
+    assert produce(node, garbage).error_code == ErrorCode.INVALID_RECORD
+    assert produce(node, garbage, topic="fast").error_code == 0
