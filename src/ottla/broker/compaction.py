@@ -103,6 +103,15 @@ class Compaction:
         self._failed.pop(log, None)
         self._records_read.add(result.records_read)
         self._records_kept.add(result.records_kept)
+        if result.unreadable_count:
+            _log.warning(
+                "%s: %d batches have a right checksum and records that cannot be read; compaction "
+                "keeps them as they are. A producer with a bug wrote them; "
+                "ottla.record.validation=record refuses such batches. The first: %s",
+                log.partition,
+                result.unreadable_count,
+                "; ".join(map(str, result.unreadable)),
+            )
         _log.info(
             "%s: compacted %d records to %d in %.1f s",
             log.partition,

@@ -11,6 +11,10 @@ follower that was away may have records of its transaction, and has to learn how
 empties those too, and such a follower never learns. Kafka remembers only how far
 the whole compaction reached; here every segment ends where the next one begins, which is how
 recovery knows that none is missing. Batches of which everything stays are passed on byte for byte.
+
+So are batches of data whose checksum is right and whose records cannot be read: a producer with a
+bug wrote them. Kafka's cleaner gives up on such a partition until the broker is restarted, and its
+log grows without end. Keeping the batch loses nothing, and the rest of the log is still compacted.
 """
 
 from __future__ import annotations
@@ -21,25 +25,34 @@ from typing import Final, NamedTuple
 from ottla.model import NO_TIMESTAMP, Buffer, TimestampMs
 from ottla.storage.compaction.offset_map import KEY_BYTES_MAX, OffsetMap, key_identity
 from ottla.storage.compaction.plan import CompactionPlan
+from ottla.storage.compaction.result import UnreadableBatch
 from ottla.storage.compaction.transaction_walk import TransactionWalk
 from ottla.storage.transaction_index import AbortedTransaction
+from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import read_body
 from ottla.wire.records.builder import empty_batch, seal_batch, shift_timestamp
 from ottla.wire.records.header import DELETE_HORIZON_FLAG, BatchHeader, TimestampType
 from ottla.wire.records.record import walk_records
+
+# So many are named in the log of the broker.
+_UNREADABLE_LISTED_MAX: Final = 10
 
 _TIMESTAMP_MIN: Final = -(2**63)
 _TIMESTAMP_MAX: Final = 2**63 - 1
 
 
 class BatchFilter:
-    """Shown every batch of the compacted part, in order. Raises `ProtocolError` for bad records."""
+    """Shown every batch of the compacted part, in order. Raises `ProtocolError` for a marker that
+    cannot be read: what became of a transaction must not be guessed."""
 
     def __init__(
         self, plan: CompactionPlan, offset_map: OffsetMap, *, end_offsets: Collection[int]
     ) -> None:
         self.records_read = 0
         self.records_kept = 0
+        self.unreadable_count = 0
+        # The first of them.
+        self.unreadable: list[UnreadableBatch] = []
         # What the transaction index has to keep of the batch that was shown last.
         self.aborted: AbortedTransaction | None = None
         self._plan = plan
@@ -60,7 +73,7 @@ class BatchFilter:
         elif self._transactions.meet_data(header):
             kept = None
         else:
-            kept = self._filter_records(batch, header)
+            kept = self._filter_data(batch, header)
         if kept is None and self._is_remembered(header):
             return empty_batch(header)
         return kept
@@ -78,6 +91,18 @@ class BatchFilter:
             return batch
         return self._marked(header, read_body(batch, 0, header)) or batch
 
+    def _filter_data(self, batch: Buffer, header: BatchHeader) -> Buffer | None:
+        try:
+            return self._filter_records(batch, header)
+        except ProtocolError as error:
+            self.records_kept += header.record_count
+            self.unreadable_count += 1
+            if len(self.unreadable) < _UNREADABLE_LISTED_MAX:
+                self.unreadable.append(
+                    UnreadableBatch(header.base_offset, header.last_offset, str(error))
+                )
+            return batch
+
     def _filter_records(self, batch: Buffer, header: BatchHeader) -> Buffer | None:
         kept = self._choose(read_body(batch, 0, header), header)
         self.records_kept += kept.record_count
@@ -93,7 +118,7 @@ class BatchFilter:
 
     def _choose(self, body: bytes, header: BatchHeader) -> _KeptRecords:
         newest_offset = self._map.offsets.get
-        base_offset = header.base_offset
+        base_offset, last_offset_delta = header.base_offset, header.last_offset_delta
         # Of what the map does not cover, everything stays.
         covered_delta = self._map.latest_offset - base_offset
         drops_tombstones = self._is_past_horizon(header)
@@ -104,6 +129,8 @@ class BatchFilter:
         for start, end, timestamp_delta, offset_delta, key, is_tombstone, _ in walk_records(
             body, count
         ):
+            if offset_delta > last_offset_delta:
+                raise ProtocolError(f"a record's offset is {offset_delta} above its batch's")
             if offset_delta <= covered_delta:
                 if key is not None and len(key) > KEY_BYTES_MAX:
                     key = key_identity(key)

@@ -6,6 +6,7 @@ the pass ends where it is: the log is cleaned up to there, and the next compacti
 
 from __future__ import annotations
 
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Final
 
@@ -34,11 +35,26 @@ class OffsetMap:
         self.latest_offset = -1
 
     def add(self, header: BatchHeader, body: bytes, *, start_offset: int) -> bool:
-        """Notes a batch's records from an offset on, and says whether all of them found room."""
+        """Notes a batch's records from an offset on, and says whether all of them found room.
+
+        Raises `ProtocolError` where they cannot be read to the end, and then knows of none of them.
+        """
+        try:
+            return self._add(header, body, start_offset=start_offset)
+        except ProtocolError:
+            self._forget(header, body)
+            raise
+
+    def leave_out(self, header: BatchHeader) -> None:
+        """Goes on behind a batch that cannot be opened."""
+        self.latest_offset = header.last_offset
+
+    def _add(self, header: BatchHeader, body: bytes, *, start_offset: int) -> bool:
         offsets, entries_max = self.offsets, self._entries_max
         start_delta = start_offset - header.base_offset
         base_offset, last_offset_delta = header.base_offset, header.last_offset_delta
-        for _, _, _, offset_delta, key, _, _ in walk_records(body, header.record_count):
+        records = walk_records(body, header.record_count)
+        for _, _, _, offset_delta, key, _, _ in records:
             if offset_delta > last_offset_delta:
                 raise ProtocolError(f"a record's offset is {offset_delta} above its batch's")
             if key is None or offset_delta < start_delta:
@@ -46,12 +62,25 @@ class OffsetMap:
             if len(key) > KEY_BYTES_MAX:
                 key = key_identity(key)
             if len(offsets) >= entries_max and key not in offsets:
+                # The rest has to be sound too, or the records before this one do not count.
+                for _ in records:
+                    pass
                 # Ahead of this record everything is covered.
                 self.latest_offset = max(self.latest_offset, base_offset + offset_delta - 1)
                 return False
             offsets[key] = base_offset + offset_delta
         self.latest_offset = header.last_offset
         return True
+
+    def _forget(self, header: BatchHeader, body: bytes) -> None:
+        """Removes the keys of a batch's records, as far as they can be read. What the log had of
+        them before stays then: that is more than has to stay, and never less."""
+        with suppress(ProtocolError):
+            for _, _, _, _, key, _, _ in walk_records(body, header.record_count):
+                if key is not None:
+                    known = key_identity(key)
+                    if self.offsets.get(known, -1) >= header.base_offset:
+                        del self.offsets[known]
 
 
 def key_identity(key: bytes) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ottla.storage.compaction.plan import CompactionPlan, PlannedSegment
 from ottla.storage.errors import StorageError
@@ -28,6 +29,17 @@ class CleanedGroup:
         return self.replaced[-1].end_offset
 
 
+class UnreadableBatch(NamedTuple):
+    """A batch with a right checksum whose records are none: a producer with a bug sent it."""
+
+    base_offset: int
+    last_offset: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"offsets {self.base_offset} to {self.last_offset}: {self.reason}"
+
+
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
     """Cleaned segments on the device, in order, for `swap_in`. Can be pickled."""
@@ -38,3 +50,6 @@ class CompactionResult:
     first_dirty_offset: int
     records_read: int
     records_kept: int
+    # How many batches were kept as they are because they cannot be read, and the first of them.
+    unreadable_count: int = 0
+    unreadable: tuple[UnreadableBatch, ...] = ()

@@ -24,6 +24,7 @@ from ottla.storage.compaction.transaction_walk import TransactionWalk
 from ottla.storage.file_names import FileKind, FileState, SegmentFileName
 from ottla.storage.interrupted_work import remove_segment_files, segment_files
 from ottla.storage.rewriting import sync_file
+from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import read_body
 from ottla.wire.records.header import BatchHeader
 
@@ -69,6 +70,8 @@ def compact(
         offset_map.latest_offset + 1,
         records_read=batch_filter.records_read,
         records_kept=batch_filter.records_kept,
+        unreadable_count=batch_filter.unreadable_count,
+        unreadable=tuple(batch_filter.unreadable),
     )
 
 
@@ -105,7 +108,12 @@ def build_offset_map(plan: CompactionPlan, reader: SegmentReader) -> OffsetMap:
         if header.is_control:
             transactions.meet_marker(header, batch)
         elif not transactions.meet_data(header):
-            return offset_map.add(header, read_body(batch, 0, header), start_offset=start_offset)
+            try:
+                body = read_body(batch, 0, header)
+                return offset_map.add(header, body, start_offset=start_offset)
+            except ProtocolError:
+                # The second pass keeps it, and says so.
+                offset_map.leave_out(header)
         return True
 
     for planned in plan.segments:
