@@ -21,9 +21,8 @@ from ottla.runtime.disk import Disk
 from ottla.storage.epoch_cache import EpochEntry
 from ottla.storage.offset_index import RELATIVE_OFFSET_MAX
 from ottla.wire.errors import ProtocolError
-from ottla.wire.records.batch import read_body
 from ottla.wire.records.control import read_control_type
-from ottla.wire.records.record import walk_records
+from ottla.wire.records.record import iterate_records
 
 
 def verify_file(
@@ -93,19 +92,17 @@ def _wrong_offsets(batch: Batch, next_offset: int, first_offset: int) -> str | N
 
 
 def _wrong_records(batch: Batch) -> str | None:
-    """Opens the batch and walks over its records, which has to end with the batch's last byte.
-    Control records have to say what they are."""
+    """Opens the batch and reads every field of its records, which have to end with the batch's last
+    byte. Control records have to say what they are."""
     header = batch.header
-    last_delta = -1
+    last_offset = header.base_offset - 1
     try:
-        body = read_body(batch.data, 0, header)
-        for _, _, _, delta, key, *_ in walk_records(body, header.record_count):
+        for record in iterate_records(batch.data):
             if header.is_control:
-                read_control_type(key)
-            if not last_delta < delta <= header.last_offset_delta:
-                offset = header.base_offset + delta
-                return f"has a record of offset {offset} after {header.base_offset + last_delta}"
-            last_delta = delta
+                read_control_type(record.key)
+            if record.offset <= last_offset:
+                return f"has a record of offset {record.offset} after {last_offset}"
+            last_offset = record.offset
     except ProtocolError as error:
         return f"cannot be read to its end: {error}"
     return None

@@ -86,7 +86,7 @@ def test_record_above_its_batchs_last_offset_is_found(tmp_path: Path) -> None:
     batch = build_batch([record(0), record(2)])
     struct.pack_into(">i", batch, LAST_OFFSET_DELTA_AT, 1)
     (problem,), _ = verified(write_log(tmp_path, [resealed(batch)]))
-    assert "has a record of offset 2 after 0" in problem
+    assert "its offset is 1 too high" in problem
 
 
 def test_torn_log_is_found(tmp_path: Path) -> None:

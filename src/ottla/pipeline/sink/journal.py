@@ -30,6 +30,7 @@ from ottla.pipeline.source.errors import ClusterError
 from ottla.pipeline.source.positions import EARLIEST, LATEST
 from ottla.pipeline.source.record_batches import control_types, fetch_partition
 from ottla.pipeline.source.topics import READ_UNCOMMITTED, list_offsets
+from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -173,7 +174,13 @@ class Journal:
                 raise ClusterError(f"reading {partition.topic} at {position}: {code.name}", code)
             records = memoryview(data.records or b"")
             for at, header in iterate_batches(records):
-                committed.add(header, records[at : at + header.size_in_bytes])
+                try:
+                    committed.add(header, records[at : at + header.size_in_bytes])
+                except ProtocolError as error:
+                    raise ClusterError(
+                        f"{partition.topic}-{partition.partition}: the batch at offset "
+                        f"{header.base_offset} cannot be read: {error}"
+                    ) from error
                 position = max(position, header.last_offset + 1)
         return committed.values
 

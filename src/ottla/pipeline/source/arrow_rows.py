@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
+from ottla.model import Buffer
 from ottla.pipeline.source.columns import Column
+from ottla.pipeline.source.errors import UnreadableBatchError
 from ottla.pipeline.source.ranges import OffsetRange
 from ottla.pipeline.source.record_batches import Fetched
+from ottla.wire.errors import ProtocolError
 from ottla.wire.records.columns import (
     BinaryColumn,
     HeadersColumn,
@@ -18,6 +22,9 @@ from ottla.wire.records.columns import (
     Wanted,
     decode_columns,
 )
+from ottla.wire.records.header import BatchHeader
+
+_log = logging.getLogger(__name__)
 
 # What Spark's workers hold at once; a fetch may bring more.
 _ROWS_MAX: Final = 65_536
@@ -39,8 +46,11 @@ _TYPES: Final = {
 class ArrowRows:
     """The rows of one range. What is the same in all of them is made once, and looked at again."""
 
-    def __init__(self, wanted: OffsetRange, columns: Sequence[Column]) -> None:
+    def __init__(
+        self, wanted: OffsetRange, columns: Sequence[Column], *, fail_on_data_loss: bool = True
+    ) -> None:
         self._range = wanted
+        self._fail_on_data_loss = fail_on_data_loss
         names = {column.name for column in columns}
         self._wanted = Wanted(
             keys="key" in names, values="value" in names, headers="headers" in names
@@ -51,10 +61,51 @@ class ArrowRows:
         self._repeated: dict[tuple[str, str | int], pa.Array] = {}
 
     def read(self, fetched: Fetched) -> Iterator[pa.RecordBatch]:
-        """Those that lie in the range, some at a time."""
+        """Those that lie in the range, some at a time. A batch whose records cannot be read raises
+        UnreadableBatchError, or is left out where `failOnDataLoss` is false."""
         if not fetched.batches:
             return
-        records = decode_columns(fetched.batches, wanted=self._wanted)
+        try:
+            records = self._decode(fetched.batches)
+        except ProtocolError:
+            # One of them is bad, or they are too large together.
+            for each in self._readable(fetched):
+                yield from self._rows(self._decode(each.batches), each)
+        else:
+            yield from self._rows(records, fetched)
+
+    def _decode(self, batches: list[Buffer]) -> RecordColumns:
+        records = decode_columns(batches, wanted=self._wanted)
+        if np.any(records.offsets[1:] <= records.offsets[:-1]):
+            raise ProtocolError("the offsets of its records do not ascend")
+        return records
+
+    def _readable(self, fetched: Fetched) -> Iterator[Fetched]:
+        """The batches that hold something of the range, one by one."""
+        for header, batch in zip(fetched.headers, fetched.batches, strict=True):
+            if header.last_offset < fetched.start or header.base_offset >= self._range.end:
+                continue
+            try:
+                self._decode([batch])
+            except ProtocolError as error:
+                self._report(header, error)
+            else:
+                yield Fetched(fetched.start, [header], [batch])
+
+    def _report(self, header: BatchHeader, error: ProtocolError) -> None:
+        name = self._range.partition
+        unreadable = (
+            f"{name.topic}-{name.partition}: the batch of offsets {header.base_offset} to "
+            f"{header.last_offset} has a right checksum and records that cannot be read: {error}"
+        )
+        if self._fail_on_data_loss:
+            raise UnreadableBatchError(
+                f"{unreadable}. A producer with a bug wrote it. failOnDataLoss=false leaves such "
+                "batches out"
+            ) from error
+        _log.warning("%s. It is left out, as failOnDataLoss is false", unreadable)
+
+    def _rows(self, records: RecordColumns, fetched: Fetched) -> Iterator[pa.RecordBatch]:
         arrays = [self._array(name, records, fetched) for name in self._schema.names]
         rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
         first, last = np.searchsorted(records.offsets, (fetched.start, self._range.end))

@@ -206,7 +206,8 @@ def read_range(
         # The runner's own `run` looks for interrupts each time.
         run = runner.get_loop().run_until_complete
         cluster = _cluster(options)
-        reader, rows = RangeReader(cluster, wanted, options), ArrowRows(wanted, columns)
+        reader = RangeReader(cluster, wanted, options)
+        rows = ArrowRows(wanted, columns, fail_on_data_loss=options.fail_on_data_loss)
         try:
             while (fetched := run(reader.next())) is not None:
                 yield from rows.read(fetched)

@@ -13,6 +13,11 @@ class DataLossError(RuntimeError):
     """Records that the query was to read are gone, and `failOnDataLoss` is not false."""
 
 
+class UnreadableBatchError(RuntimeError):
+    """A record batch that the query was to read is not one. The message names its partition and
+    offsets."""
+
+
 class ClusterError(RuntimeError):
     """The cluster cannot be reached, or refuses what was asked, and then says why by a code."""
 

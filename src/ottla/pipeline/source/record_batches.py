@@ -13,11 +13,12 @@ from typing import Any, Final, NamedTuple
 
 from ottla.model import Buffer, ErrorCode, TopicPartition
 from ottla.pipeline.source.cluster import Cluster, require
-from ottla.pipeline.source.errors import ClusterError, DataLossError
+from ottla.pipeline.source.errors import ClusterError, DataLossError, UnreadableBatchError
 from ottla.pipeline.source.options import SourceOptions
 from ottla.pipeline.source.positions import EARLIEST
 from ottla.pipeline.source.ranges import OffsetRange
 from ottla.pipeline.source.topics import READ_COMMITTED, READ_UNCOMMITTED, list_offsets
+from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.fetch import (
     AbortedTransaction,
     FetchPartition,
@@ -65,12 +66,17 @@ class RangeReader:
             if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
                 await self._skip_what_is_gone()
                 continue
-            batches = list(iterate_batches(data.records or b""))
-            if batches:
-                start, last = self._position, batches[-1][1]
-                self._position = max(start, last.last_offset + 1)
-                await self._ask_ahead()
-                return _committed(data, batches, start)
+            start = self._position
+            try:
+                batches = list(iterate_batches(data.records or b""))
+                if batches:
+                    self._position = max(start, batches[-1][1].last_offset + 1)
+                    await self._ask_ahead()
+                    return _committed(data, batches, start)
+            except ProtocolError as error:
+                raise UnreadableBatchError(
+                    f"{self._name}: what was fetched from offset {start} on is damaged: {error}"
+                ) from error
             if self._cluster.clock.monotonic() > deadline:
                 raise ClusterError(
                     f"{self._name} gave nothing from offset {self._position} on for "
@@ -161,9 +167,16 @@ def _committed(
         elif header.record_count and not (
             header.is_transactional and header.producer_id in aborted
         ):
-            fetched.headers.append(validate_batch(batch, allow_gaps=True))
+            fetched.headers.append(_validated(batch, header))
             fetched.batches.append(batch)
     return fetched
+
+
+def _validated(batch: Buffer, header: BatchHeader) -> BatchHeader:
+    try:
+        return validate_batch(batch, allow_gaps=True)
+    except ProtocolError as error:
+        raise ProtocolError(f"the batch at offset {header.base_offset}: {error}") from error
 
 
 def _first_offset(aborted: AbortedTransaction) -> int:
