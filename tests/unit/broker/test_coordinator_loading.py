@@ -8,8 +8,12 @@ from ottla.broker.handlers.find_coordinator import CoordinatorType
 from ottla.model import ErrorCode
 from ottla.simulation.dice import SeededDice
 from ottla.simulation.disk_faults import Corruption
+from ottla.storage.leader_batch import Origin
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest
+from ottla.wire.records.compression import Codec
+from ottla.wire.records.record import iterate_records
+from tests.batches import GARBAGE_BODIES, batch_around, compressed_around, raw_record
 from tests.held_background import settle
 from tests.one_node import OneNode, StartNode
 
@@ -71,3 +75,51 @@ async def load_again(node: OneNode) -> None:
     shards.forget(partition)
     shards.follow(partition)
     await settle()
+
+
+@pytest.mark.parametrize("codec", Codec)
+@pytest.mark.parametrize("is_transactional", [False, True])
+@pytest.mark.parametrize("name", ["text", "one record too many", "a key beyond the record"])
+def test_a_batch_of_garbage_is_left_out_and_named(
+    start_node: StartNode,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    is_transactional: bool,
+    codec: Codec,
+) -> None:
+    configs = {**CONFIGS, "transaction.partition.verification.enable": "false"}
+    node = with_coordinator(start_node(configs=configs))
+    node.ask(INIT, 5)
+    partition = node.broker.partitions.by_name("__transaction_state", 0)
+    body, _ = GARBAGE_BODIES[name]
+    garbage = compressed_around(
+        body, codec=codec, count=2, producer_id=9, sequence=0, is_transactional=is_transactional
+    )
+    found = partition.append(garbage, now_ms=node.clock.now_ms(), origin=Origin.COORDINATOR)
+    last = node.ask(INIT, 5)
+
+    node.run(load_again(node))
+
+    assert node.ask(INIT, 5).producer_epoch == last.producer_epoch + 1
+    where = f"__transaction_state-0: the batch of offsets {found.first_offset} to"
+    assert f"{where} {found.last_offset} is left out" in caplog.text
+    assert "damaged" not in caplog.text
+
+
+def test_nothing_of_a_batch_of_garbage_is_applied(start_node: StartNode) -> None:
+    node = with_coordinator(start_node(configs=CONFIGS))
+    node.ask(INIT, 5)
+    partition = node.broker.partitions.by_name("__transaction_state", 0)
+    log = partition.require_log()
+    stored = log.read(0, bytes_max=1 << 20, upper_offset=log.log_end_offset)
+    assert stored is not None
+    (record,) = iterate_records(stored.read())
+    # The transaction's own record, deleted, and something behind it.
+    body = raw_record(key=record.key, value=None) + b"garbage"
+    garbage = batch_around(body, count=2)
+    partition.append(garbage, now_ms=node.clock.now_ms(), origin=Origin.COORDINATOR)
+
+    node.run(load_again(node))
+
+    (shard,) = node.broker.coordinators.transactions.all
+    assert ID in shard.machine.transactions.by_id

@@ -5,7 +5,9 @@ is read is compacted first: a million commits of the same offsets cost little mo
 Records of transactions, and what ends them, are applied in between, one by one.
 
 Records that cannot be read are left out with a warning, as are those of types that are not known
-here: they were written by a newer release, or by somebody who may not. The rest is still right.
+here: they were written by a newer release, or by a client that should not. The rest is still right.
+A whole batch whose checksum is right and whose body is garbage is left out too. Kafka stops loading
+at either, and all groups or transactions of the partition are without a coordinator from then on.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ _log = logging.getLogger(__name__)
 
 # Applying lets others go on after so many records.
 _RECORDS_AT_ONCE: Final = 64
+# What a coordinator writes is far smaller, however well it compresses.
+_BODY_BYTES_MAX: Final = 64 << 20
 # So many keys are held before they are applied: some ten megabytes of them.
 _KEYS_MAX: Final = 50_000
 
@@ -63,7 +67,7 @@ class Replay:
                 yield from self.finish()
                 self._apply_transaction(batches, at, header)
             else:
-                self._gather(batches, at, header)
+                yield from self._gather(batches, at, header)
             self.position = next_offset
             count += header.record_count
             if count >= _RECORDS_AT_ONCE:
@@ -80,31 +84,59 @@ class Replay:
             if count % _RECORDS_AT_ONCE == 0:
                 yield
 
-    def _gather(self, batches: Buffer, at: int, header: BatchHeader) -> None:
-        latest, position, base_offset = self._latest, self.position, header.base_offset
-        body = read_body(batches, at, header)
-        for _, end, _, offset_delta, key, is_null, value_at in walk_records(
-            body, header.record_count
-        ):
-            offset = base_offset + offset_delta
-            if offset < position or key is None:
-                continue
-            value = None
-            if not is_null:
-                size, value_at = read_varint(body, value_at)
-                value = body[value_at : min(value_at + size, end)]
+    def _gather(self, batches: Buffer, at: int, header: BatchHeader) -> Iterator[None]:
+        """Takes all records of a batch or none of them."""
+        position, base_offset = self.position, header.base_offset
+        found: list[tuple[bytes, bytes | None, int]] = []
+        try:
+            body = read_body(batches, at, header, decompressed_bytes_max=_BODY_BYTES_MAX)
+            for count, record in enumerate(walk_records(body, header.record_count), 1):
+                _, end, _, offset_delta, key, is_null, value_at = record
+                offset = base_offset + offset_delta
+                if offset >= position and key is not None:
+                    value = None
+                    if not is_null:
+                        size, value_at = read_varint(body, value_at)
+                        value = body[value_at : min(value_at + size, end)]
+                    found.append((key, value, offset))
+                if count % _RECORDS_AT_ONCE == 0:
+                    yield
+        except ProtocolError as error:
+            self._leave_out(header, error)
+            return
+        latest = self._latest
+        for key, value, offset in found:
             if key in latest:
                 del latest[key]
             latest[key] = (value, offset)
 
     def _apply_transaction(self, batches: Buffer, at: int, header: BatchHeader) -> None:
-        for record in iterate_records(batches, at):
+        """Raises `ProtocolError` for a marker that cannot be read: how a transaction ended must not
+        be guessed."""
+        try:
+            records = list(iterate_records(batches, at, decompressed_bytes_max=_BODY_BYTES_MAX))
+        except ProtocolError as error:
+            if header.is_control:
+                raise
+            self._leave_out(header, error)
+            return
+        for record in records:
             if record.offset < self.position or record.key is None:
                 continue
             if header.is_control:
                 self._apply_marker(record.key, header.producer_id)
             else:
                 self._apply_record(record.key, record.value, record.offset, header.producer_id)
+
+    def _leave_out(self, header: BatchHeader, error: ProtocolError) -> None:
+        _log.error(
+            "%s: the batch of offsets %d to %d is left out. Its checksum is right and its records "
+            "cannot be read: %s",
+            self._name,
+            header.base_offset,
+            header.last_offset,
+            error,
+        )
 
     def _apply_record(
         self, raw_key: bytes, raw_value: bytes | None, offset: int, producer_id: int
