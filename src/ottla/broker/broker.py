@@ -95,7 +95,7 @@ class Broker:
         self.coordinators = Coordinators(self, background)
         self.verification = TransactionVerification(self)
         self.transactional_produces = Turns()
-        self.openings = Openings(background)
+        self.openings = Openings()
         self.replication = Replication(self, network)
         self.log_moves = LogMoves(self, background)
         self.replicas = LocalReplicas(self, background)
@@ -110,7 +110,7 @@ class Broker:
         self.apis: dict[int, HandledApi] = handled_apis(
             has_unstable=config.unstable_api_versions_enable
         )
-        self._background = background
+        self.background = background
         commit.listen(self._log_synced)
 
     @cached_property
@@ -185,5 +185,5 @@ class Broker:
         for each in cold:
             # A read that fails is met again, and answered for, when the records are sent.
             with suppress(OSError):
-                await self._background.run(each.warm)
+                await self.background.run(each.warm)
         pending.resolve(response)

@@ -23,7 +23,7 @@ from ottla.broker.produced_partition import produced_partition
 from ottla.broker.transactional_produce import VerifiedProduce
 from ottla.broker.turns import Turns
 from ottla.model import ErrorCode, KafkaError, TopicPartition
-from ottla.runtime.background import Background, WorkerCrashedError
+from ottla.runtime.background import WorkerCrashedError
 from ottla.storage.log_config import LogConfig
 from ottla.storage.opened_batch import OpenedBatch, open_batch, open_inline
 from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest
@@ -51,8 +51,7 @@ Append: TypeAlias = (
 class Openings:
     """What the requests of a node share that wait for batches to be opened."""
 
-    def __init__(self, background: Background) -> None:
-        self.background = background
+    def __init__(self) -> None:
         # By partition.
         self.turns = Turns()
         self.waiting_bytes = 0
@@ -223,9 +222,9 @@ class OpenedProduce:
         data, name, config = part
         records = bytes(data.records or b"")
         now_ms = self._broker.clock.now_ms()
-        background = self._broker.openings.background
+        compute = self._broker.background.compute_soon
         try:
-            opened = await background.compute_soon(_open, records, config, name, now_ms)
+            opened = await compute(_open, records, config, name, now_ms)
         except KafkaError as error:
             return error
         except WorkerCrashedError as error:

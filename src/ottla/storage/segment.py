@@ -24,7 +24,6 @@ from ottla.storage.rewriting import rewrite, sync_file
 from ottla.storage.time_index import TimeIndex, TimestampOffset
 from ottla.storage.transaction_index import TransactionIndex
 from ottla.wire.records.header import LENGTH_PREFIX_BYTES, BatchHeader
-from ottla.wire.records.record import iterate_records
 
 SEGMENT_FILE_KINDS = (
     FileKind.LOG,
@@ -294,21 +293,14 @@ class Segment:
             found = header.next_offset
         return found
 
-    def find_timestamp(
-        self, timestamp: int, *, start_offset: int
-    ) -> tuple[TimestampOffset, int] | None:
-        """The first record at or after `start_offset` that is not earlier than `timestamp`, and
-        its leader epoch."""
+    def locate_timestamp(self, timestamp: int, *, start_offset: int) -> LocatedBatch | None:
+        """The first batch that may hold a record at or after `start_offset` that is not earlier
+        than `timestamp`."""
         indexed = max(self.time_index.lookup(timestamp).offset, start_offset)
         start = self.offset_index.lookup(indexed).position
         for position, header in scan_headers(self.log_file, start, self.size):
-            if header.max_timestamp < timestamp or header.last_offset < start_offset:
-                continue
-            batch = self.log_file.read_at(position, header.size_in_bytes)
-            for record in iterate_records(batch):
-                if record.timestamp >= timestamp and record.offset >= start_offset:
-                    found = TimestampOffset(record.timestamp, record.offset)
-                    return found, header.leader_epoch
+            if header.max_timestamp >= timestamp and header.last_offset >= start_offset:
+                return LocatedBatch(position, header)
         return None
 
     def read_first_timestamp(self) -> int:

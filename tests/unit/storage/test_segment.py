@@ -8,6 +8,7 @@ from ottla.simulation.disk_faults import Operation
 from ottla.storage.errors import CorruptIndexError
 from ottla.storage.file_names import FileKind, FileState
 from ottla.storage.log_config import LogConfig
+from ottla.storage.offset_lookup import BatchSearch
 from ottla.storage.segment import Segment
 from ottla.storage.transaction_index import AbortedTransaction
 from ottla.wire.records.header import read_header
@@ -369,11 +370,12 @@ def test_a_renamed_segment_makes_its_transaction_index_under_the_new_name(
 def test_the_first_record_that_is_not_earlier_is_found(
     segment: Segment, timestamp: int, start: int, found: tuple[int, int]
 ) -> None:
-    result = segment.find_timestamp(timestamp, start_offset=start)
+    located = segment.locate_timestamp(timestamp, start_offset=start)
 
-    assert result is not None
-    assert result[0] == found
+    assert located is not None
+    batch = segment.log_file.read_at(located.position, located.header.size_in_bytes)
+    assert BatchSearch(batch, timestamp, start).run() == found
 
 
 def test_no_record_is_later_than_the_latest(segment: Segment) -> None:
-    assert segment.find_timestamp(1_010, start_offset=0) is None
+    assert segment.locate_timestamp(1_010, start_offset=0) is None

@@ -7,20 +7,31 @@ new leader knows how far its predecessor had come (KIP-207), or the end seems to
 per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, OFFSET_NOT_AVAILABLE (before
 version 5 LEADER_NOT_AVAILABLE), KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH,
 UNSUPPORTED_VERSION for a special timestamp that the version does not have, INVALID_REQUEST for a
-partition named twice, CORRUPT_MESSAGE where a batch that has to be searched cannot be read.
+partition named twice, CORRUPT_MESSAGE where a batch that has to be searched cannot be read,
+UNKNOWN_SERVER_ERROR where the worker process that searched it crashed.
+
+A large batch is searched by a worker process, and the response comes when that is done.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Awaitable, Generator, Mapping
+from typing import Final, TypeAlias, TypeVar
 
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.model import NO_TIMESTAMP, ErrorCode, KafkaError
 from ottla.replication.partition import Isolation, Partition
-from ottla.storage.offset_lookup import FoundOffset, SpecialTimestamp, find_offset
+from ottla.runtime.background import WorkerCrashedError
+from ottla.storage.log import Log
+from ottla.storage.offset_lookup import (
+    BatchSearch,
+    FoundOffset,
+    SpecialTimestamp,
+    offset_lookup,
+)
+from ottla.storage.time_index import TimestampOffset
 from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.list_offsets import (
@@ -30,6 +41,12 @@ from ottla.wire.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
+from ottla.wire.records.compression import OutputTooLargeError
+
+T = TypeVar("T")
+
+# Others have their turn after this long.
+_STEP_SECONDS: Final = 0.002
 
 _CONSUMER: Final = -1
 
@@ -45,10 +62,51 @@ _FIRST_VERSIONS: Final[Mapping[int, int]] = {
 _PLACES: Final = (SpecialTimestamp.EARLIEST, SpecialTimestamp.EARLIEST_LOCAL)
 
 
+# A batch that is too large to be searched here, or None where others have to have their turn; what
+# is sent back is what was found in it.
+_Work: TypeAlias = Generator[BatchSearch | None, TimestampOffset | None, T]
+
+
 @handles(ApiKey.LIST_OFFSETS)
 def list_offsets(
     broker: Broker, context: RequestContext, request: ListOffsetsRequest
+) -> ListOffsetsResponse | Awaitable[ListOffsetsResponse]:
+    work = _answers(broker, context, request)
+    try:
+        first = next(work)
+    except StopIteration as end:
+        response: ListOffsetsResponse = end.value
+        return response
+    return _finish(broker, work, first)
+
+
+async def _finish(
+    broker: Broker, work: _Work[ListOffsetsResponse], step: BatchSearch | None
 ) -> ListOffsetsResponse:
+    try:
+        while True:
+            if step is None:
+                await broker.clock.sleep(0)
+                step = work.send(None)
+                continue
+            try:
+                found = await broker.background.compute_soon(_search, step)
+            except (ProtocolError, WorkerCrashedError) as error:
+                step = work.throw(error)
+            else:
+                step = work.send(found)
+    except StopIteration as end:
+        response: ListOffsetsResponse = end.value
+        return response
+
+
+def _search(search: BatchSearch) -> TimestampOffset | None:
+    return search.run()
+
+
+def _answers(
+    broker: Broker, context: RequestContext, request: ListOffsetsRequest
+) -> _Work[ListOffsetsResponse]:
     named = Counter(
         (topic.name, asked.partition_index)
         for topic in request.topics
@@ -66,7 +124,7 @@ def list_offsets(
                     raise KafkaError(ErrorCode.INVALID_REQUEST, "a partition is named twice")
                 _check_version(asked.timestamp, context.api_version)
                 partition = broker.partitions.by_name(topic.name, asked.partition_index)
-                answers.append(_answer(broker, partition, asked, isolation))
+                answers.append((yield from _answer(broker, partition, asked, isolation)))
             except KafkaError as error:
                 code = error.code
                 if code is ErrorCode.OFFSET_NOT_AVAILABLE and context.api_version < 5:
@@ -89,15 +147,17 @@ def _check_version(timestamp: int, version: int) -> None:
 
 def _answer(
     broker: Broker, partition: Partition, asked: ListOffsetsPartition, isolation: Isolation | None
-) -> ListOffsetsPartitionResponse:
+) -> _Work[ListOffsetsPartitionResponse]:
     partition.check_leader_epoch(asked.current_leader_epoch)
     partition.require_leader()
     try:
-        found = _find(partition, asked.timestamp, isolation)
+        found = yield from _find(broker, partition, asked.timestamp, isolation)
     except OSError as error:
         raise broker.storage_failed(partition, error) from error
     except ProtocolError as error:
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+    except WorkerCrashedError as error:
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
     answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
     if found is not None:
         answer.timestamp = found.timestamp
@@ -107,7 +167,9 @@ def _answer(
     return answer
 
 
-def _find(partition: Partition, timestamp: int, isolation: Isolation | None) -> FoundOffset | None:
+def _find(
+    broker: Broker, partition: Partition, timestamp: int, isolation: Isolation | None
+) -> _Work[FoundOffset | None]:
     log = partition.require_log()
     if isolation is None:
         end = log.log_end_offset
@@ -118,7 +180,7 @@ def _find(partition: Partition, timestamp: int, isolation: Isolation | None) -> 
     if timestamp == SpecialTimestamp.LATEST:
         _require_settled(partition, isolation)
         return FoundOffset(NO_TIMESTAMP, end, partition.leader_epoch)
-    found = find_offset(log, timestamp)
+    found = yield from _look_up(broker, partition, log, timestamp)
     if found is None or (timestamp not in _PLACES and found.offset >= end):
         _require_settled(partition, isolation)
         return None
@@ -126,6 +188,32 @@ def _find(partition: Partition, timestamp: int, isolation: Isolation | None) -> 
         # Nothing is there to tell an epoch: what comes next will have the leader's.
         return found._replace(leader_epoch=partition.leader_epoch)
     return found
+
+
+def _look_up(
+    broker: Broker, partition: Partition, log: Log, timestamp: int
+) -> _Work[FoundOffset | None]:
+    lookup = offset_lookup(log, timestamp)
+    started = broker.clock.monotonic()
+    found: TimestampOffset | None
+    try:
+        search = next(lookup)
+        while True:
+            try:
+                found = search.run_inline()
+            except OutputTooLargeError:
+                found = yield search
+            if broker.clock.monotonic() - started > _STEP_SECONDS:
+                yield None
+                started = broker.clock.monotonic()
+            # Somebody else may lead by now, and the log may be closed.
+            partition.require_leader()
+            if partition.require_log() is not log:
+                raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{partition.name} was moved")
+            search = lookup.send(found)
+    except StopIteration as end:
+        result: FoundOffset | None = end.value
+        return result
 
 
 def _require_settled(partition: Partition, isolation: Isolation | None) -> None:

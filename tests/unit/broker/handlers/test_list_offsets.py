@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from ottla.model import ErrorCode
@@ -12,8 +15,10 @@ from ottla.wire.messages.list_offsets import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from tests.batches import batch_of
-from tests.one_node import OneNode
+from ottla.wire.records.compression import Codec
+from tests.batches import batch_around, batch_of, raw_record
+from tests.held_background import HeldBackground, settle
+from tests.one_node import OneNode, StartNode
 
 LATEST_VERSION = 11
 CONSUMER, DEBUGGER = -1, -2
@@ -204,3 +209,56 @@ def test_a_failing_disk_is_told_and_takes_the_partition_offline(node: OneNode) -
     assert ask(node, 1_500).error_code == ErrorCode.KAFKA_STORAGE_ERROR
     node.disk.faults.heal("/data/orders-0")
     assert ask(node, SpecialTimestamp.LATEST).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_a_batch_of_garbage_that_has_to_be_searched_is_an_error(
+    node: OneNode, codec: Codec
+) -> None:
+    with_records(node)
+    node.append("orders", batch_around(b"garbage", codec=codec, timestamp=5_000))
+
+    assert ask(node, 4_000).error_code == ErrorCode.CORRUPT_MESSAGE
+    assert ask(node, 2_500).offset == 1
+
+
+def test_a_large_batch_is_searched_by_a_worker(start_node: StartNode) -> None:
+    background = HeldBackground()
+    node = start_node(background=background)
+    with_records(node)
+    values = [bytes(1_000)] * 1_000
+    node.append("orders", batch_of(*values, timestamp=5_000, codec=Codec.ZSTD))
+    node.append("orders", batch_of(b"v", timestamp=6_000))
+    background.hold()
+
+    async def scenario() -> None:
+        small = await started(node, 2_500)
+        assert small.result().topics[0].partitions[0].offset == 1
+        large, beyond = await started(node, 4_000), await started(node, 5_500)
+        assert not large.done()
+        assert beyond.result().topics[0].partitions[0].offset == 1_004
+        await background.release()
+        assert large.result().topics[0].partitions[0].offset == 4
+
+    node.run(scenario())
+
+
+async def started(node: OneNode, timestamp: int) -> asyncio.Task[Any]:
+    asked = ListOffsetsPartition(partition_index=0, timestamp=timestamp)
+    topics = [ListOffsetsTopic(name="orders", partitions=[asked])]
+    task = asyncio.ensure_future(
+        node.answer(ListOffsetsRequest(replica_id=CONSUMER, topics=topics), LATEST_VERSION)
+    )
+    await settle()
+    return task
+
+
+def test_headers_that_promise_later_records_than_there_are_are_searched_and_passed(
+    node: OneNode,
+) -> None:
+    node.create_topic("orders")
+    for _ in range(5):
+        node.append("orders", batch_around(raw_record(), timestamp=1_000, max_timestamp=9_000))
+    node.append("orders", batch_of(b"v", timestamp=5_000))
+
+    assert ask(node, 2_000).offset == 5

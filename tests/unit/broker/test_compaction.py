@@ -1,0 +1,41 @@
+"""What the operator reads about a compaction."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from ottla.broker.compaction import Compaction
+from ottla.runtime.background import InlineBackground
+from ottla.runtime.metrics import Metrics
+from ottla.storage.leader_batch import Origin
+from tests.batches import batch_around, batch_of
+from tests.held_background import settle
+from tests.one_node import OneNode
+
+
+def test_batches_that_cannot_be_read_are_named(
+    node: OneNode, caplog: pytest.LogCaptureFixture
+) -> None:
+    node.create_topic("prices", configs={"cleanup.policy": "compact"})
+    partition, log = node.broker.partitions.by_name("prices", 0), node.log("prices")
+    for batch in (batch_of(b"old", key=b"k"), batch_of(b"new", key=b"k"), batch_around(b"garbage")):
+        partition.append(batch, now_ms=node.clock.now_ms(), origin=Origin.COORDINATOR)
+    log.roll(now_ms=node.clock.now_ms())
+    compaction = Compaction(node.broker, InlineBackground(), Metrics())
+
+    with caplog.at_level(logging.INFO):
+        node.run(finished(node, compaction))
+
+    assert "prices-0: compaction kept batches whose checksum is right" in caplog.text
+    assert "Number of batches: 1. The first: offsets 2 to 2: " in caplog.text
+    assert "prices-0: compacted 3 records to 2" in caplog.text
+
+
+async def finished(node: OneNode, compaction: Compaction) -> None:
+    task = asyncio.ensure_future(compaction.compact_filthiest())
+    while not task.done():
+        await settle()
+        node.clock.advance(0)
