@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ottla.model import Offset, TimestampMs
+from ottla.storage.offset_lookup import BatchSearch
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import iterate_batches, read_body, validate_batch
 from ottla.wire.records.builder import build_batch, seal_batch
@@ -12,6 +17,8 @@ from ottla.wire.records.columns import BinaryColumn, decode_columns
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import HEADER_BYTES, read_header
 from ottla.wire.records.record import Record, iterate_records, walk_records
+from ottla.wire.records.record_check import RecordLimits, check_body
+from tests.batches import batch_around, compressed_around
 from tests.records import record_lists
 
 edits = st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 255)), min_size=1, max_size=5)
@@ -139,3 +146,81 @@ def test_random_bytes_are_refused_with_a_protocol_error_and_nothing_else(noise: 
             list(walk_records(noise, count))
         except ProtocolError:
             continue
+
+
+def naive_check(body: bytes, count: int) -> list[tuple[int, bool]] | None:
+    """Timestamps, and whether there is a key, of records that are as a producer writes them."""
+    batch = batch_around(body, count=count, timestamp=0)
+    try:
+        found = list(iterate_records(batch))
+    except ProtocolError:
+        return None
+    if [record.offset for record in found] != list(range(count)):
+        return None
+    return [(record.timestamp, record.key is not None) for record in found]
+
+
+@settings(max_examples=300, deadline=None)
+@given(record_lists(), edits | st.just([]), st.integers(-1, 1), st.booleans())
+def test_the_check_by_record_agrees_with_reading_everything(
+    records: list[Record], changes: list[tuple[int, int]], more: int, needs_keys: bool
+) -> None:
+    numbered = [
+        record._replace(offset=Offset(number), timestamp=TimestampMs(record.timestamp % 10_000))
+        for number, record in enumerate(records)
+    ]
+    built = build_batch(numbered)
+    base_timestamp = read_header(built).base_timestamp
+    body = bytearray(built[HEADER_BYTES:])
+    for position, value in changes:
+        # Where the numbers of the first records are, as often as anywhere else.
+        body[position % min(len(body), 40 if position % 2 else len(body))] = value
+    count = len(records) + more
+    expected = naive_check(bytes(body), count)
+
+    limits = RecordLimits(needs_keys=needs_keys, timestamps=(0, 5_000 - base_timestamp))
+    header = read_header(batch_around(bytes(body), count=count, timestamp=0))
+    try:
+        found = check_body(bytes(body), header, limits)
+    except ProtocolError:
+        assert expected is None
+        return
+    assert expected is not None
+    keyless = {index for index, (_, has_key) in enumerate(expected) if needs_keys and not has_key}
+    untimely = {
+        index
+        for index, (timestamp, _) in enumerate(expected)
+        if not 0 <= timestamp <= 5_000 - base_timestamp and timestamp != -1
+    } - keyless
+    assert set(found.keyless) == keyless
+    assert {index for index, _ in found.untimely} == untimely
+    assert found.excluded_count == len(keyless) + len(untimely)
+    assert found.max_timestamp == max([-1, *[timestamp for timestamp, _ in expected]])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=300), st.sampled_from(Codec), st.integers(1, 40), st.booleans())
+def test_no_reader_fails_in_another_way_on_a_body_of_any_bytes(
+    body: bytes, codec: Codec, count: int, is_compressed: bool
+) -> None:
+    make = compressed_around if is_compressed else batch_around
+    batch = bytes(make(body, codec=codec, count=count))
+    header = validate_batch(batch)
+
+    def walk() -> None:
+        for _ in walk_records(read_body(batch, 0, header), header.record_count):
+            pass
+
+    def check() -> None:
+        check_body(read_body(batch, 0, header), header, RecordLimits(needs_keys=True))
+
+    readers: list[Callable[[], object]] = [
+        walk,
+        check,
+        lambda: list(iterate_records(batch)),
+        lambda: decode_columns([batch]),
+        BatchSearch(batch, 0, 0).run,
+    ]
+    for read in readers:
+        with suppress(ProtocolError):
+            read()
