@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
+from confluent_kafka import KafkaError
 
 from tests.conformance.clients import EARLIEST, Message
 from tests.conformance.confluent.client import ConfluentClient
@@ -50,3 +53,53 @@ def test_several_topics_share_a_request(client: ConfluentClient, topics: Topics)
 
     everywhere = {(name, partition): EARLIEST for name in names for partition in (0, 1)}
     assert {record.value for record in client.consume(everywhere, 6)} == {b"both"}
+
+
+def test_records_that_spoil_a_batch_are_told_from_the_others_in_it(
+    client: ConfluentClient, topics: Topics
+) -> None:
+    topic = topics.create(cleanup_policy="compact")
+    reported: set[tuple[str, int | None]] = set()
+
+    def report(expected: str, error: KafkaError | None, _message: object) -> None:
+        reported.add((expected, None if error is None else error.code()))
+
+    producer = client.producer(linger_ms=200)
+    for number in range(10):
+        key = None if number % 3 == 0 else b"key"
+        expected = "keyless" if key is None else "keyed"
+        producer.produce(
+            topic,
+            b"value",
+            key,
+            partition=0,
+            on_delivery=partial(report, expected),
+        )
+    assert producer.flush(30) == 0
+
+    assert reported == {
+        ("keyless", KafkaError.INVALID_RECORD),
+        ("keyed", KafkaError._INVALID_DIFFERENT_RECORD),
+    }
+    assert topics.stored(topic) == []
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "lz4", "zstd"])
+def test_large_batches_of_a_compacted_topic_keep_their_order(
+    client: ConfluentClient, topics: Topics, codec: str
+) -> None:
+    topic = topics.create(cleanup_policy="compact", max_message_bytes="10000000")
+    messages = [Message(b"%d" % number, b"key-%d" % number) for number in range(12_000)]
+    client.produce(
+        topic,
+        messages,
+        codec=codec,
+        is_idempotent=True,
+        batch_num_messages=4_000,
+        max_in_flight=5,
+        linger_ms=20,
+    )
+
+    received = client.consume({(topic, 0): EARLIEST}, len(messages))
+
+    assert [record.value for record in received] == [message.value for message in messages]
