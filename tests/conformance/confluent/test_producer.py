@@ -103,3 +103,22 @@ def test_large_batches_of_a_compacted_topic_keep_their_order(
     received = client.consume({(topic, 0): EARLIEST}, len(messages))
 
     assert [record.value for record in received] == [message.value for message in messages]
+
+
+def test_large_batches_of_a_transaction_keep_their_order(
+    client: ConfluentClient, topics: Topics
+) -> None:
+    topic = topics.create(cleanup_policy="compact")
+    producer = client.producer(
+        transactional_id=topic, batch_num_messages=4_000, compression_codec="lz4", linger_ms=20
+    )
+    producer.init_transactions(30)
+    for first in (0, 6_000):
+        producer.begin_transaction()
+        for number in range(first, first + 6_000):
+            producer.produce(topic, b"%d" % number, b"key-%d" % number, partition=0)
+        producer.commit_transaction(30)
+
+    received = client.consume({(topic, 0): EARLIEST}, 12_000, read_committed=True)
+
+    assert [record.value for record in received] == [b"%d" % number for number in range(12_000)]
