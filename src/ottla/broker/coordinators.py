@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ottla.broker.coordinator_shards import CoordinatorShards
 from ottla.broker.transaction_coordinators import TransactionCoordinators
 from ottla.metadata import MetadataDelta
+from ottla.model.internal_topics import CONSUMER_OFFSETS
 from ottla.replication.partition import Partition
 from ottla.runtime.background import Background
 from ottla.wire.records import Codec
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ottla.coordinator.runtime.outcome import Outcome
     from ottla.coordinator.runtime.state_machine import Timers
 
-CONSUMER_OFFSETS: Final = "__consumer_offsets"
 _STEP_SECONDS: Final = 0.002
 _JITTER: Final = 0.1
 

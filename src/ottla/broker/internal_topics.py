@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from ottla.broker.broker import Broker
-from ottla.broker.coordinators import CONSUMER_OFFSETS
-from ottla.broker.transaction_coordinators import TRANSACTION_STATE
 from ottla.configs import NodeConfig
 from ottla.model import ErrorCode, KafkaError
+from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ottla.controller.operations.topic_names import check_name
 from ottla.model import ErrorCode, KafkaError
-
-INTERNAL_TOPICS: Final = frozenset(
-    {"__consumer_offsets", "__transaction_state", "__share_group_state"}
-)
-
-
-def is_internal_topic(name: str) -> bool:
-    """Whether only the cluster itself writes to the topic."""
-    return name in INTERNAL_TOPICS
 
 
 def is_valid_topic_name(name: str) -> bool:

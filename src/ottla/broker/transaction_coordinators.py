@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.broker.coordinator_shards import CoordinatorShards
 from ottla.metadata.features import TRANSACTION_VERSION
+from ottla.model.internal_topics import TRANSACTION_STATE
 from ottla.replication.partition import Partition
 from ottla.runtime.background import Background
 from ottla.wire.records import Codec
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ottla.coordinator.transactions.markers import TransactionMarkers
     from ottla.coordinator.transactions.metrics import TransactionMetrics
 
-TRANSACTION_STATE: Final = "__transaction_state"
 _JITTER: Final = 0.1
 _MEASURE_SECONDS: Final = 1.0
 

@@ -9,9 +9,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final
 
-from ottla.broker.transaction_coordinators import TRANSACTION_STATE
 from ottla.metadata import MetadataImage
 from ottla.model import TopicPartition
+from ottla.model.internal_topics import TRANSACTION_STATE
 from ottla.simulation.claims import Violation, violations
 from ottla.simulation.cluster import SimulatedCluster
 from ottla.simulation.fault_plan import Plan, PlannedFault

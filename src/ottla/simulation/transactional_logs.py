@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ottla.broker.broker import Broker
-from ottla.broker.transaction_coordinators import TRANSACTION_STATE
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.model import TopicPartition
+from ottla.model.internal_topics import TRANSACTION_STATE
 from ottla.simulation.cluster import SimulatedCluster
 from ottla.simulation.history import Event
 from ottla.simulation.transaction_events import (

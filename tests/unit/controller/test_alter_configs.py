@@ -200,3 +200,31 @@ def test_cluster_keeps_one_minimum_while_there_are_eligible_leader_replicas(
     request = incremental.IncrementalAlterConfigsRequest(resources=[asked])
     allowed = incremental_alter_configs(image_of(without, broker(1)), request, context())
     assert allowed.response.responses[0].error_code == 0
+
+
+@pytest.mark.parametrize(
+    ("configs", "code"),
+    [
+        ({"cleanup.policy": "delete"}, ErrorCode.INVALID_CONFIG),
+        ({"cleanup.policy": "compact,delete"}, ErrorCode.INVALID_CONFIG),
+        ({"segment.bytes": "1048576"}, ErrorCode.INVALID_CONFIG),
+        ({"cleanup.policy": "compact", "segment.bytes": "1048576"}, ErrorCode.NONE),
+    ],
+)
+@pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state"])
+def test_topics_of_coordinators_stay_compacted(
+    name: str, configs: dict[str, str | None], code: ErrorCode
+) -> None:
+    policy = ConfigRecord(
+        resource_type=TOPIC, resource_name=name, name="cleanup.policy", value="compact"
+    )
+    image = one_broker(topic(name, [1]), policy)
+    wanted = whole.AlterConfigsResource(
+        resource_type=TOPIC,
+        resource_name=name,
+        configs=[whole.AlterableConfig(name=key, value=value) for key, value in configs.items()],
+    )
+    _, response = legacy_alter_configs(
+        image, whole.AlterConfigsRequest(resources=[wanted]), context()
+    )
+    assert response.responses[0].error_code == code

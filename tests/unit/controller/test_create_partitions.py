@@ -10,7 +10,7 @@ from ottla.wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from tests.cluster_images import applied, broker, context, features, image_of, topic
+from tests.cluster_images import applied, broker, context, features, image_of, one_broker, topic
 
 
 def three_brokers() -> MetadataImage:
@@ -81,3 +81,13 @@ def test_topic_named_twice_does_not_grow() -> None:
     image, answers = grow(asked(3), asked(4))
     assert [code for code, _ in answers] == [ErrorCode.INVALID_REQUEST]
     assert image == three_brokers()
+
+
+@pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state"])
+def test_topics_of_coordinators_keep_their_number_of_partitions(name: str) -> None:
+    request = CreatePartitionsRequest(topics=[asked(3, name=name)])
+    records, response = create_partitions(one_broker(topic(name, [1])), request, context())
+    assert not records
+    (result,) = response.results
+    assert result.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert name in (result.error_message or "")

@@ -253,3 +253,14 @@ def test_broker_with_several_directories_chooses_for_itself() -> None:
     records, _ = create(image, asked())
     partition = applied(image, records).topics.by_name["orders"].partitions[0]
     assert int.from_bytes(partition.directories[0]) == 1
+
+
+def test_topics_of_coordinators_are_created_compacted_or_not_at_all() -> None:
+    for name in ("__consumer_offsets", "__transaction_state"):
+        code, message = refusal(one_broker(), asked(name))
+        assert code == ErrorCode.INVALID_CONFIG
+        assert message == f"The internal topic {name} has to have cleanup.policy=compact."
+        wanted = asked(name)
+        wanted.configs = [CreatableTopicConfig(name="cleanup.policy", value="compact")]
+        _, (result,) = create(one_broker(), wanted)
+        assert result.error_code == ErrorCode.NONE

@@ -1,5 +1,7 @@
 """DeleteTopics by name and by id."""
 
+import pytest
+
 from ottla.controller.operations.delete_topics import delete_topics
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode, Uuid
@@ -88,3 +90,21 @@ def test_deletion_can_be_disabled() -> None:
     left, results = delete(by_name("a"), delete_topic_enable="false")
     assert left == {"a", "b"}
     assert codes(results) == [ErrorCode.TOPIC_DELETION_DISABLED]
+
+
+@pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state"])
+def test_topics_of_coordinators_are_not_deleted(name: str) -> None:
+    image = one_broker(topic(name, [1], topic_id=uuid(1)), topic("a", [1], topic_id=uuid(2)))
+    for state in (by_name(name), by_id(uuid(1))):
+        request = DeleteTopicsRequest(topics=[state, by_name("a")])
+        records, response = delete_topics(image, request, context())
+        assert sorted(codes(response.responses)) == [0, ErrorCode.INVALID_TOPIC_EXCEPTION]
+        assert set(applied(image, records).topics.by_name) == {name}
+
+
+def test_other_internal_topics_are_deleted() -> None:
+    image = one_broker(topic("__share_group_state", [1]))
+    request = DeleteTopicsRequest(topics=[by_name("__share_group_state")])
+    records, response = delete_topics(image, request, context())
+    assert codes(response.responses) == [ErrorCode.NONE]
+    assert not applied(image, records).topics.by_name

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Final
 
 from ottla.broker.broker import Broker
-from ottla.broker.coordinators import CONSUMER_OFFSETS
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.internal_topics import create_internal_topic
 from ottla.broker.pending import Pending
@@ -27,6 +26,7 @@ from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0
 from ottla.model import ErrorCode, KafkaError
+from ottla.model.internal_topics import CONSUMER_OFFSETS
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from ottla.wire.schema import Message

@@ -3,11 +3,12 @@
 Up to version 3 a client adds partitions to its transaction. From 4 on the leaders of partitions ask
 about many transactions: whether partitions are in them, or to have them added for clients of
 TransactionV2 (KIP-890). Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
-TOPIC_AUTHORIZATION_FAILED for internal topics, and OPERATION_NOT_ATTEMPTED for the others beside
-those; TRANSACTION_ABORTABLE for one that was asked about and is not in the transaction. In all
-partitions: INVALID_REQUEST without a transactional id, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED
-(INVALID_PRODUCER_EPOCH up to version 1), CONCURRENT_TRANSACTIONS while the markers of the last
-transaction are being written, and those of the coordinator itself.
+TOPIC_AUTHORIZATION_FAILED for internal topics (brokers add `__consumer_offsets`), and
+OPERATION_NOT_ATTEMPTED for the others beside those; TRANSACTION_ABORTABLE for one that was asked
+about and is not in the transaction. In all partitions: INVALID_REQUEST without a transactional id,
+INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED (INVALID_PRODUCER_EPOCH up to version 1),
+CONCURRENT_TRANSACTIONS while the markers of the last transaction are being written, and those of
+the coordinator itself.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from ottla.broker.broker import Broker
 from ottla.broker.gathered import Gathered
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.pending import Pending
-from ottla.broker.topic_names import is_internal_topic
 from ottla.broker.transaction_requests import (
     BROKER_PATIENCE_MS,
     CLIENT_PATIENCE_MS,
@@ -33,6 +33,7 @@ from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0, TV_2
 from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.model.internal_topics import CONSUMER_OFFSETS, is_internal_topic
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -150,7 +151,8 @@ def _refused(
     codes = {}
     for name in partitions:
         topic = topics.get(name.topic)
-        if version < _BROKERS_VERSION and is_internal_topic(name.topic):
+        is_addable = version >= _BROKERS_VERSION and name.topic == CONSUMER_OFFSETS
+        if is_internal_topic(name.topic) and not is_addable:
             codes[name] = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         elif topic is None or name.partition not in topic.partitions:
             codes[name] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

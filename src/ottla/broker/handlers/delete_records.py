@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.pending import Pending
-from ottla.broker.topic_names import is_internal_topic
 from ottla.model import ErrorCode, KafkaError
+from ottla.model.internal_topics import is_internal_topic
 from ottla.replication.offset_waiters import OffsetWaiter
 from ottla.replication.partition import Partition
 from ottla.wire.apis import ApiKey

@@ -11,9 +11,10 @@ from ottla.broker.authorized_operations import TOPIC_OPERATIONS
 from ottla.broker.broker import Broker
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.listener_view import ListenerView
-from ottla.broker.topic_names import is_internal_topic, unknown_topic_error
+from ottla.broker.topic_names import unknown_topic_error
 from ottla.metadata import PartitionRegistration, Topic
 from ottla.model import ErrorCode
+from ottla.model.internal_topics import is_internal_topic
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_topic_partitions import (
     Cursor,

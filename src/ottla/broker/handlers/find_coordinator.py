@@ -15,13 +15,12 @@ from enum import IntEnum
 from typing import Final
 
 from ottla.broker.broker import Broker
-from ottla.broker.coordinators import CONSUMER_OFFSETS
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.internal_topics import create_internal_topic
 from ottla.broker.listener_view import ListenerView
-from ottla.broker.transaction_coordinators import TRANSACTION_STATE
 from ottla.coordinator.runtime.placement import partition_for
 from ottla.model import ErrorCode, KafkaError
+from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.find_coordinator import (
     Coordinator,

@@ -21,12 +21,12 @@ from ottla.broker.handling import RequestContext, handles
 from ottla.broker.listener_view import ListenerView
 from ottla.broker.topic_creation import auto_create_topics
 from ottla.broker.topic_names import (
-    is_internal_topic,
     is_valid_topic_name,
     unknown_topic_error,
 )
 from ottla.metadata import NO_LEADER, PartitionRegistration, Topic
 from ottla.model import ZERO_UUID, ErrorCode
+from ottla.model.internal_topics import is_internal_topic
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.metadata import (
     MetadataRequest,

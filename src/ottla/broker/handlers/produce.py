@@ -2,12 +2,12 @@
 
 acks=0 gets no answer, and a closed connection instead of an error. With acks=all the answer comes
 when all in-sync replicas have it. With a transactional id, transactional_produce.py goes first;
-opened_produce.py goes before batches whose records have to be looked at.
-Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, NOT_LEADER_OR_FOLLOWER,
-INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS, NOT_ENOUGH_REPLICAS_AFTER_APPEND, REQUEST_TIMED_OUT,
-KAFKA_STORAGE_ERROR, TRANSACTIONAL_ID_AUTHORIZATION_FAILED, and those of leader_batch.py,
-opened_batch.py, producer_state.py and transactional_produce.py. From version 8 on an answer names
-the records that spoiled a batch (KIP-467).
+opened_produce.py goes before batches whose records have to be looked at. Errors per partition:
+UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, NOT_LEADER_OR_FOLLOWER, INVALID_TOPIC_EXCEPTION for an
+internal topic, INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS, NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR, TRANSACTIONAL_ID_AUTHORIZATION_FAILED, and those of
+leader_batch.py, opened_batch.py, producer_state.py and transactional_produce.py. From version 8 on
+an answer names the records that spoiled a batch (KIP-467).
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ markers. In `__consumer_offsets` the group coordinator writes them, and puts the
 offsets in force or drops them. From version 2 on a marker says by which rules its transaction was
 made. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER (also for a group
 coordinator that is still loading), NOT_ENOUGH_REPLICAS, NOT_ENOUGH_REPLICAS_AFTER_APPEND,
-REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR; and those after which nobody has to try again:
-INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
+REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR, INVALID_TOPIC_EXCEPTION for other internal topics; and those
+after which nobody has to try again: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
 """
 
 from __future__ import annotations

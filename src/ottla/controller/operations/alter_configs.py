@@ -26,6 +26,7 @@ from ottla.configs import (
 )
 from ottla.controller.operation import Context, Outcome
 from ottla.controller.operations.config_records import config_records
+from ottla.controller.operations.coordinator_topics import check_configs
 from ottla.controller.operations.topic_names import check_name
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode, KafkaError
@@ -130,6 +131,7 @@ def _check(
     if resource.type is ConfigResourceType.TOPIC:
         _check_topic(image, resource.name)
         validate_topic_configs(configs, existing=image.configs_of(resource), node=context.node)
+        check_configs(resource.name, configs)
     elif resource.type is ConfigResourceType.BROKER:
         _check_broker(image, resource.name)
         if resource.name:

@@ -1,7 +1,8 @@
 """CreatePartitions, versions 0 to 3.
 
 Per topic: UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS, INVALID_REPLICA_ASSIGNMENT,
-INVALID_REPLICATION_FACTOR, INVALID_REQUEST for one that is named twice; POLICY_VIOLATION for one
+INVALID_REPLICATION_FACTOR, INVALID_REQUEST for one that is named twice, INVALID_TOPIC_EXCEPTION for
+one that coordinators keep their state in; POLICY_VIOLATION for one
 that would get more partitions than one request may make.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.coordinator_topics import check_growable
 from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
 from ottla.metadata import MetadataImage, Topic
 from ottla.model import ErrorCode, KafkaError
@@ -54,6 +56,7 @@ def _grow(image: MetadataImage, asked: CreatePartitionsTopic, new: NewPartitions
         raise KafkaError(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
         )
+    check_growable(topic.name)
     additional = _additional(topic, asked)
     check_partition_count(additional)
     count = len(topic.partitions)

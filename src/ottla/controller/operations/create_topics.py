@@ -17,6 +17,7 @@ from ottla.configs import (
 )
 from ottla.controller.operation import Context, Outcome
 from ottla.controller.operations.config_records import config_records
+from ottla.controller.operations.coordinator_topics import check_configs
 from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
 from ottla.controller.operations.topic_names import check_new_name
 from ottla.metadata import MetadataImage, PartitionRegistration
@@ -70,6 +71,7 @@ def _create_topic(
     resource = ConfigResource(ConfigResourceType.TOPIC, topic.name)
     changes = replace_configs(resource, {}, list(configs.items()))
     validate_topic_configs(configs, existing={}, node=context.node)
+    check_configs(topic.name, configs)
     partitions = _partitions(topic, context, new)
     topic_id = context.dice.uuid()
     records.append(TopicRecord(name=topic.name, topic_id=topic_id))

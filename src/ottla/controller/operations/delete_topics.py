@@ -1,7 +1,8 @@
 """DeleteTopics, versions 1 to 6: by name, or by topic id since version 6.
 
 Per topic: UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, INVALID_REQUEST for one that is named twice
-or not at all, TOPIC_DELETION_DISABLED for all of them where `delete.topic.enable` is off.
+or not at all, INVALID_TOPIC_EXCEPTION for one that coordinators keep their state in,
+TOPIC_DELETION_DISABLED for all of them where `delete.topic.enable` is off.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ottla.controller.operation import Context, Outcome
+from ottla.controller.operations.coordinator_topics import check_deletable
 from ottla.metadata import MetadataImage, Topic
 from ottla.model import ZERO_UUID, ErrorCode, KafkaError, Uuid
 from ottla.wire.messages.delete_topics import (
@@ -37,6 +39,7 @@ def delete_topics(
             if topic.id in found:
                 del found[topic.id]
                 raise _invalid("The provided topic name maps to an ID that was already supplied.")
+            check_deletable(topic.name)
         except KafkaError as error:
             responses.append(_refusal(state, error))
         else:

@@ -7,16 +7,16 @@ from typing import Final
 
 from ottla.metadata import Topics
 from ottla.model import ErrorCode, KafkaError
+from ottla.model.internal_topics import CLUSTER_METADATA
 
 NAME_LENGTH_MAX: Final = 249
-CLUSTER_METADATA_TOPIC: Final = "__cluster_metadata"
 
 _LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]*")
 
 
 def check_new_name(name: str, topics: Topics) -> None:
     """Raises KafkaError for a name that no new topic can have."""
-    if name == CLUSTER_METADATA_TOPIC:
+    if name == CLUSTER_METADATA:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"Creation of internal topic {name} is prohibited."
         )

@@ -78,7 +78,7 @@ def test_records_of_a_topic_that_is_compacted_and_deleted_from_are(node: OneNode
 
 
 def test_internal_and_unknown_topics_are_refused(node: OneNode) -> None:
-    node.create_topic("__consumer_offsets")
+    node.create_topic("__consumer_offsets", configs={"cleanup.policy": "compact"})
 
     assert delete(node, 0, topic="__consumer_offsets").error_code == (
         ErrorCode.INVALID_TOPIC_EXCEPTION

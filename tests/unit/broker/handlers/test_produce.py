@@ -18,6 +18,7 @@ from ottla.wire.records.compression import Codec
 from ottla.wire.records.record import Record
 from tests.batches import GARBAGE_BODIES, batch_around, batch_of, compressed_around
 from tests.one_node import OneNode, StartNode
+from tests.transaction_coordinator import ScriptedCoordinator
 
 
 def produce(
@@ -76,6 +77,56 @@ def test_what_cannot_be_is_refused(node: OneNode, change: dict[str, int], code: 
 
     assert answer.error_code == code
     assert answer.base_offset == -1
+
+
+@pytest.mark.parametrize(
+    "topic", ["__consumer_offsets", "__transaction_state", "__share_group_state"]
+)
+@pytest.mark.parametrize("version", [9, 12, 13])
+@pytest.mark.parametrize("transactional_id", [None, "copier"])
+def test_clients_cannot_append_to_internal_topics(
+    node: OneNode, topic: str, version: int, transactional_id: str | None
+) -> None:
+    ScriptedCoordinator(node)
+    if topic not in node.image.topics.by_name:
+        node.create_topic(topic, configs={"cleanup.policy": "compact"})
+    topic_id = node.image.topics.by_name[topic].id
+    records = batch_of(
+        b"v", producer_id=7, producer_epoch=0, sequence=0, is_transactional=bool(transactional_id)
+    )
+    data = [PartitionProduceData(index=0, records=records)]
+    request = ProduceRequest(
+        transactional_id=transactional_id,
+        acks=-1,
+        timeout_ms=1_000,
+        topic_data=[TopicProduceData(name=topic, topic_id=topic_id, partition_data=data)],
+    )
+
+    answer = node.ask(request, version).responses[0].partition_responses[0]
+
+    assert answer.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert answer.error_message == f"Cannot append to internal topic {topic}"
+    assert node.log(topic).log_end_offset == 0
+
+
+def test_clients_cannot_append_to_the_metadata_log(node: OneNode) -> None:
+    answer = produce(node, batch_of(b"v"), topic="__cluster_metadata")
+
+    assert answer.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+
+
+def test_a_refused_internal_topic_keeps_no_other_batch_out(node: OneNode) -> None:
+    node.create_topic("orders")
+    names = ("__consumer_offsets", "orders")
+    topics = [
+        TopicProduceData(name=name, partition_data=[PartitionProduceData(records=batch_of(b"v"))])
+        for name in names
+    ]
+
+    response = node.ask(ProduceRequest(acks=-1, timeout_ms=1_000, topic_data=topics), 9)
+
+    codes = [each.partition_responses[0].error_code for each in response.responses]
+    assert codes == [ErrorCode.INVALID_TOPIC_EXCEPTION, ErrorCode.NONE]
 
 
 def test_a_batch_without_records_is_refused(node: OneNode) -> None:

@@ -152,6 +152,28 @@ def test_one_partition_that_cannot_be_added_keeps_all_out(node: OneNode, version
     assert state(node) == "Empty"
 
 
+@pytest.mark.parametrize("version", [4, 5])
+def test_of_internal_topics_brokers_add_committed_offsets_only(node: OneNode, version: int) -> None:
+    init(node)
+    node.ask(FindCoordinatorRequest(coordinator_keys=["group"]), 6)
+
+    def added(topic: str) -> int:
+        asked = AddPartitionsToTxnTransaction(
+            transactional_id=ID,
+            producer_id=0,
+            producer_epoch=0,
+            topics=[AddPartitionsToTxnTopic(name=topic, partitions=[0])],
+        )
+        response = node.ask(AddPartitionsToTxnRequest(transactions=[asked]), version)
+        (result,) = response.results_by_transaction[0].topic_results[0].results_by_partition
+        code: int = result.partition_error_code
+        return code
+
+    assert added("__transaction_state") == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    assert state(node) == "Empty"
+    assert added("__consumer_offsets") == ErrorCode.NONE
+
+
 @pytest.mark.parametrize("version", range(4))
 def test_fenced_client_is_told_what_its_version_knows(node: OneNode, version: int) -> None:
     init(node), init(node)

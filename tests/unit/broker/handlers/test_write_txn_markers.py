@@ -335,3 +335,15 @@ def test_pending_offsets_are_found_again_by_the_next_leader(
 
     node = start_node(node.crash(), configs=ONE_PARTITION)
     assert committed(node) == 5
+
+
+def test_internal_topics_but_committed_offsets_take_no_markers(
+    node: OneNode, coordinator: ScriptedCoordinator
+) -> None:
+    (codes,) = write(node, marker(topics={"__transaction_state": [0], OFFSETS: [0]}))
+
+    assert codes == {
+        ("__transaction_state", 0): ErrorCode.INVALID_TOPIC_EXCEPTION,
+        (OFFSETS, 0): ErrorCode.NONE,
+    }
+    assert node.log("__transaction_state").log_end_offset == 0

@@ -1,0 +1,27 @@
+"""The topics that a cluster keeps its own state in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CONSUMER_OFFSETS: Final = "__consumer_offsets"
+TRANSACTION_STATE: Final = "__transaction_state"
+SHARE_GROUP_STATE: Final = "__share_group_state"
+# A log of the quorum, which is no topic in the metadata.
+CLUSTER_METADATA: Final = "__cluster_metadata"
+
+# A key's partition follows from their number of partitions, and they are compacted.
+COORDINATOR_TOPICS: Final = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE})
+
+_INTERNAL: Final = frozenset({*COORDINATOR_TOPICS, SHARE_GROUP_STATE})
+_UNWRITABLE: Final = frozenset({*_INTERNAL, CLUSTER_METADATA})
+
+
+def is_internal_topic(name: str) -> bool:
+    """Whether clients see the topic as internal, as they do with Apache Kafka."""
+    return name in _INTERNAL
+
+
+def is_writable_by_clients(name: str) -> bool:
+    """Whether a producer may append to a topic of this name."""
+    return name not in _UNWRITABLE
