@@ -11,7 +11,7 @@ from ottla.broker.active_controller import ActiveController
 from ottla.broker.broker_peers import BrokerPeers
 from ottla.broker.connection_limits import ConnectionLimits
 from ottla.broker.coordinators import Coordinators
-from ottla.broker.fetch_sessions import FetchSessions
+from ottla.broker.fetch_session_cache import FetchSessionCache
 from ottla.broker.handling import HandledApi, handled_apis
 from ottla.broker.local_replicas import LocalReplicas
 from ottla.broker.log_moves import LogMoves
@@ -100,7 +100,12 @@ class Broker:
         self.log_moves = LogMoves(self, background)
         self.replicas = LocalReplicas(self, background)
         self.producer_ids = ProducerIds(self, tasks)
-        self.fetch_sessions = FetchSessions(dice, sessions_max=fetch_sessions_max)
+        self.fetch_sessions = FetchSessionCache(
+            clock,
+            dice,
+            sessions_max=fetch_sessions_max,
+            partitions_here=lambda: len(self.partitions),
+        )
         self.request_bytes_max = request_bytes_max
         self.fetch_bytes_max = fetch_bytes_max
         self.suspects = Suspects(clock)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ottla.broker.broker import Broker
-from ottla.broker.fetch_sessions import FetchSession, Wanted, wanted_of
+from ottla.broker.fetch_session import FetchSession, Wanted, wanted_of
 from ottla.broker.handling import RequestContext
 from ottla.broker.leader_hints import LeaderHints
 from ottla.broker.pending import Pending

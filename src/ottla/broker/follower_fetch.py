@@ -9,12 +9,13 @@ follower has everything.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from ottla.broker.broker import Broker
 from ottla.broker.consumer_fetch import records_to_send
-from ottla.broker.fetch_sessions import FetchSession, Wanted, wanted_of
+from ottla.broker.fetch_session import FetchSession, Wanted, wanted_of
 from ottla.broker.pending import Pending
 from ottla.model import KafkaError, Uuid
 from ottla.replication.partition import Follower, Partition, PartitionRead
@@ -35,14 +36,13 @@ def fetch_as_follower(
 ) -> FetchResponse | Pending:
     if session is None:
         news = FollowerNews(broker, {each.key: each for each in wanted_of(request)})
-        news.look_at(news.wanted.values())
     else:
         news = session.follower_news or FollowerNews(broker, session.wanted)
         session.follower_news = news
         news.look_at(wanted_of(request))
     reading = _Reading(broker, request, session, follower, news)
     response = reading.look(now_ms=broker.replication.now_ms())
-    if reading.size >= request.min_bytes or response.responses or not request.max_wait_ms:
+    if reading.is_enough(response) or not request.max_wait_ms:
         return reading.when_warm(response)
     return _Waiting(reading).pending
 
@@ -98,7 +98,16 @@ class FollowerNews:
 class _Reading:
     """One request, looked at when it comes and, if it waits, when there is news."""
 
-    __slots__ = ("broker", "follower", "news", "request", "session", "size", "slices")
+    __slots__ = (
+        "_is_urgent",
+        "broker",
+        "follower",
+        "news",
+        "request",
+        "session",
+        "size",
+        "slices",
+    )
 
     def __init__(
         self,
@@ -115,9 +124,29 @@ class _Reading:
         self.news = news
         self.size = 0
         self.slices: list[FileSlice] = []
+        # Whether a partition has an error, or the follower's log is another than the leader's.
+        self._is_urgent = False
+
+    def is_enough(self, response: FetchResponse) -> bool:
+        """Whether to answer without waiting for more. Without a session, an answer names every
+        partition whether or not it has news."""
+        if self.size >= self.request.min_bytes or self._is_urgent:
+            return True
+        return self.session is not None and bool(response.responses)
+
+    def watch(self) -> None:
+        """Has every partition tell its news from now on."""
+        for key, wanted in self.news.wanted.items():
+            with suppress(KafkaError):
+                partition = self.broker.partitions.by_id(wanted.topic_id, wanted.request.partition)
+                self.news.watch(key, partition)
 
     def look(self, *, now_ms: int | None) -> FetchResponse:
         """`now_ms` is None for a request that was looked at before: what it says is known."""
+        if self.session is None:
+            self.news.look_at(self.news.wanted.values())
+        self.size = 0
+        self.slices.clear()
         changed, self.news.changed = self.news.changed, {}
         left = self.request.max_bytes
         topics: dict[Uuid, FetchableTopicResponse] = {}
@@ -128,6 +157,8 @@ class _Reading:
                 continue
             answer = self._answer(wanted, left, now_ms)
             size = len(answer.records or b"")
+            if answer.error_code or answer.diverging_epoch is not None:
+                self._is_urgent = True
             left = max(left - size, 0)
             self.size += size
             if size == 0 and left == 0:
@@ -209,6 +240,8 @@ class _Waiting:
         self._reading = reading
         self._is_due = False
         reading.news.waiting = self
+        if reading.session is None:
+            reading.watch()
         seconds = reading.request.max_wait_ms / 1_000
         self._timer = reading.broker.clock.call_later(seconds, self._time_is_up)
 
@@ -223,7 +256,7 @@ class _Waiting:
         if self.pending.response is not None or self._reading.news.waiting is not self:
             return
         response = self._reading.look(now_ms=None)
-        if response.responses:
+        if self._reading.is_enough(response):
             self._stop()
             self.pending.resolve(response)
 
@@ -234,3 +267,5 @@ class _Waiting:
     def _stop(self) -> None:
         self._timer.cancel()
         self._reading.news.waiting = None
+        if self._reading.session is None:
+            self._reading.news.close()

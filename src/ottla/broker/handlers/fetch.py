@@ -14,7 +14,7 @@ from ottla.broker.consumer_fetch import fetch_as_consumer
 from ottla.broker.follower_fetch import fetch_as_follower
 from ottla.broker.handling import RequestContext, handles
 from ottla.broker.pending import Pending
-from ottla.model import KafkaError
+from ottla.model import KafkaError, NodeId
 from ottla.replication.partition import Follower
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.fetch import FetchRequest, FetchResponse
@@ -28,11 +28,26 @@ def fetch(
 ) -> FetchResponse | Pending:
     state = request.replica_state
     node_id = request.replica_id if state is None else state.replica_id
+    if node_id < 0:
+        follower, is_registered = None, False
+    else:
+        follower = Follower(node_id, _NO_EPOCH if state is None else state.replica_epoch)
+        is_registered = _is_registered(broker, follower)
     try:
-        session = broker.fetch_sessions.enter(request)
+        session = broker.fetch_sessions.enter(
+            request, follower=NodeId(node_id) if is_registered else None
+        )
     except KafkaError as error:
         return FetchResponse(error_code=error.code)
-    if node_id < 0:
+    if follower is None:
         return fetch_as_consumer(broker, context, request, session)
-    follower = Follower(node_id, _NO_EPOCH if state is None else state.replica_epoch)
     return fetch_as_follower(broker, request, session, follower)
+
+
+def _is_registered(broker: Broker, follower: Follower) -> bool:
+    """Whether the request claims to come from the present incarnation of another broker. It is only
+    a claim until brokers are authenticated."""
+    registration = broker.image.brokers.get(follower.node_id)
+    if registration is None or follower.node_id == broker.node_id:
+        return False
+    return follower.broker_epoch in (_NO_EPOCH, registration.epoch)
