@@ -11,8 +11,10 @@ from ottla.broker.active_controller import ActiveController
 from ottla.broker.broker_peers import BrokerPeers
 from ottla.broker.connection_limits import ConnectionLimits
 from ottla.broker.coordinators import Coordinators
+from ottla.broker.departures import Departures
 from ottla.broker.fetch_session_cache import FetchSessionCache
 from ottla.broker.handling import HandledApi, handled_apis
+from ottla.broker.leader_changes import LeaderChanges
 from ottla.broker.local_replicas import LocalReplicas
 from ottla.broker.log_moves import LogMoves
 from ottla.broker.opened_produce import Openings
@@ -24,7 +26,7 @@ from ottla.broker.transaction_verification import TransactionVerification
 from ottla.broker.turns import Turns
 from ottla.configs import NodeConfig
 from ottla.controller.service import ControllerService
-from ottla.metadata import SUPPORTED_FEATURES, MetadataImage, VersionRange
+from ottla.metadata import SUPPORTED_FEATURES, MetadataDelta, MetadataImage, VersionRange
 from ottla.metadata.features import KRAFT_VERSION
 from ottla.model import KafkaError, NodeId
 from ottla.replication.partition import Partition
@@ -108,7 +110,10 @@ class Broker:
         )
         self.request_bytes_max = request_bytes_max
         self.fetch_bytes_max = fetch_bytes_max
-        self.suspects = Suspects(clock)
+        self.leader_changes = LeaderChanges(clock)
+        self.suspects = Suspects(clock, self.leader_changes)
+        self.departures = Departures(clock, session_timeout_ms=config.broker_session_timeout_ms)
+        self.metadata.listen(self._metadata_changed)
         # A dict for its order: a set would be walked in another one in each run.
         self.connections: dict[ClientConnection, None] = {}
         self.connection_limits = ConnectionLimits(self, connections_max=connections_max)
@@ -152,6 +157,11 @@ class Broker:
         """What to tell a client whose request met a failing or full disk."""
         path = partition.require_log().directory.rpartition("/")[0]
         return self.directory_failed(path, error, is_replicated=partition.has_other_replicas)
+
+    def _metadata_changed(self, delta: MetadataDelta) -> None:
+        self.departures.apply(delta, self.image)
+        if delta.partitions_changed or delta.brokers_changed:
+            self.leader_changes.notify()
 
     def _log_synced(self, log: Log) -> None:
         partition = self.partitions.get(log.partition)

@@ -50,7 +50,15 @@ class ListenerView:
     @property
     def brokers(self) -> list[ReachableBroker]:
         """Those that are alive."""
-        return [each for each in self.all_brokers.values() if not each.broker.fenced]
+        return self.brokers_and(frozenset())
+
+    def brokers_and(self, others: frozenset[int]) -> list[ReachableBroker]:
+        """Those that are alive, and some that are not."""
+        return [
+            each
+            for each in self.all_brokers.values()
+            if not each.broker.fenced or each.broker.id in others
+        ]
 
     def is_reachable(self, broker_id: int) -> bool:
         found = self.all_brokers.get(broker_id)

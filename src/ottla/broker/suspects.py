@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ottla.broker.leader_changes import LeaderChanges
 from ottla.runtime.clock import Clock
 
 # The controller decides far sooner. If it does not, the node is not dead.
@@ -18,17 +19,19 @@ _SUSPECTED_SECONDS: Final = 1.0
 class Suspects:
     """Owned by the node's loop."""
 
-    __slots__ = ("_clock", "_since")
+    __slots__ = ("_changes", "_clock", "_since")
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, changes: LeaderChanges) -> None:
         self._clock = clock
+        self._changes = changes
         self._since: dict[int, float] = {}
 
     def add(self, node_id: int) -> None:
         self._since[node_id] = self._clock.monotonic()
 
     def clear(self, node_id: int) -> None:
-        self._since.pop(node_id, None)
+        if self._since.pop(node_id, None) is not None:
+            self._changes.notify()
 
     def current(self) -> frozenset[int]:
         if self._since:

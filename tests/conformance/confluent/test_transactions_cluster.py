@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from ottla.coordinator.runtime.placement import partition_for
@@ -25,12 +26,10 @@ def cluster() -> Iterator[Cluster]:
         yield cluster
 
 
-def coordinator_of(cluster: Cluster, transactional_id: str) -> int:
+def coordinator_of(cluster: Cluster, key: str, *, of: str = "__transaction_state") -> int:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
-    topic = admin.list_topics("__transaction_state", timeout=TIMEOUT_S).topics[
-        "__transaction_state"
-    ]
-    index = partition_for(transactional_id, partition_count=len(topic.partitions))
+    topic = admin.list_topics(of, timeout=TIMEOUT_S).topics[of]
+    index = partition_for(key, partition_count=len(topic.partitions))
     return int(topic.partitions[index].leader)
 
 
@@ -104,3 +103,35 @@ def test_markers_find_the_next_leaders(cluster: Cluster) -> None:
     expected = ["before"] * PARTITIONS
     assert committed(cluster, topic) == expected
     cluster.restart(leader)
+
+
+def test_offsets_are_sent_though_the_groups_coordinator_dies(cluster: Cluster) -> None:
+    """librdkafka hangs past every timeout if it is told too often that there is no coordinator, or
+    if the dead one is gone from Metadata before it has looked for another."""
+    topic = "group-coordinator-dies"
+    cluster.create_topic(topic, partitions=PARTITIONS)
+    consumer = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": topic})
+    group = consumer.consumer_group_metadata()
+    producer = transactional(cluster, topic)
+
+    def copy(value: str, offset: int) -> None:
+        producer.begin_transaction()
+        write(producer, topic, value)
+        offsets = [TopicPartition(topic, 0, offset)]
+        producer.send_offsets_to_transaction(offsets, group, TIMEOUT_S)
+        producer.commit_transaction(TIMEOUT_S)
+
+    copy("before", 1)
+    for round_number in range(2, 5):
+        coordinator = coordinator_of(cluster, topic, of="__consumer_offsets")
+        cluster.kill(coordinator)
+
+        # A thread that hangs does not hold up the end of the tests.
+        copying = threading.Thread(target=copy, args=("after", round_number), daemon=True)
+        copying.start()
+        copying.join(2 * TIMEOUT_S)
+        assert not copying.is_alive()
+        cluster.restart(coordinator)
+    consumer.close()
+    expected = [*(["after"] * 3 * PARTITIONS), *(["before"] * PARTITIONS)]
+    assert sorted(committed(cluster, topic)) == expected

@@ -4,7 +4,8 @@ Each transaction has the copies and how far the group has come. What cannot go o
 and is started again; a new process with the same transactional id fences the old one.
 
 librdkafka may hang in `send_offsets_to_transaction` after the group's coordinator has gone, and
-takes no notice of timeouts then (its issues 5456 and 5511); so the process has a watchdog.
+takes no notice of timeouts then (its issues 5456 and 5511). Nodes avoid the common cases; for those
+that are left, such as a coordinator that was gone long before, the process has a watchdog.
 """
 
 from __future__ import annotations

@@ -4,8 +4,11 @@ Groups are coordinated by the leader of their partition of `__consumer_offsets`,
 by that of `__transaction_state`; both are made when the first client asks. Errors:
 COORDINATOR_NOT_AVAILABLE while there is no leader that the client's listener reaches, and for share
 groups, which nobody coordinates yet; INVALID_REQUEST for types of key that the version does not
-have. From version 4 on there are many
-keys in a request and each has its own answer.
+have. From version 4 on there are many keys in a request and each has its own answer.
+
+While there is no leader, the answer waits for one, as long as an election takes. librdkafka sends a
+FindCoordinator that is refused twice more, a tenth of a second apart, and never again: what waits
+for the coordinator hangs.
 """
 
 from __future__ import annotations
@@ -38,6 +41,8 @@ class CoordinatorType(IntEnum):
 _BATCHED_VERSION: Final = 4
 _SHARE_VERSION: Final = 6
 _NO_NODE: Final = -1
+# As long as a node is suspected to be dead (suspects.py).
+_ELECTION_SECONDS_MAX: Final = 1.0
 
 _TOPICS: Final[dict[int, str]] = {
     CoordinatorType.GROUP: CONSUMER_OFFSETS,
@@ -52,7 +57,10 @@ def find_coordinator(
     topic = _TOPICS.get(request.key_type)
     if topic is not None and topic not in broker.image.topics.by_name:
         return _create_and_find(broker, context, request, topic)
-    return _find_all(broker, context, request)
+    response = _find_all(broker, context, request)
+    if topic is None or not _lacks_leader(response):
+        return response
+    return _find_elected(broker, context, request)
 
 
 async def _create_and_find(
@@ -63,7 +71,23 @@ async def _create_and_find(
     except KafkaError as error:
         found = [_refuse(key, error) for key in _keys(context, request)]
         return _response(context, found)
-    return _find_all(broker, context, request)
+    return await _find_elected(broker, context, request)
+
+
+async def _find_elected(
+    broker: Broker, context: RequestContext, request: FindCoordinatorRequest
+) -> FindCoordinatorResponse:
+    end = broker.clock.monotonic() + _ELECTION_SECONDS_MAX
+    response = _find_all(broker, context, request)
+    while _lacks_leader(response) and (left := end - broker.clock.monotonic()) > 0:
+        await broker.leader_changes.wait(seconds=left)
+        response = _find_all(broker, context, request)
+    return response
+
+
+def _lacks_leader(response: FindCoordinatorResponse) -> bool:
+    codes = [response.error_code, *(each.error_code for each in response.coordinators)]
+    return ErrorCode.COORDINATOR_NOT_AVAILABLE in codes
 
 
 def _find_all(

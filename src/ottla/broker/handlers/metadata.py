@@ -8,7 +8,7 @@ Version 0 leaves out replicas that cannot be reached and says REPLICA_NOT_AVAILA
 leader without the client's listener is LEADER_NOT_AVAILABLE. Errors per topic:
 UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, INVALID_TOPIC_EXCEPTION, INVALID_REQUEST, and those of
 a creation that failed. Per partition: LEADER_NOT_AVAILABLE, LISTENER_NOT_FOUND,
-REPLICA_NOT_AVAILABLE.
+REPLICA_NOT_AVAILABLE. Brokers that were fenced a moment ago are listed (departures.py).
 """
 
 from __future__ import annotations
@@ -124,18 +124,18 @@ class _Description:
         if request.include_topic_authorized_operations:
             for topic in topics:
                 topic.topic_authorized_operations = TOPIC_OPERATIONS
-        brokers = self._view.brokers
+        alive = self._view.brokers
         is_asked = request.include_cluster_authorized_operations
         return MetadataResponse(
             brokers=[
                 MetadataResponseBroker(
                     node_id=broker.id, host=endpoint.host, port=endpoint.port, rack=broker.rack
                 )
-                for broker, endpoint in brokers
+                for broker, endpoint in self._view.brokers_and(self._broker.departures.recent())
             ],
             cluster_id=self._broker.cluster_id,
             # Any broker forwards what is meant for the controller, which clients cannot reach.
-            controller_id=self._broker.dice.choice(brokers).broker.id if brokers else -1,
+            controller_id=self._broker.dice.choice(alive).broker.id if alive else -1,
             topics=topics,
             cluster_authorized_operations=CLUSTER_OPERATIONS if is_asked else NOT_ASKED,
         )

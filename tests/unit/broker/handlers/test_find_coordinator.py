@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+
 import pytest
 
 from ottla.broker.handlers.find_coordinator import CoordinatorType
 from ottla.model import ErrorCode
-from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
+from ottla.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from tests.held_background import settle
 from tests.one_node import HOST, NODE_ID, PORT, OneNode, StartNode
 
 TOPIC = "__consumer_offsets"
@@ -80,3 +84,46 @@ def test_types_of_keys_that_a_version_does_not_have_are_refused(node: OneNode) -
     assert error(CoordinatorType.SHARE, 5) == ErrorCode.INVALID_REQUEST
     assert error(CoordinatorType.SHARE, 6) == ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert error(3, 6) == ErrorCode.INVALID_REQUEST
+
+
+def find_while(node: OneNode, *steps: Callable[[], None]) -> FindCoordinatorResponse | None:
+    """The answer that comes after the steps, if one does, while the leader seems to be dead."""
+    node.ask(FindCoordinatorRequest(key="group"), 3)
+
+    async def find() -> FindCoordinatorResponse | None:
+        node.broker.suspects.add(NODE_ID)
+        answer = asyncio.ensure_future(node.answer(FindCoordinatorRequest(key="group"), 3))
+        await settle()
+        assert not answer.done()
+        for step in steps:
+            step()
+            await settle()
+        if not answer.done():
+            answer.cancel()
+            return None
+        response: FindCoordinatorResponse = answer.result()
+        return response
+
+    return node.run(find())
+
+
+def test_an_answer_waits_for_the_next_leader(node: OneNode) -> None:
+    found = find_while(node, lambda: node.broker.suspects.clear(NODE_ID))
+
+    assert found is not None
+    assert (found.error_code, found.node_id) == (ErrorCode.NONE, NODE_ID)
+
+
+def test_a_change_that_brings_no_leader_is_no_answer(node: OneNode) -> None:
+    assert find_while(node, node.broker.leader_changes.notify) is None
+
+
+def test_an_answer_waits_no_longer_than_an_election_takes(node: OneNode) -> None:
+    def suspect_again() -> None:
+        node.broker.suspects.add(NODE_ID)
+
+    clock = node.clock
+    found = find_while(node, lambda: clock.advance(0.9), suspect_again, lambda: clock.advance(0.2))
+
+    assert found is not None
+    assert found.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
