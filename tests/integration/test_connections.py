@@ -178,29 +178,31 @@ def test_clients_that_never_read_cost_little_and_are_let_go(tmp_path: Path) -> N
 
 
 def test_requests_that_come_byte_by_byte_are_answered(tmp_path: Path) -> None:
-    with NodeProcess(tmp_path) as node, SteadyClient(node.address) as steady:
-        before = node.resident_bytes
-        with connections(node, 100) as slow:
-            for byte in framed(ANY_TOPICS, 12):
+    with NodeProcess(tmp_path) as node:
+        with SteadyClient(node.address) as steady:
+            before = node.resident_bytes
+            with connections(node, 100) as slow:
+                for byte in framed(ANY_TOPICS, 12):
+                    for connection in slow:
+                        connection.send(bytes([byte]))
                 for connection in slow:
-                    connection.send(bytes([byte]))
-            for connection in slow:
-                assert connection.receive_frame()
-        assert node.resident_bytes - before < 8 * MEBIBYTE
+                    assert connection.receive_frame()
+            assert node.resident_bytes - before < 8 * MEBIBYTE
         assert steady.slowest_seconds < STEADY_SECONDS_MAX
         node.assert_no_traceback()
 
 
 def test_frames_that_never_end_take_no_more_memory_than_was_sent(tmp_path: Path) -> None:
-    with NodeProcess(tmp_path) as node, SteadyClient(node.address) as steady:
-        before = node.resident_bytes
-        with connections(node, 50) as stuck:
-            for connection in stuck:
-                connection.send((100 * MEBIBYTE).to_bytes(4) + bytes(100_000))
-            with WireConnection(node.address) as last:
-                # What was sent before this is received by now.
-                ask(last)
-            assert node.resident_bytes - before < 50 * 400_000 + 8 * MEBIBYTE
+    with NodeProcess(tmp_path) as node:
+        with SteadyClient(node.address) as steady:
+            before = node.resident_bytes
+            with connections(node, 50) as stuck:
+                for connection in stuck:
+                    connection.send((100 * MEBIBYTE).to_bytes(4) + bytes(100_000))
+                with WireConnection(node.address) as last:
+                    # What was sent before this is received by now.
+                    ask(last)
+                assert node.resident_bytes - before < 50 * 400_000 + 8 * MEBIBYTE
         assert steady.slowest_seconds < STEADY_SECONDS_MAX
         node.assert_no_traceback()
 
