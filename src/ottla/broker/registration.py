@@ -202,8 +202,11 @@ class Registration:
             response = await self._heartbeat(want_shut_down=False)
             if response is not None and response.error_code != ErrorCode.NONE:
                 _log.error(
-                    "the controller knows another incarnation of node %d (%s)",
+                    "heartbeat refused: node %d %s (%s)",
                     self._node_id,
+                    "was unregistered, and registers again when it is restarted"
+                    if self._metadata.image.brokers.get(self._node_id) is None
+                    else "is registered as another incarnation",
                     ErrorCode(response.error_code).name,
                 )
 

@@ -22,6 +22,8 @@ _THREAD_COUNTS: Final = (
     "num.recovery.threads.per.data.dir",
     "num.replica.fetchers",
 )
+# With 0, no client could connect again to undo it.
+_CONNECTION_COUNTS: Final = ("max.connections", "max.connection.creation.rate")
 
 
 def validate_broker_configs(
@@ -42,6 +44,11 @@ def validate_broker_configs(
         raise KafkaError(ErrorCode.INVALID_REQUEST, error.message) from None
     for name in _THREAD_COUNTS:
         _validate_thread_count(name, current=node[name], proposed=proposed[name])
+    for name in _CONNECTION_COUNTS:
+        if proposed[name] == 0 and node[name] != 0:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST, f"{name} of a running broker must be at least 1"
+            )
     if proposed.listeners != node.listeners:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST,

@@ -13,6 +13,7 @@ from ottla.broker.registration import Registration
 from ottla.configs.listeners import Listener
 from ottla.controller.operations.create_topics import create_topics
 from ottla.controller.operations.heartbeat import heartbeat
+from ottla.controller.operations.unregister_broker import unregister_broker
 from ottla.controller.service import ControllerService
 from ottla.metadata import BrokerRegistration
 from ottla.model import ErrorCode, KafkaError
@@ -25,6 +26,7 @@ from ottla.wire.messages.create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
 )
+from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest
 from tests.cluster_images import CLUSTER_ID, uuid
 from tests.held_background import HeldBackground, settle
 from tests.no_network import NoNetwork
@@ -246,6 +248,24 @@ def test_node_that_was_fenced_asks_to_serve_again_at_once() -> None:
         shown.append(joining.is_fenced)
         assert shown == [True, False]
         assert joining.world.clock.monotonic() == 0.0
+
+    play(scene)
+
+
+def test_node_that_was_unregistered_says_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(joining: Joining) -> None:
+        await joining.join()
+        joining.keep_alive()
+        await settle()
+        request = UnregisterBrokerRequest(broker_id=1)
+        await joining.service.controller.submit(unregister_broker, request)
+        await settle()
+        assert joining.broker is None
+        (refused,) = {each.message for each in caplog.records if each.levelname == "ERROR"}
+        assert refused == (
+            "heartbeat refused: node 1 was unregistered, and registers again when it is restarted "
+            "(STALE_BROKER_EPOCH)"
+        )
 
     play(scene)
 

@@ -67,6 +67,9 @@ def test_a_refusal_names_all_that_are_wrong_for_the_same_reason() -> None:
         {"listener.security.protocol.map": "PLAINTEXT:SSL"},
         {"listener.security.protocol.map": "PLAINTEXT:PLAIN"},
         {"cordoned.log.dirs": "/elsewhere"},
+        {"max.connections": "0"},
+        {"max.connection.creation.rate": "0"},
+        {"max.connections.per.ip": "0"},
     ],
     ids=str,
 )
