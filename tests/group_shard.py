@@ -7,6 +7,7 @@ from typing import Any
 
 from ottla.configs import NodeConfig
 from ottla.coordinator.groups.client import Client
+from ottla.coordinator.groups.consumer.topic_regexes import TopicRegexes
 from ottla.coordinator.groups.context import GroupContext
 from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.groups.groups import Groups
@@ -74,6 +75,7 @@ class GroupShard:
         self.log = log or MemoryLog()
         self.clock = clock or SimulatedClock()
         self.image = image or MetadataImage()
+        self.regexes = TopicRegexes(self.clock, lambda: self.image.topics.by_name)
         defaults = {"group.initial.rebalance.delay.ms": "0"}
         self.config = NodeConfig.of({**defaults, **(configs or {})}, data_dir="/data")
         self.shard = Shard(NAME, self.log, self.clock, self._make_machine, write_timeout_ms=5_000)
@@ -91,6 +93,7 @@ class GroupShard:
                 timers,
                 self.clock,
                 SeededDice(len(self.log.batches)),
+                self.regexes,
                 lambda: GroupSettings(self.config.values),
                 lambda: self.image,
             )

@@ -19,6 +19,7 @@ from ottla.wire.records import Codec
 
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
+    from ottla.coordinator.groups.consumer.topic_regexes import TopicRegexes
     from ottla.coordinator.groups.coordinator import GroupCoordinator
     from ottla.coordinator.runtime.outcome import Outcome
     from ottla.coordinator.runtime.state_machine import Timers
@@ -32,6 +33,8 @@ class Coordinators:
 
     def __init__(self, broker: Broker, background: Background) -> None:
         self._broker = broker
+        # Shared by the coordinators of all partitions, made with the first.
+        self._topic_regexes: TopicRegexes | None = None
         config = broker.config
         self.groups: CoordinatorShards[GroupCoordinator] = CoordinatorShards(
             broker,
@@ -53,6 +56,7 @@ class Coordinators:
         partition: Partition,  # noqa: ARG002 - every coordinator's signature
         timers: Timers,
     ) -> GroupCoordinator:
+        from ottla.coordinator.groups.consumer.topic_regexes import TopicRegexes
         from ottla.coordinator.groups.context import GroupContext
         from ottla.coordinator.groups.coordinator import GroupCoordinator
         from ottla.coordinator.groups.groups import Groups
@@ -60,6 +64,8 @@ class Coordinators:
         from ottla.coordinator.offsets.offsets import Offsets
 
         broker = self._broker
+        if self._topic_regexes is None:
+            self._topic_regexes = TopicRegexes(broker.clock, lambda: broker.image.topics.by_name)
         return GroupCoordinator(
             GroupContext(
                 Groups(),
@@ -67,6 +73,7 @@ class Coordinators:
                 timers,
                 broker.clock,
                 broker.dice,
+                self._topic_regexes,
                 lambda: GroupSettings(broker.config.values),
                 lambda: broker.image,
             )

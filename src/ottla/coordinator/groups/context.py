@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ottla.coordinator.groups.consumer.topic_regexes import TopicRegexes
 from ottla.coordinator.groups.groups import Groups
 from ottla.coordinator.groups.settings import GroupSettings
 from ottla.coordinator.offsets.offsets import Offsets
@@ -21,6 +22,7 @@ class GroupContext:
     timers: Timers
     clock: Clock
     dice: Dice
+    regexes: TopicRegexes
     # Both change while the coordinator lives.
     settings_now: Callable[[], GroupSettings]
     image_now: Callable[[], MetadataImage]

@@ -143,6 +143,7 @@ class GroupCoordinator(GroupReplay):
     def topics_changed(self) -> Outcome:
         """Groups of the consumer protocol look at their topics again, each with the next
         heartbeat of a member."""
+        self._context.regexes.topics_changed()
         for group in self.groups:
             if isinstance(group, ConsumerGroup):
                 group.is_metadata_stale = True

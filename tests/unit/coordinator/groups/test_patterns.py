@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ottla.coordinator.groups.consumer import pattern
 from ottla.coordinator.groups.consumer.pattern import Pattern, PatternError
-from ottla.coordinator.groups.consumer.regular_expression import matching
+from ottla.coordinator.groups.consumer.regular_expression import check_regex
 from ottla.model import ErrorCode, KafkaError
 
 
@@ -36,7 +38,21 @@ def expressions() -> st.SearchStrategy[str]:
 @settings(max_examples=400, deadline=None)
 def test_it_matches_what_python_matches(regex: str, names: list[str]) -> None:
     judge = re.compile(regex, re.ASCII)
-    assert matching(regex, names) == {name for name in names if judge.fullmatch(name)}
+    found = Pattern(regex)
+    for name in names:
+        assert found.matches(name) is bool(judge.fullmatch(name)), name
+
+
+@given(expressions(), st.lists(st.text("ab1._-", max_size=6), max_size=20))
+@settings(max_examples=100, deadline=None)
+def test_it_matches_the_same_when_nothing_fits_into_its_tables(
+    regex: str, names: list[str]
+) -> None:
+    judge = re.compile(regex, re.ASCII)
+    found = Pattern(regex)
+    with patch.object(pattern, "_TRANSITIONS_MAX", 1):
+        for name in names:
+            assert found.matches(name) is bool(judge.fullmatch(name)), name
 
 
 @pytest.mark.parametrize(
@@ -63,13 +79,29 @@ def test_corners_of_the_syntax(regex: str, name: str, expected: bool) -> None:
 
 @pytest.mark.parametrize(
     "regex",
-    ["(", ")", "a)", "[a", "*a", "a{2,1}", "a{1001}", r"\1(a)", "(?=a)", "(?<!a)", "[b-a]", "\\"],
+    [
+        "(",
+        ")",
+        "a)",
+        "a**",
+        "a+{2}",
+        "a*?*",
+        "[a",
+        "*a",
+        "a{2,1}",
+        "a{1001}",
+        r"\1(a)",
+        "(?=a)",
+        "(?<!a)",
+        "[b-a]",
+        "\\",
+    ],
 )
 def test_what_is_no_regular_expression_is_refused(regex: str) -> None:
     with pytest.raises(PatternError):
         Pattern(regex)
     with pytest.raises(KafkaError) as refused:
-        matching(regex, [])
+        check_regex(regex)
     assert refused.value.code == ErrorCode.INVALID_REGULAR_EXPRESSION
 
 
@@ -78,7 +110,30 @@ def test_what_would_backtrack_for_ever_is_over_at_once(regex: str) -> None:
     assert not Pattern(regex).matches("a" * 249)
 
 
-@pytest.mark.parametrize("regex", ["((a{100}){100}){100}", "a" * 1_001, "(" * 500 + ")" * 500])
+@pytest.mark.parametrize(
+    "regex",
+    [
+        "((a{100}){100}){100}",
+        "a" * 1_001,
+        "(" * 500 + ")" * 500,
+        "a" + "*" * 999,
+        "a{1}" + "{1}" * 300,
+        "(a?){501}",
+    ],
+)
 def test_what_would_take_all_memory_is_refused(regex: str) -> None:
     with pytest.raises(PatternError):
         Pattern(regex)
+
+
+def test_repetitions_of_nothing_are_compiled_at_once() -> None:
+    assert Pattern("(((){1000}){1000}){1000}").matches("")
+
+
+@pytest.mark.parametrize("regex", ["(.*a){200}b", "[ab]*a[ab]{200}", "(a|b|c){100}", ".{0,249}"])
+def test_what_is_kept_of_names_is_bounded(regex: str) -> None:
+    found = Pattern(regex)
+    for number in range(200):
+        found.matches(f"{number:0200b}".replace("0", "a").replace("1", "b"))
+    assert len(found._states) <= pattern._TRANSITIONS_MAX + 1
+    assert sum(map(len, found._followers)) <= 15 * len(found._followers)

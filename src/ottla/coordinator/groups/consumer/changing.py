@@ -5,7 +5,8 @@ Nothing is changed before the records are appended; this is the group as it will
 
 from __future__ import annotations
 
-from typing import TypeVar
+from functools import partial
+from typing import Final, TypeVar
 
 from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
 from ottla.coordinator.groups.consumer.group import ConsumerGroup, ResolvedRegex
@@ -19,7 +20,6 @@ from ottla.coordinator.groups.consumer.group_records import (
     target_record,
 )
 from ottla.coordinator.groups.consumer.member import ConsumerMember
-from ottla.coordinator.groups.consumer.regular_expression import matching
 from ottla.coordinator.groups.consumer.subscriptions import Subscriptions
 from ottla.coordinator.groups.consumer.target_assignment import (
     assign,
@@ -27,9 +27,15 @@ from ottla.coordinator.groups.consumer.target_assignment import (
     target_records,
 )
 from ottla.coordinator.groups.context import GroupContext
-from ottla.coordinator.runtime.outcome import CoordinatorRecord
+from ottla.coordinator.groups.groups import Groups
+from ottla.coordinator.runtime.outcome import NOTHING, CoordinatorRecord, Outcome
 
 T = TypeVar("T")
+
+# The topics of an expression are one record. Larger ones are written every ten seconds at most,
+# which Kafka does with all of them.
+_OFTEN_MAX: Final = 1_000
+_REFRESH_MS: Final = 10_000
 
 
 class GroupChange:
@@ -105,9 +111,9 @@ class GroupChange:
             self.records.append(regex_tombstone(self._group.id, regex))
         has_changed = False
         for regex in sorted(used):
-            topics = matching(regex, self._context.image.topics.by_name)
             before = self._regexes.get(regex)
-            if before is not None and before.topics == topics:
+            topics = self._find(regex, before)
+            if topics is None or (before is not None and before.topics == topics):
                 continue
             now_ms = self._context.now_ms()
             resolved = ResolvedRegex(topics, version=now_ms, timestamp=now_ms)
@@ -115,6 +121,32 @@ class GroupChange:
             self.records.append(regex_record(self._group.id, regex, resolved))
             has_changed = True
         return has_changed
+
+    def _find(self, regex: str, before: ResolvedRegex | None) -> frozenset[str] | None:
+        """The topics of an expression, or None if the group has to look again: they are not known
+        yet, or there are many, all of which have to be written, and they were just before."""
+        context, group_id = self._context, self._group.id
+        if before is not None and len(before.topics) > _OFTEN_MAX:
+            wait_ms = before.timestamp + _REFRESH_MS - context.now_ms()
+            if 0 < wait_ms <= _REFRESH_MS:
+                context.timers.schedule_if_absent(
+                    ("regexes", group_id),
+                    delay_ms=wait_ms,
+                    operation=partial(_look_again, context.groups, group_id),
+                )
+                return None
+        return context.regexes.find(
+            regex,
+            waiter=(context.groups, group_id),
+            when_found=partial(_look_again, context.groups, group_id),
+        )
+
+
+def _look_again(groups: Groups, group_id: str) -> Outcome:
+    group = groups.get(group_id)
+    if isinstance(group, ConsumerGroup):
+        group.is_metadata_stale = True
+    return NOTHING
 
 
 def _without(known: dict[str, T], key: str) -> dict[str, T]:

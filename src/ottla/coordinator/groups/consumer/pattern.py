@@ -1,127 +1,199 @@
-"""A regular expression as a machine that is in many states at once, so that it never goes back.
+"""Regular expressions of clients, matched against names without going back.
 
-Thompson's construction: the tree becomes instructions; a name is read once, and for each of its
-characters all instructions that could be next are kept. At most all of them, which bounds the work.
+The machine of pattern_program.py is in many states at once; which ones is a number, with one bit
+for each instruction that waits for a character. Such a set is a state of a deterministic automaton,
+which is built as names need it: a character costs a look-up once it was met in a state. What is
+kept of the automaton is bounded. An expression that overflows it is simulated: a new set costs
+some ten microseconds, at the largest expression.
+
+Matching is a generator of the work that it does (in steps of about a tenth of a microsecond), so
+that the caller can stop in between, in the middle of a name too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Generator
 from typing import Final, TypeAlias
 
-from ottla.coordinator.groups.consumer.pattern_syntax import (
-    Branch,
-    Characters,
-    Edge,
-    Node,
-    PatternError,
-    Repeat,
-    Sequence,
-    parse,
-)
+from ottla.coordinator.groups.consumer.pattern_program import Split, compile_program
+from ottla.coordinator.groups.consumer.pattern_syntax import Characters, Edge, PatternError
 
-__all__ = ["Pattern", "PatternError"]
+__all__ = ["Matching", "Pattern", "PatternError"]
 
-_INSTRUCTIONS_MAX: Final = 5_000
+Matching: TypeAlias = Generator[int, None, bool]
 
-
-@dataclass(slots=True)
-class _Split:
-    """Goes on at any of these."""
-
-    targets: tuple[int, ...]
+# Some hundred bytes each. Of the largest expression about a megabyte is kept, mostly of which
+# instructions follow which.
+_TRANSITIONS_MAX: Final = 1_000
+# Steps of work for a name, and for each instruction that is walked over.
+_NAME: Final = 16
+_WALK: Final = 4
+_FIRST: Final = 0
 
 
-_Instruction: TypeAlias = Characters | Edge | _Split
+class _State:
+    """Where the machine can be, and where each kind of character takes it."""
+
+    __slots__ = ("following", "positions")
+
+    def __init__(self, positions: int) -> None:
+        self.positions = positions
+        self.following: dict[int, _State] = {}
 
 
 class Pattern:
-    """Immutable. Raises `PatternError` when made of something that is no expression."""
+    """Raises `PatternError` when made of something that is no expression."""
 
     def __init__(self, text: str) -> None:
-        self._program: list[_Instruction] = []
-        self._emit(parse(text))
+        self._program = compile_program(text)
+        # Repetitions share the node that they repeat, so that a character is compared once.
+        self._readers: dict[int, tuple[Characters, list[int]]] = {}
+        for at, instruction in enumerate(self._program):
+            if isinstance(instruction, Characters):
+                self._readers.setdefault(id(instruction), (instruction, []))[1].append(at)
+        # The instructions that read a character. Those that are the same for a character make its
+        # kind; topics have 65 characters, and most expressions tell only a few of them apart.
+        self._kinds: dict[str, int] = {}
+        # From where the end is reached without reading any more.
+        self._last = self._before_end()
+        self._start = self._reading(self._walk(_FIRST, passes_start=True, passes_end=False))
+        empty = self._walk(_FIRST, passes_start=True, passes_end=True)
+        self._matches_nothing = len(self._program) in empty
+        # For each four instructions, by which of them have read a character.
+        self._followers: list[dict[str, int]] = [{} for _ in range(len(self._program) // 4 + 1)]
+        self._states: dict[int, _State] = {}
+        self._transition_count = 0
 
     def matches(self, name: str) -> bool:
         """Whether all of the name is what the expression stands for."""
-        current = self._closure([0], is_start=True, is_end=not name)
-        for index, character in enumerate(name, 1):
-            following = []
-            for at in current:
-                instruction = self._program[at] if at < len(self._program) else None
-                if isinstance(instruction, Characters) and instruction.has(character):
-                    following.append(at + 1)
-            if not following:
-                return False
-            current = self._closure(following, is_start=False, is_end=index == len(name))
-        return len(self._program) in current
+        matching = self.matching(name)
+        while True:
+            try:
+                next(matching)
+            except StopIteration as stopped:
+                found: bool = stopped.value
+                return found
 
-    def _closure(self, starts: list[int], *, is_start: bool, is_end: bool) -> set[int]:
-        """Where it can be without reading another character."""
+    def matching(self, name: str) -> Matching:
+        """The same, in steps."""
+        if not name:
+            return self._matches_nothing
+        state = self._state(self._start)
+        for character in name[:-1]:
+            kind = self._kinds.get(character)
+            if kind is None:
+                kind = self._kind(character)
+                yield len(self._readers)
+            following = state.following.get(kind)
+            if following is None:
+                positions = yield from self._follow(state.positions & kind)
+                following = self._remember(state, kind, positions)
+            if not following.positions:
+                return False
+            state = following
+        yield _NAME + len(name)
+        kind = self._kinds.get(name[-1])
+        if kind is None:
+            kind = self._kind(name[-1])
+        return bool(state.positions & kind & self._last)
+
+    # ---- the automaton
+
+    def _state(self, positions: int) -> _State:
+        state = self._states.get(positions)
+        if state is None:
+            state = self._states[positions] = _State(positions)
+        return state
+
+    def _remember(self, state: _State, kind: int, positions: int) -> _State:
+        if self._transition_count >= _TRANSITIONS_MAX:
+            for each in self._states.values():
+                # They know each other: without this they would wait for the garbage collector.
+                each.following.clear()
+            self._states.clear()
+            self._transition_count = 0
+        self._transition_count += 1
+        following = state.following[kind] = self._state(positions)
+        return following
+
+    def _kind(self, character: str) -> int:
+        kind = 0
+        for instruction, positions in self._readers.values():
+            if instruction.has(character):
+                for at in positions:
+                    kind |= 1 << at
+        self._kinds[character] = kind
+        return kind
+
+    # ---- the machine
+
+    def _follow(self, matched: int) -> Generator[int, None, int]:
+        """Where it can be behind any of these instructions. Four of them are looked up at once."""
+        following = 0
+        for index, (digit, followers) in enumerate(
+            zip(reversed(f"{matched:x}"), self._followers, strict=False)
+        ):
+            if digit == "0":
+                continue
+            found = followers.get(digit)
+            if found is None:
+                found = 0
+                for bit in range(4):
+                    if int(digit, 16) >> bit & 1:
+                        found |= yield from self._behind(4 * index + bit)
+                followers[digit] = found
+            following |= found
+        yield len(self._followers)
+        return following
+
+    def _behind(self, at: int) -> Generator[int, None, int]:
+        reached = self._walk(at + 1, passes_start=False, passes_end=False)
+        yield _WALK * len(reached)
+        return self._reading(reached)
+
+    def _reading(self, reached: set[int]) -> int:
+        """Those of the instructions that wait for a character."""
+        found = 0
+        for at in reached:
+            if at < len(self._program) and isinstance(self._program[at], Characters):
+                found |= 1 << at
+        return found
+
+    def _walk(self, at: int, *, passes_start: bool, passes_end: bool) -> set[int]:
+        """The instructions that are reached from one without reading a character."""
         reached: set[int] = set()
-        waiting = starts
+        waiting = [at]
         while waiting:
             at = waiting.pop()
             if at in reached:
                 continue
             reached.add(at)
             instruction = self._program[at] if at < len(self._program) else None
-            if isinstance(instruction, _Split):
+            if isinstance(instruction, Split):
                 waiting += instruction.targets
-            elif isinstance(instruction, Edge) and (is_end if instruction.is_end else is_start):
+            elif isinstance(instruction, Edge) and (
+                passes_end if instruction.is_end else passes_start
+            ):
                 waiting.append(at + 1)
         return reached
 
-    def _add(self, instruction: _Instruction) -> int:
-        if len(self._program) >= _INSTRUCTIONS_MAX:
-            raise PatternError("its repetitions make it too large")
-        self._program.append(instruction)
-        return len(self._program) - 1
-
-    def _emit(self, node: Node) -> None:
-        match node:
-            case Characters() | Edge():
-                self._add(node)
-            case Sequence(parts):
-                for part in parts:
-                    self._emit(part)
-            case Branch(options):
-                self._emit_branch(options)
-            case Repeat(part, least, most):
-                for _ in range(least):
-                    self._emit(part)
-                if most is None:
-                    self._emit_any_number(part)
-                else:
-                    self._emit_optional(part, most - least)
-
-    def _emit_branch(self, options: tuple[Node, ...]) -> None:
-        choice = _Split(())
-        self._add(choice)
-        ends = []
-        starts = []
-        for option in options:
-            starts.append(len(self._program))
-            self._emit(option)
-            end = _Split(())
-            self._add(end)
-            ends.append(end)
-        choice.targets = tuple(starts)
-        for end in ends:
-            end.targets = (len(self._program),)
-
-    def _emit_any_number(self, part: Node) -> None:
-        loop = _Split(())
-        start = self._add(loop)
-        self._emit(part)
-        self._add(_Split((start,)))
-        loop.targets = (start + 1, len(self._program))
-
-    def _emit_optional(self, part: Node, count: int) -> None:
-        skips = []
-        for _ in range(count):
-            skip = _Split(())
-            skips.append((self._add(skip), skip))
-            self._emit(part)
-        for at, skip in skips:
-            skip.targets = (at + 1, len(self._program))
+    def _before_end(self) -> int:
+        """The instructions behind which the end is reached, found from the end backwards."""
+        sources: dict[int, list[int]] = defaultdict(list)
+        for at, instruction in enumerate(self._program):
+            if isinstance(instruction, Split):
+                for target in instruction.targets:
+                    sources[target].append(at)
+            elif isinstance(instruction, Characters) or instruction.is_end:
+                sources[at + 1].append(at)
+        found, reached, waiting = 0, set[int](), [len(self._program)]
+        while waiting:
+            target = waiting.pop()
+            for at in sources[target]:
+                if isinstance(self._program[at], Characters):
+                    found |= 1 << at
+                elif at not in reached:
+                    reached.add(at)
+                    waiting.append(at)
+        return found

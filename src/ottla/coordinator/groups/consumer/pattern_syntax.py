@@ -214,11 +214,16 @@ class _Reader:
         return None
 
     def _repeated(self, node: Node) -> Node:
+        is_repeated = False
         while (character := self.peek()) is not None and character in "*+?{":
             limits = self._limits(self._take())
             if limits is None:
                 # A brace that is no repetition is a brace.
                 return Sequence((node, Characters(frozenset("{"))))
+            if is_repeated:
+                # RE2 refuses it too. Each one would be a level of recursion.
+                raise self.error("a repetition is repeated; write it in parentheses")
+            is_repeated = True
             self._take_if("?")
             node = Repeat(node, *limits)
         return node
