@@ -93,7 +93,7 @@ def _assigns_twice() -> Iterator[None]:
 
     def gives(assign: Assignor) -> Assignor:
         def assign_twice(members: Any, partition_counts: Any) -> Any:
-            given = assign(members, partition_counts)
+            given = yield from assign(members, partition_counts)
             shared = frozenset(sorted(frozenset().union(*given.values()))[:1])
             return {member_id: mine | shared for member_id, mine in given.items()}
 

@@ -13,8 +13,9 @@ GROUP_CONFIGS: Final = definitions(
             "consumer.assignment.interval.ms",
             1000,
             at_least(0),
-            "Shortest time between two assignments of a consumer group, in milliseconds. Ottla "
-            "stores the value and assigns at once.",
+            "Shortest time between two assignments of a consumer group, in milliseconds. It "
+            "counts for groups of more than about 500 members or 2,000 partitions; smaller ones "
+            "are assigned at once.",
         ),
         int32(
             "consumer.heartbeat.interval.ms",

@@ -16,7 +16,12 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from ottla.coordinator.runtime.append_errors import told, told_code
 from ottla.coordinator.runtime.coordinator_log import CoordinatorLog
-from ottla.coordinator.runtime.outcome import NOTHING, CoordinatorRecord, Outcome
+from ottla.coordinator.runtime.outcome import (
+    NOTHING,
+    CoordinatorRecord,
+    EncodedRecords,
+    Outcome,
+)
 from ottla.coordinator.runtime.shard_timers import ShardTimers
 from ottla.coordinator.runtime.state_machine import StateMachine, TimedOperation, Timers
 from ottla.coordinator.runtime.transactional import TransactionalWriter, TransactionMarker
@@ -188,6 +193,8 @@ class Shard(Generic[M]):
             outcome = operation()
             if outcome.records:
                 self._append(outcome)
+            elif outcome.encoded is not None:
+                self._append_encoded(outcome.encoded)
         except KafkaError as error:
             # Whatever it was, it happens again: a session that is over stays over, and a chore
             # comes round.
@@ -216,6 +223,11 @@ class Shard(Generic[M]):
         producer_id = NO_PRODUCER_ID if writer is None else writer.producer_id
         for offset, record in enumerate(outcome.records, first_offset):
             self.machine.replay(record.key, record.value, offset=offset, producer_id=producer_id)
+
+    def _append_encoded(self, encoded: EncodedRecords) -> None:
+        batch, now_ms = encoded.batch.seal(self._codec), self._clock.now_ms()
+        self._end_offset = self._log.append(batch, now_ms=now_ms)
+        encoded.apply()
 
     def _encode(
         self,

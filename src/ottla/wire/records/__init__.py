@@ -31,6 +31,7 @@ from ottla.wire.records.control import (
     read_control_type,
     read_end_transaction_marker,
 )
+from ottla.wire.records.growing_batch import GrowingBatch
 from ottla.wire.records.header import (
     HEADER_BYTES,
     BatchHeader,
@@ -54,6 +55,7 @@ __all__ = [
     "Codec",
     "ControlRecordType",
     "EndTransactionMarker",
+    "GrowingBatch",
     "Record",
     "RecordHeader",
     "TimestampType",

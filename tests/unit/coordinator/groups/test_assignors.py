@@ -8,14 +8,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ottla.coordinator.groups.assignors import ASSIGNORS, Subscriber
+from ottla.coordinator.groups.assignors import ASSIGNORS, Subscriber, finish
 from ottla.coordinator.groups.assignors.assignor import Assignment, TopicIdPartition
-from ottla.coordinator.groups.assignors.range_assignor import assign_ranges
-from ottla.coordinator.groups.assignors.uniform_assignor import assign_uniformly
 from ottla.model import Uuid
 
+Members = Mapping[str, Subscriber]
 TOPICS = [Uuid(bytes([number]) * 16) for number in range(1, 5)]
 A, B, C, D = TOPICS
+
+
+def assign_uniformly(members: Members, counts: Mapping[Uuid, int]) -> dict[str, Assignment]:
+    return finish(ASSIGNORS["uniform"](members, counts))
+
+
+def assign_ranges(members: Members, counts: Mapping[Uuid, int]) -> dict[str, Assignment]:
+    return finish(ASSIGNORS["range"](members, counts))
 
 
 def partitions(topic_id: Uuid, *numbers: int) -> Assignment:
@@ -40,7 +47,7 @@ def groups(draw: st.DrawFn) -> tuple[dict[str, Subscriber], dict[Uuid, int]]:
 
 def assert_complete(
     assigned: Mapping[str, Assignment],
-    members: Mapping[str, Subscriber],
+    members: Members,
     counts: Mapping[Uuid, int],
 ) -> None:
     """Everything wanted has one owner, who wants it."""
@@ -61,7 +68,7 @@ def test_every_partition_has_one_owner_that_wants_it(
     name: str, group: tuple[dict[str, Subscriber], dict[Uuid, int]]
 ) -> None:
     members, counts = group
-    assert_complete(ASSIGNORS[name](members, counts), members, counts)
+    assert_complete(finish(ASSIGNORS[name](members, counts)), members, counts)
 
 
 @given(group=groups())

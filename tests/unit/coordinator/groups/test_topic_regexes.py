@@ -84,9 +84,9 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, float]]:
 
     def measured(self: TopicRegexes, entry: Any) -> bool:
         nonlocal work
-        work, started = 0, time.perf_counter()
+        work, started = 0, time.process_time()
         is_done = match(self, entry)
-        found.append((work, time.perf_counter() - started))
+        found.append((work, time.process_time() - started))
         return is_done
 
     monkeypatch.setattr(Pattern, "matching", matching)
@@ -108,7 +108,7 @@ def test_no_expression_holds_the_loop(regex: str, slices: list[tuple[int, float]
     # A character costs some hundred steps where the automaton overflows.
     assert sum(work for work, _ in slices) < 100 * sum(len(name) for name in LONG_NAMES)
     seconds = sorted(seconds for _, seconds in slices)
-    assert seconds[len(seconds) // 2] < 0.02, "about a millisecond on an idle machine"
+    assert seconds[len(seconds) // 2] < 0.05, "about a millisecond"
 
 
 def test_few_topics_are_found_at_once() -> None:

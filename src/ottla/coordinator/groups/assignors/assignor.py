@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ottla.model import Uuid
+
+T = TypeVar("T")
+
+# A computation in steps. Each tells its work, of about a microsecond.
+Steps: TypeAlias = Generator[int, None, T]
 
 
 class TopicIdPartition(NamedTuple):
@@ -28,10 +33,21 @@ class Subscriber:
 
 
 class Assignor(Protocol):
-    """A pure function: the same question has the same answer."""
+    """A pure function: the same question has the same answer. Large groups are assigned in steps,
+    between which other requests are served."""
 
     def __call__(
         self, members: Mapping[str, Subscriber], partition_counts: Mapping[Uuid, int]
-    ) -> dict[str, Assignment]:
+    ) -> Steps[dict[str, Assignment]]:
         """What each member is to have; every partition of a topic that somebody wants has one
         owner, who wants it. The counts are those of topics that there are."""
+
+
+def finish(steps: Steps[T]) -> T:
+    """The result, at once."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            result: T = finished.value
+            return result

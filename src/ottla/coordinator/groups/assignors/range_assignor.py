@@ -9,17 +9,26 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from ottla.coordinator.groups.assignors.assignor import Assignment, Subscriber, TopicIdPartition
+from ottla.coordinator.groups.assignors.assignor import (
+    Assignment,
+    Steps,
+    Subscriber,
+    TopicIdPartition,
+)
 from ottla.model import Uuid
 
 
 def assign_ranges(
     members: Mapping[str, Subscriber], partition_counts: Mapping[Uuid, int]
-) -> dict[str, Assignment]:
+) -> Steps[dict[str, Assignment]]:
     wanted_by: dict[Uuid, list[str]] = defaultdict(list)
-    for member_id in sorted(members, key=lambda member_id: _order(member_id, members[member_id])):
-        for topic_id in members[member_id].topics:
+    in_order = sorted(members, key=lambda member_id: _order(member_id, members[member_id]))
+    yield len(members)
+    for member_id in in_order:
+        topics = members[member_id].topics
+        for topic_id in topics:
             wanted_by[topic_id].append(member_id)
+        yield len(topics)
     assigned: dict[str, list[TopicIdPartition]] = {member_id: [] for member_id in members}
     for topic_id, wanting in wanted_by.items():
         least, more = divmod(partition_counts.get(topic_id, 0), len(wanting))
@@ -29,8 +38,13 @@ def assign_ranges(
             assigned[member_id] += [
                 TopicIdPartition(topic_id, number) for number in range(start, end)
             ]
+            yield 1 + end - start
             start = end
-    return {member_id: frozenset(partitions) for member_id, partitions in assigned.items()}
+    found = {}
+    for member_id, partitions in assigned.items():
+        found[member_id] = frozenset(partitions)
+        yield 1 + len(partitions) // 4
+    return found
 
 
 def _order(member_id: str, member: Subscriber) -> tuple[bool, str]:

@@ -1,14 +1,18 @@
 """A change of a group of the consumer protocol in the making: its records, and what it is after.
 
-Nothing is changed before the records are appended; this is the group as it will be by then.
+Nothing is changed before the records are appended; this is the group as it will be by then. It
+costs what changes, not what the group has.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
+from ottla.coordinator.groups.assignors import finish
 from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
+from ottla.coordinator.groups.consumer.assigning import AT_ONCE_MAX, assign_later, cost
 from ottla.coordinator.groups.consumer.group import ConsumerGroup, ResolvedRegex
 from ottla.coordinator.groups.consumer.group_records import (
     current_assignment_record,
@@ -20,6 +24,7 @@ from ottla.coordinator.groups.consumer.group_records import (
     target_record,
 )
 from ottla.coordinator.groups.consumer.member import ConsumerMember
+from ottla.coordinator.groups.consumer.member_counts import MemberCounts
 from ottla.coordinator.groups.consumer.subscriptions import Subscriptions
 from ottla.coordinator.groups.consumer.target_assignment import (
     assign,
@@ -29,8 +34,6 @@ from ottla.coordinator.groups.consumer.target_assignment import (
 from ottla.coordinator.groups.context import GroupContext
 from ottla.coordinator.groups.groups import Groups
 from ottla.coordinator.runtime.outcome import NOTHING, CoordinatorRecord, Outcome
-
-T = TypeVar("T")
 
 # The topics of an expression are one record. Larger ones are written every ten seconds at most,
 # which Kafka does with all of them.
@@ -47,30 +50,41 @@ class GroupChange:
         self.target_epoch = group.target_epoch
         self._context = context
         self._group = group
-        # Replaced, never changed, so that a heartbeat without news copies nothing.
-        self._members = group.members
-        self._targets = group.targets
+        # What is other than in the group; None for a member that is gone.
+        self._members: dict[str, ConsumerMember | None] = {}
+        self._delta = MemberCounts()
+        self._targets: dict[str, Assignment] = {}
+        # Replaced, never changed.
         self._regexes = group.regexes
 
     def target_of(self, member_id: str) -> Assignment:
-        return self._targets.get(member_id, NO_PARTITIONS)
+        found = self._targets.get(member_id)
+        return self._group.target_of(member_id) if found is None else found
 
     def put(self, member: ConsumerMember) -> None:
         """Notes who a member is; what it has comes later."""
-        self._members = {**self._members, member.id: member}
+        self._note(member.id, member)
         self.records.append(member_record(self._group.id, member))
 
     def remove(self, member_id: str) -> None:
-        self._members = _without(self._members, member_id)
-        self._targets = _without(self._targets, member_id)
+        self._note(member_id, None)
+        self._targets[member_id] = NO_PARTITIONS
         self.records += member_tombstones(self._group.id, member_id)
+
+    def _note(self, member_id: str, member: ConsumerMember | None) -> None:
+        before = self._members.get(member_id, self._group.members.get(member_id))
+        if before is not None:
+            self._delta.remove(before)
+        if member is not None:
+            self._delta.add(member)
+        self._members[member_id] = member
 
     def replace_static(self, old: ConsumerMember, new: ConsumerMember) -> None:
         """An instance that comes back has what it had."""
         group_id, target = self._group.id, self.target_of(old.id)
         self.remove(old.id)
         self.put(new)
-        self._targets = {**self._targets, new.id: target}
+        self._targets[new.id] = target
         self.records.append(target_record(group_id, new.id, target))
         self.records.append(current_assignment_record(group_id, new))
 
@@ -78,36 +92,68 @@ class GroupChange:
         """Bumps the group's epoch if anything has changed: what members want, or the topics that
         there are for it."""
         group = self._group
-        has_changed |= self._resolve_regexes()
-        subscriptions = self._subscriptions()
-        if not has_changed and subscriptions.metadata_hash == group.metadata_hash:
+        are_regexes_other = self._resolve_regexes()
+        has_changed |= are_regexes_other
+        metadata_hash = group.metadata_hash
+        if group.is_metadata_stale or are_regexes_other or self._changes_topics():
+            metadata_hash = self._subscriptions().metadata_hash
+        if not has_changed and metadata_hash == group.metadata_hash:
             return
         self.epoch += 1
-        self.records.append(
-            group_record(group.id, epoch=self.epoch, metadata_hash=subscriptions.metadata_hash)
-        )
+        self.records.append(group_record(group.id, epoch=self.epoch, metadata_hash=metadata_hash))
 
     def assign(self) -> None:
-        """A target assignment for the group's epoch."""
-        assignor = preferred_assignor(self._members, self._context.settings.consumer_assignors)
-        targets = assign(self._members, self._targets, self._subscriptions(), assignor=assignor)
+        """A target assignment for the group's epoch. That of a large group comes later."""
+        group, context = self._group, self._context
+        if group.is_assigning:
+            return
+        subscriptions, members = self._subscriptions(), self._members_after()
+        # A group without a target has no epoch for its first member to be in.
+        if self.target_epoch and cost(members, subscriptions) > AT_ONCE_MAX:
+            assign_later(context, group)
+            return
+        before = {**group.targets, **self._targets}
+        assignor = preferred_assignor(
+            _sum(group.counts.assignors, self._delta.assignors),
+            context.settings.consumer_assignors,
+        )
+        targets = finish(assign(members, before, subscriptions, assignor=assignor))
         self.records += target_records(
-            self._group.id,
-            self.epoch,
-            before=self._targets,
-            after=targets,
-            now_ms=self._context.now_ms(),
+            group.id, self.epoch, before=before, after=targets, now_ms=context.now_ms()
         )
         self._targets, self.target_epoch = targets, self.epoch
 
+    # ---- the group as it will be
+
+    def _members_after(self) -> dict[str, ConsumerMember]:
+        after = {**self._group.members, **self._members}
+        return {member_id: member for member_id, member in after.items() if member is not None}
+
     def _subscriptions(self) -> Subscriptions:
-        return Subscriptions.of(self._members.values(), self._regexes, self._context.image)
+        topics = _sum(self._group.counts.topics, self._delta.topics)
+        return Subscriptions(topics, self._regexes, self._context.image)
+
+    def _changes_topics(self) -> bool:
+        """Whether a topic is named for the first time, or not any more."""
+        known = self._group.counts.topics
+        return any(
+            (known[topic] > 0) is not (known[topic] + step > 0)
+            for topic, step in self._delta.topics.items()
+        )
+
+    # ---- regular expressions
 
     def _resolve_regexes(self) -> bool:
         """Whether one stands for other topics than it did."""
-        used = {member.regex for member in self._members.values() if member.regex is not None}
-        for regex in sorted(set(self._regexes) - used):
-            self._regexes = _without(self._regexes, regex)
+        known, delta = self._group.counts.regexes, self._delta.regexes
+        if self._group.is_metadata_stale:
+            used = set(_sum(known, delta))
+            unused = set(self._regexes) - used
+        else:
+            used = {regex for regex in delta if known[regex] + delta[regex] > 0}
+            unused = (delta.keys() - used) & self._regexes.keys()
+        for regex in sorted(unused):
+            self._regexes = {each: it for each, it in self._regexes.items() if each != regex}
             self.records.append(regex_tombstone(self._group.id, regex))
         has_changed = False
         for regex in sorted(used):
@@ -149,5 +195,8 @@ def _look_again(groups: Groups, group_id: str) -> Outcome:
     return NOTHING
 
 
-def _without(known: dict[str, T], key: str) -> dict[str, T]:
-    return {each: value for each, value in known.items() if each != key}
+def _sum(counts: Counter[str], delta: Counter[str]) -> Counter[str]:
+    """Without what nobody has."""
+    if not delta:
+        return counts
+    return Counter({key: n for key in counts | delta if (n := counts[key] + delta[key]) > 0})

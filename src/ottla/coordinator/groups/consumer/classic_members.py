@@ -142,11 +142,11 @@ class ClassicMembers:
     # ---- checks
 
     def _check_protocols(self, group: ConsumerGroup, request: JoinGroupRequest) -> None:
-        classics = [each.classic for each in group.members.values() if each.classic is not None]
-        names = {protocol.name for protocol in request.protocols}
-        for classic in classics:
-            names &= {protocol.name for protocol in classic.supported_protocols}
-        if request.protocol_type != CONSUMER_PROTOCOL_TYPE or not names:
+        counts = group.counts
+        is_common = any(
+            counts.protocols[protocol.name] == counts.classic for protocol in request.protocols
+        )
+        if request.protocol_type != CONSUMER_PROTOCOL_TYPE or not is_common:
             raise KafkaError(
                 ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
                 f"the members of group {group.id} do not have these protocols",
@@ -176,7 +176,7 @@ class ClassicMembers:
 
     def _has_to_join(self, group: ConsumerGroup, member: ConsumerMember) -> bool:
         """There is a newer epoch, something to let go of, or something that has become free."""
-        if member.epoch < group.epoch or member.state is MemberState.UNREVOKED_PARTITIONS:
+        if member.epoch < group.next_epoch or member.state is MemberState.UNREVOKED_PARTITIONS:
             return True
         missing = group.target_of(member.id) - member.assigned
         return member.state is MemberState.UNRELEASED_PARTITIONS and all(
@@ -184,7 +184,7 @@ class ClassicMembers:
         )
 
     def _check_settled(self, group: ConsumerGroup, member: ConsumerMember) -> None:
-        is_behind = member.epoch < group.epoch
+        is_behind = member.epoch < group.next_epoch
         if is_behind and member.state is not MemberState.UNREVOKED_PARTITIONS:
             self._sessions.has_to_join(group.id, member)
             raise KafkaError(

@@ -21,3 +21,8 @@ def group_configs(context: GroupContext, group_id: str) -> ConsumerGroupConfigs:
         effective_group_number("consumer.session.timeout.ms", own, broker),
         effective_group_number("consumer.heartbeat.interval.ms", own, broker),
     )
+
+
+def assignment_interval_ms(context: GroupContext, group_id: str) -> int:
+    own = context.image.configs_of(ConfigResource(ConfigResourceType.GROUP, group_id))
+    return effective_group_number("consumer.assignment.interval.ms", own, context.settings.values)

@@ -86,12 +86,12 @@ def upgrade_records(
 
 def can_downgrade(context: GroupContext, group: ConsumerGroup, leaving: ConsumerMember) -> bool:
     settings = context.settings
-    left = [member for member in group.members.values() if member.id != leaving.id]
+    left_count = len(group.members) - 1
+    left_classic_count = group.counts.classic - (leaving.classic is not None)
     return (
-        bool(left)
-        and all(member.classic is not None for member in left)
+        0 < left_count == left_classic_count
         and settings.consumer_migration_policy.lower() in _DOWNGRADE
-        and len(left) <= settings.max_size
+        and left_count <= settings.max_size
     )
 
 

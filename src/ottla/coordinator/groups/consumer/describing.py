@@ -34,7 +34,7 @@ def describe_consumer(context: GroupContext, group_id: str) -> wire.DescribedGro
         group_state=group.state_name,
         group_epoch=group.epoch,
         assignment_epoch=group.target_epoch,
-        assignor_name=preferred_assignor(group.members, assignors),
+        assignor_name=preferred_assignor(group.counts.assignors, assignors),
         members=[_member(context, group, member) for member in group.members.values()],
     )
 

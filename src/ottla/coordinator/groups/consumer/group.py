@@ -21,6 +21,7 @@ from ottla.coordinator.groups.assignors.assignor import (
 )
 from ottla.coordinator.groups.consumer.group_records import group_tombstones
 from ottla.coordinator.groups.consumer.member import ConsumerMember
+from ottla.coordinator.groups.consumer.member_counts import MemberCounts
 from ottla.coordinator.groups.group import Group, GroupType
 from ottla.coordinator.offsets.committed_offset import CommittedOffset
 from ottla.coordinator.runtime.outcome import CoordinatorRecord
@@ -43,7 +44,9 @@ class ConsumerGroup(Group):
 
     __slots__ = (
         "_owners",
+        "counts",
         "epoch",
+        "is_assigning",
         "is_metadata_stale",
         "members",
         "metadata_hash",
@@ -61,6 +64,7 @@ class ConsumerGroup(Group):
         self.epoch = 0
         self.metadata_hash = 0
         self.members: dict[str, ConsumerMember] = {}
+        self.counts = MemberCounts()
         self.static_members: dict[str, str] = {}
         self.target_epoch = 0
         self.target_timestamp = 0
@@ -69,6 +73,8 @@ class ConsumerGroup(Group):
         self._owners: dict[TopicIdPartition, str] = {}
         # Whether topics may have changed since the group looked.
         self.is_metadata_stale = True
+        # A target assignment for a later epoch is being computed, or is to be.
+        self.is_assigning = False
 
     @property
     def state_name(self) -> str:
@@ -76,10 +82,13 @@ class ConsumerGroup(Group):
             return "Empty"
         if self.epoch > self.target_epoch:
             return "Assigning"
-        is_stable = all(
-            member.is_reconciled_to(self.target_epoch) for member in self.members.values()
-        )
+        is_stable = self.counts.stable[self.target_epoch] == len(self.members)
         return "Stable" if is_stable else "Reconciling"
+
+    @property
+    def next_epoch(self) -> int:
+        """The epoch to which members can come now."""
+        return self.target_epoch if self.is_assigning else self.epoch
 
     @property
     def protocol_type(self) -> str:
@@ -106,8 +115,11 @@ class ConsumerGroup(Group):
 
     def put_member(self, member: ConsumerMember) -> None:
         before = self.members.get(member.id)
-        if before is not None:
+        if before is None:
+            self.counts.add(member)
+        else:
             self._let_go(before)
+            self.counts.replace(before, member)
         self.members[member.id] = member
         if member.instance_id is not None:
             self.static_members[member.instance_id] = member.id
@@ -119,6 +131,7 @@ class ConsumerGroup(Group):
         if member is None:
             return
         self._let_go(member)
+        self.counts.remove(member)
         if (
             member.instance_id is not None
             and self.static_members.get(member.instance_id) == member_id
@@ -139,7 +152,7 @@ class ConsumerGroup(Group):
     # ---- offsets
 
     def is_subscribed_to(self, topic: str) -> bool:
-        return any(topic in member.topics for member in self.members.values()) or any(
+        return topic in self.counts.topics or any(
             topic in resolved.topics for resolved in self.regexes.values()
         )
 

@@ -66,6 +66,11 @@ def target_record(group_id: str, member_id: str, target: Assignment) -> Coordina
     )
 
 
+def target_tombstone(group_id: str, member_id: str) -> CoordinatorRecord:
+    key = stored.ConsumerGroupTargetAssignmentMemberKey(group_id=group_id, member_id=member_id)
+    return CoordinatorRecord(key, None)
+
+
 def target_epoch_record(group_id: str, epoch: int, *, now_ms: int) -> CoordinatorRecord:
     return CoordinatorRecord(
         stored.ConsumerGroupTargetAssignmentMetadataKey(group_id=group_id),

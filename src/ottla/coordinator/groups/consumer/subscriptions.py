@@ -4,42 +4,45 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
+from typing import Final
 
 from ottla.coordinator.groups.consumer.group import ResolvedRegex
 from ottla.coordinator.groups.consumer.member import ConsumerMember
-from ottla.metadata import MetadataImage, Topic
+from ottla.metadata import MetadataImage
 from ottla.model import Uuid
 
-_SIGNED = struct.Struct(">q")
-_TOPIC = struct.Struct(">16si")
+_TOPIC: Final = struct.Struct(">16si")
+_BITS: Final = 64
+_CACHED_MAX: Final = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
 class Subscriptions:
     """Made for one look at the metadata."""
 
-    # By name, those that somebody wants and that there are.
-    topics: Mapping[str, Topic]
-    regexes: Mapping[str, ResolvedRegex]
-
-    @classmethod
-    def of(
-        cls,
-        members: Iterable[ConsumerMember],
-        regexes: Mapping[str, ResolvedRegex],
-        image: MetadataImage,
-    ) -> Subscriptions:
-        names: set[str] = set()
-        for member in members:
-            names |= _names(member, regexes)
+    def __init__(
+        self, names: Iterable[str], regexes: Mapping[str, ResolvedRegex], image: MetadataImage
+    ) -> None:
+        """Of a group whose members name these topics, and use these expressions."""
         known = image.topics.by_name
-        return cls({name: known[name] for name in sorted(names) if name in known}, regexes)
+        wanted = set(names).union(*(resolved.topics for resolved in regexes.values()))
+        # By name, those that somebody wants and that there are.
+        self.topics = {name: known[name] for name in wanted if name in known}
+        self._regexes = regexes
+        # Most members want the same as another one, and share the set then.
+        self._ids: dict[tuple[frozenset[str], str | None], frozenset[Uuid]] = {}
 
     def topic_ids(self, member: ConsumerMember) -> frozenset[Uuid]:
-        names = _names(member, self.regexes)
-        return frozenset(self.topics[name].id for name in names if name in self.topics)
+        key = (member.topics, member.regex)
+        found = self._ids.get(key)
+        if found is None:
+            names = member.topics
+            if member.regex is not None and member.regex in self._regexes:
+                names |= self._regexes[member.regex].topics
+            found = frozenset(self.topics[name].id for name in names if name in self.topics)
+            self._ids[key] = found
+        return found
 
     @property
     def partition_counts(self) -> dict[Uuid, int]:
@@ -48,16 +51,13 @@ class Subscriptions:
     @property
     def metadata_hash(self) -> int:
         """Another number for other topics, or for more partitions in one; 0 without any."""
-        if not self.topics:
-            return 0
-        digest = blake2b(digest_size=8)
-        for topic_id, count in sorted(self.partition_counts.items()):
-            digest.update(_TOPIC.pack(topic_id, count))
-        number: int = _SIGNED.unpack(digest.digest())[0]
-        return number
+        total = sum(
+            _topic_hash(topic_id, count) for topic_id, count in self.partition_counts.items()
+        )
+        return (total + (1 << _BITS - 1)) % (1 << _BITS) - (1 << _BITS - 1)
 
 
-def _names(member: ConsumerMember, regexes: Mapping[str, ResolvedRegex]) -> frozenset[str]:
-    if member.regex is None or member.regex not in regexes:
-        return member.topics
-    return member.topics | regexes[member.regex].topics
+@lru_cache(_CACHED_MAX)
+def _topic_hash(topic_id: Uuid, partition_count: int) -> int:
+    packed = _TOPIC.pack(topic_id, partition_count)
+    return int.from_bytes(blake2b(packed, digest_size=_BITS // 8).digest())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ottla.coordinator.groups.assignors import ASSIGNORS, Subscriber
+from ottla.coordinator.groups.assignors import ASSIGNORS, Steps, Subscriber
 from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
 from ottla.coordinator.groups.consumer.group_records import target_epoch_record, target_record
 from ottla.coordinator.groups.consumer.member import ConsumerMember
@@ -19,20 +18,15 @@ def assign(
     subscriptions: Subscriptions,
     *,
     assignor: str,
-) -> dict[str, Assignment]:
+) -> Steps[dict[str, Assignment]]:
     """`targets` are those so far, of which as much as possible stays."""
-    counts = subscriptions.partition_counts
-    return ASSIGNORS[assignor](
-        {
-            member.id: Subscriber(
-                subscriptions.topic_ids(member),
-                targets.get(member.id, NO_PARTITIONS),
-                member.instance_id,
-            )
-            for member in members.values()
-        },
-        counts,
-    )
+    subscribers = {}
+    for member_id, member in members.items():
+        topics = subscriptions.topic_ids(member)
+        target = targets.get(member_id, NO_PARTITIONS)
+        subscribers[member_id] = Subscriber(topics, target, member.instance_id)
+        yield 1
+    return (yield from ASSIGNORS[assignor](subscribers, subscriptions.partition_counts))
 
 
 def target_records(
@@ -52,11 +46,9 @@ def target_records(
     return [*changed, target_epoch_record(group_id, epoch, now_ms=now_ms)]
 
 
-def preferred_assignor(members: Mapping[str, ConsumerMember], assignors: Sequence[str]) -> str:
+def preferred_assignor(named: Mapping[str, int], assignors: Sequence[str]) -> str:
     """The one that most members name, or else the first that is configured."""
-    named = Counter(member.assignor for member in members.values() if member.assignor in assignors)
-    found = max(named.items(), key=lambda item: item[1], default=(None, 0))[0]
-    return found or assignors[0]
+    return max(assignors, key=lambda assignor: named.get(assignor, 0))
 
 
 def is_available(assignor: str, assignors: Sequence[str]) -> bool:
