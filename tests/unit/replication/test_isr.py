@@ -9,7 +9,7 @@ from ottla.replication.isr_change import CommittedIsr
 from tests.batches import batch_of
 from tests.brokers import broker
 from tests.logs import append, new_log
-from tests.replicas import LAG_MAX_MS, Leader
+from tests.replicas import LAG_MAX_MS, Leader, registered
 
 
 def test_a_follower_that_stays_behind_leaves_the_isr() -> None:
@@ -111,6 +111,44 @@ def test_what_a_follower_had_in_the_epoch_before_does_not_count() -> None:
     assert not told, "it was another's follower meanwhile, and may have lost it again"
     leader.fetch(2, 1)
     assert told == [ErrorCode.NONE]
+
+
+@pytest.mark.parametrize("follows_between", [True, False])
+def test_how_far_a_follower_was_in_an_earlier_epoch_of_the_same_leader_does_not_count(
+    follows_between: bool,
+) -> None:
+    leader = Leader(leader_epoch=5)
+    leader.append(3)
+    leader.fetch(2, 3)
+    leader.fetch(3, 0)
+    assert leader.log.high_watermark == 0
+    if follows_between:
+        leader.partition.become_follower(registered(leader=2, leader_epoch=6, partition_epoch=1))
+    leader.become(isr=(1, 2), leader_epoch=7, partition_epoch=2)
+    assert leader.log.high_watermark == 0, "node 2 may have truncated what it had in epoch 5"
+    leader.fetch(2, 1)
+    assert leader.log.high_watermark == 1
+    leader.fetch(2, 3)
+    assert leader.log.high_watermark == 3
+
+
+@pytest.mark.parametrize("follows_between", [True, False])
+def test_a_follower_joins_for_what_it_has_in_this_epoch_of_the_leader(
+    follows_between: bool,
+) -> None:
+    leader = Leader(isr=(1,), replicas=(1, 2), leader_epoch=5)
+    leader.brokers[2] = broker(2, epoch=20, fenced=True)
+    leader.append(3)
+    leader.fetch(2, 3)
+    leader.brokers[2] = broker(2, epoch=20)
+    if follows_between:
+        following = registered(replicas=(1, 2), leader=2, leader_epoch=6, partition_epoch=1)
+        leader.partition.become_follower(following)
+    leader.become(isr=(1,), replicas=(1, 2), leader_epoch=7, partition_epoch=2)
+    leader.partition.maybe_shrink_isr(now_ms=leader.now_ms)
+    assert not leader.proposed
+    leader.fetch(2, 3)
+    assert len(leader.proposed) == 1
 
 
 def test_a_follower_has_to_reach_the_beginning_of_the_epoch_to_join() -> None:

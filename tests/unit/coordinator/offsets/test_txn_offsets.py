@@ -170,6 +170,50 @@ def test_the_next_coordinator_knows_what_is_pending_and_what_was_decided(
     assert fetch(shard.failover()) == (5 if is_committed else -1)
 
 
+def commit_plainly(shard: GroupShard, offset: int) -> None:
+    request = OffsetCommitRequest(
+        group_id=GROUP,
+        topics=[
+            OffsetCommitRequestTopic(
+                name="t",
+                partitions=[
+                    OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+                ],
+            )
+        ],
+    )
+    answer = shard.submit(lambda groups: groups.commit(request, version=9))
+    assert error_of(answer) == ErrorCode.NONE
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ("plain transactional marker", 2),
+        ("transactional plain marker", 2),
+        ("transactional marker plain", 3),
+        ("plain transactional marker plain", 4),
+        ("transactional marker plain transactional marker", 4),
+        ("plain plain transactional abort", 2),
+        ("transactional plain abort", 2),
+    ],
+)
+def test_the_later_record_counts_of_plain_and_transactional_commits_after_a_failover_too(
+    shard: GroupShard, steps: str, expected: int
+) -> None:
+    """Each commits the number of its step. Where a transaction ends does not matter, but where its
+    records are."""
+    for number, step in enumerate(steps.split(), 1):
+        if step == "plain":
+            commit_plainly(shard, number)
+        elif step == "transactional":
+            commit(shard, number)
+        else:
+            end(shard, commit=step == "marker")
+    assert fetch(shard) == expected
+    assert fetch(shard.failover()) == expected
+
+
 def test_offsets_are_unstable_while_any_producer_has_some_pending(shard: GroupShard) -> None:
     commit(shard, 5)
     commit(shard, 6, producer_id=OTHER)
