@@ -82,12 +82,12 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, float]]:
             work += step
             yield step
 
-    def measured(self: TopicRegexes, entry: Any) -> bool:
+    def measured(self: TopicRegexes, entry: Any, work_max: int) -> int:
         nonlocal work
         work, started = 0, time.process_time()
-        is_done = match(self, entry)
+        left = match(self, entry, work_max)
         found.append((work, time.process_time() - started))
-        return is_done
+        return left
 
     monkeypatch.setattr(Pattern, "matching", matching)
     monkeypatch.setattr(TopicRegexes, "_match", measured)
@@ -148,6 +148,7 @@ def test_topics_that_come_and_go_leave_nothing_behind() -> None:
     for number in range(1_000):
         topics.create(f"a-{number + 1}")
         topics.remove(f"a-{number}")
+        topics.clock.advance(0.002)
         assert topics.find("a.*") == {f"a-{number + 1}"}
     assert len(topics.regexes._journal) < 100
 
@@ -169,6 +170,19 @@ def test_expressions_that_take_long_take_turns() -> None:
     assert topics.find("[ab]*a[ab]{20}", "quick") is None
     topics.clock.advance(60)
     assert topics.called == ["quick", "slow"]
+
+
+def test_many_expressions_of_one_request_are_not_matched_at_once(
+    slices: list[tuple[int, float]],
+) -> None:
+    topics = Topics(*LONG_NAMES[:20])
+    regexes = [f"[ab]*a[ab]{{{100 + number}}}" for number in range(20)]
+    assert None in [topics.find(regex, regex) for regex in regexes]
+    assert sum(work for work, _ in slices) < 2 * WORK_AT_ONCE
+    topics.clock.advance(60)
+    assert set(topics.called) <= set(regexes)
+    for regex in topics.called:
+        assert topics.find(str(regex)) is not None
 
 
 def test_each_waiter_is_called_once() -> None:

@@ -60,6 +60,8 @@ class TopicRegexes:
         self._journal: list[str] = []
         self._found: OrderedDict[str, _Found] = OrderedDict()
         self._name_count = 0
+        # What requests may still match before the next step: one may ask for many expressions.
+        self._work_left = WORK_AT_ONCE
         self._queue: deque[_Found] = deque()
         # Those for which the queue had no room.
         self._refused: dict[object, Callable[[], object]] = {}
@@ -80,7 +82,7 @@ class TopicRegexes:
             found = self._found[regex] = _Found(regex)
         self._found.move_to_end(regex)
         is_waiting = bool(found.waiting)
-        if not is_waiting and self._match(found):
+        if not is_waiting and self._match_now(found):
             self._evict()
             return found.names
         if not is_waiting and len(self._queue) >= WAITING_MAX:
@@ -119,17 +121,24 @@ class TopicRegexes:
 
     # ---- matching
 
-    def _match(self, found: _Found) -> bool:
-        """Goes on for so long as a step may take. True once all names are matched."""
+    def _match_now(self, found: _Found) -> bool:
+        if found.position == len(self._journal):
+            return True
+        self._work_left = self._match(found, self._work_left)
+        self._work_later()
+        return found.position == len(self._journal)
+
+    def _match(self, found: _Found, work_max: int) -> int:
+        """Goes on for so much work, and returns how much of it is left."""
         work, names = 0, list[str]()
         journal = self._journal
-        while found.position < len(journal) and work < WORK_AT_ONCE:
+        while found.position < len(journal) and work < work_max:
             name = journal[found.position]
             pattern = found.pattern = found.pattern or compiled(found.regex)
             matching = found.matching or pattern.matching(name)
             found.matching = None
             try:
-                while work < WORK_AT_ONCE:
+                while work < work_max:
                     work += next(matching)
                 found.matching = matching
             except StopIteration as finished:
@@ -138,10 +147,9 @@ class TopicRegexes:
                     names.append(name)
         if names:
             self._take(found, found.names.union(names))
-        if found.position < len(journal):
-            return False
-        found.pattern = None
-        return True
+        if found.position == len(journal):
+            found.pattern = None
+        return max(work_max - work, 0)
 
     def _take(self, found: _Found, names: frozenset[str]) -> None:
         self._name_count += len(names) - len(found.names)
@@ -161,15 +169,19 @@ class TopicRegexes:
     # ---- steps
 
     def _work_later(self) -> None:
-        if self._queue and not self._is_working:
+        if not self._is_working and (self._queue or self._work_left < WORK_AT_ONCE):
             self._is_working = True
             self._clock.call_later(_PAUSE_SECONDS, self._work)
 
     def _work(self) -> None:
         self._is_working = False
+        self._work_left = WORK_AT_ONCE
+        if not self._queue:
+            return
         self._look()
         found = self._queue.popleft()
-        if self._match(found):
+        self._match(found, WORK_AT_ONCE)
+        if found.position == len(self._journal):
             waiting, found.waiting = found.waiting | self._refused, {}
             self._refused = {}
             for when_found in waiting.values():
