@@ -251,6 +251,19 @@ def test_a_group_that_is_gone_meanwhile_is_not_written(
     assert shard.machine.groups.get(GROUP) is None
 
 
+def test_a_group_that_is_made_again_meanwhile_is_assigned(
+    paused: tuple[GroupShard, list[Member]],
+) -> None:
+    shard, members = paused
+    for member in members:
+        member.leave()
+    shard.submit(lambda groups: groups.delete_group(GROUP))
+    members = joined(shard, LARGE)
+    assert group_of(shard).is_assigning
+    settle(shard, members)
+    assert_spread(members)
+
+
 def test_a_target_that_could_not_be_written_is_computed_again() -> None:
     shard = shard_of(LARGE)
     members = joined(shard, LARGE)

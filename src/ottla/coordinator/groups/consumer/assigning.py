@@ -84,7 +84,10 @@ def _go_on(context: GroupContext, group: ConsumerGroup, job: _Job) -> Outcome:
         while work < STEP_WORK:
             work += next(job)
     except StopIteration as finished:
-        group.is_assigning = False
+        # Another group may have the name by now, and wait for the same timer.
+        for each in (group, context.groups.get(group.id)):
+            if isinstance(each, ConsumerGroup):
+                each.is_assigning = False
         outcome: Outcome = finished.value
         return outcome
     context.timers.schedule(
