@@ -262,6 +262,7 @@ def test_a_group_that_is_made_again_meanwhile_is_assigned(
     assert group_of(shard).is_assigning
     settle(shard, members)
     assert_spread(members)
+    assert shard.state == "Stable"
 
 
 def test_a_target_that_could_not_be_written_is_computed_again() -> None:
