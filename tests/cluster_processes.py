@@ -100,11 +100,11 @@ class NodeOfCluster:
         assert line.startswith("Ready on "), f"node {self.id} did not start: {line}{self.stderr}"
 
     def kill(self) -> None:
-        self._end(signal.SIGKILL)
+        self.end(signal.SIGKILL)
 
     def stop(self) -> None:
         """Ends it orderly."""
-        code = self._end(signal.SIGTERM)
+        code = self.end(signal.SIGTERM)
         assert code == 0, f"node {self.id} ended with {code}: {self.stderr}"
 
     def pause(self) -> None:
@@ -120,7 +120,8 @@ class NodeOfCluster:
         if self._process is not None:
             self.kill()
 
-    def _end(self, number: signal.Signals) -> int:
+    def end(self, number: signal.Signals) -> int:
+        """Sends a signal and returns the exit code."""
         assert self._process is not None, f"node {self.id} is not running"
         process, self._process, self._is_paused = self._process, None, False
         process.send_signal(number)

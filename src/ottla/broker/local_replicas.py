@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.broker.directory_assignments import assign_directories
@@ -103,9 +103,18 @@ class LocalReplicas:
         )
         try:
             for step in steps:
-                await self._background.run(step)
+                await self._run_whole(step)
         except OSError as error:
             self._broker.logs.take_offline(directory.path, error)
+
+    async def _run_whole(self, step: Callable[[], None]) -> None:
+        """A start that is cancelled must not close logs that a worker is still opening."""
+        running = asyncio.ensure_future(self._background.run(step))
+        try:
+            await asyncio.shield(running)
+        except asyncio.CancelledError:
+            await asyncio.wait([running])
+            raise
 
     def apply(self, delta: MetadataDelta) -> None:
         """Begins to apply what was committed and what the image shows already. Does not wait."""

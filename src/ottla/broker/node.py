@@ -7,6 +7,7 @@ made ──start──▶ locked, identified ──▶ metadata loaded ──▶
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,10 +19,11 @@ from ottla.broker.broker import Broker
 from ottla.broker.connection import ClientConnection
 from ottla.broker.handling import HandledApi, load_all
 from ottla.broker.identity import controller_endpoint, identify
+from ottla.broker.lost_nodes import LostNodes
 from ottla.broker.quorum_config import raft_config
 from ottla.broker.quorum_peers import QuorumPeers
+from ottla.broker.quorum_watch import QuorumWatch
 from ottla.broker.registration import Registration
-from ottla.client.probe import is_gone
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import Listener as ConfiguredListener
 from ottla.controller.broker_liveness import BrokerLiveness
@@ -50,10 +52,6 @@ _log = logging.getLogger(__name__)
 
 _DRAIN_SECONDS = 1.0
 _DRAIN_STEP_SECONDS = 0.002
-# A killed process lets go of its connections and ports one after the other.
-_PROBE_SECONDS = 1.0
-# In this time a voter is elected, or is not and goes back to voting for others.
-_ELECTION_STEP_SECONDS = 0.1
 
 
 class World(NamedTuple):
@@ -85,20 +83,21 @@ class Node:
         self._tasks = Tasks(self._task_failed)
         self._listeners: list[tuple[ConfiguredListener, Listener]] = []
         self._registration: Registration | None = None
+        # What talks to the active controller for as long as the node runs.
+        self._reporting: list[asyncio.Task[object]] = []
+        self._has_started = self._is_stopping = False
+        # Why it has no part in the cluster any more.
+        self.failure: BaseException | None = None
 
     @property
     def addresses(self) -> dict[str, Address]:
         """Where it listens, by the listener's name."""
         return {configured.name: listener.address for configured, listener in self._listeners}
 
-    @property
-    def failure(self) -> BaseException | None:
-        """What its metadata has failed with."""
-        return self._quorum.failure
-
     async def start(self, *, progress: Progress = lambda _done, _all: None) -> None:
         """Returns when the node serves. Raises `StorageError`, `OSError`, `InvalidConfigError`, or
-        `KafkaError` if the others do not let it in; then it has let go of everything again."""
+        `KafkaError` if the others do not let it in; then it has let go of everything again. So it
+        has when it is cancelled, which may be at any time."""
         config = self.config
         refuse_foreign_files(self._world.disk, [config.metadata_log_dir, *config.log_dirs])
         logs = LogStore(self._world.disk, config.log_dirs)
@@ -114,6 +113,7 @@ class Node:
         except BaseException:
             await self.stop()
             raise
+        self._has_started = True
         self._tasks.start("settle", self._settle())
 
     def _open_metadata(self, logs: LogStore) -> None:
@@ -146,7 +146,7 @@ class Node:
             self._tasks,
             node_id=config.node_id,
             timeout_ms=config.controller_quorum_request_timeout_ms,
-            on_lost=self._node_lost,
+            on_lost=lambda node_id: self._lost_nodes.add(node_id),
         )
         raft = raft_config(
             config,
@@ -156,7 +156,14 @@ class Node:
         )
         self._quorum = MetadataQuorum(seams, loaded, raft, peers)
         self._quorum.listen_leader(self._look_for_failure)
-        self._listener_name = raft.listener_name
+        self._watch = QuorumWatch(
+            self._quorum,
+            peers.outcomes,
+            world.clock,
+            node_id=config.node_id,
+            listener_name=raft.listener_name,
+            bootstrap_servers=[Address(*server) for server in raft.bootstrap_servers],
+        )
         controller = Controller(seams, self._quorum, cluster_id=cluster_id, node=config)
         liveness = BrokerLiveness(
             controller,
@@ -165,6 +172,9 @@ class Node:
             session_timeout_ms=config.broker_session_timeout_ms,
         )
         self.broker = self._make_broker(ControllerService(controller, liveness), logs)
+        self._lost_nodes = LostNodes(
+            self.broker, self._quorum, world.network, listener_name=raft.listener_name
+        )
 
     def _make_broker(self, service: ControllerService, logs: LogStore) -> Broker:
         world, config = self._world, self.config
@@ -216,11 +226,12 @@ class Node:
                 each for each in directory_ids if each not in logs.directory_ids
             ],
         )
+        self._tasks.start("watch quorum", self._watch.report(self._is_registered))
         if config.is_controller:
-            self._tasks.start(
-                "register controller",
-                self._registration.register_controller(config.listeners.advertised_controller),
+            registering = self._registration.register_controller(
+                config.listeners.advertised_controller
             )
+            self._reporting.append(self._tasks.start("register controller", registering))
         if not config.is_broker:
             # It has no replicas, and follows dynamic configs all the same.
             self.broker.replicas.follow_broker_configs()
@@ -243,7 +254,7 @@ class Node:
         broker.metadata.listen(broker.coordinators.apply)
         broker.coordinators.start()
         await self._registration.begin_to_serve()
-        self._tasks.start("heartbeats", self._registration.keep_alive())
+        self._reporting.append(self._tasks.start("heartbeats", self._registration.keep_alive()))
         await broker.replicas.wait_applied()
         for configured, listener in self._listeners:
             if configured in self.config.listeners.broker:
@@ -251,14 +262,18 @@ class Node:
 
     async def stop(self) -> None:
         """Answers what was asked, closes everything and leaves directories that need no repair."""
+        self._is_stopping = True
         for configured, listener in self._listeners:
             if configured in self.config.listeners.broker:
                 listener.close()
         registration, epoch = self._registration, -1
         if registration is not None:
-            with suppress(KafkaError):
-                await registration.take_leave()
+            if self._has_started:
+                with suppress(KafkaError):
+                    await registration.take_leave()
             epoch = registration.broker_epoch
+        for task in self._reporting:
+            task.cancel()
         self.broker.coordinators.close()
         await self._close_connections()
         await self._quorum.close()
@@ -275,6 +290,7 @@ class Node:
     async def abandon(self) -> None:
         """Ends it as the death of its process would: nobody is told, and nothing is put in order.
         For tests, which also see to the connections."""
+        self._is_stopping = True
         self._quorum.fail(RuntimeError("it was abandoned"))
         await self._tasks.close()
         await self._world.background.close()
@@ -282,47 +298,19 @@ class Node:
         self.broker.logs.abandon()
 
     def _look_for_failure(self) -> None:
-        if self._quorum.failure is not None:
+        if self._quorum.failure is not None and self.failure is None and not self._is_stopping:
+            self.failure = self._quorum.failure
             self._on_failed()
 
     # ---- other nodes
 
     def _locate_controller(self) -> Address | None:
         leader_id = self._quorum.leader_and_epoch.leader_id
-        voter = None if leader_id is None else self._quorum.voters.get(leader_id)
-        endpoint = None if voter is None else voter.endpoint(self._listener_name)
-        return None if endpoint is None else Address(endpoint.host, endpoint.port)
+        return None if leader_id is None else self._lost_nodes.controller_address(leader_id)
 
-    def _node_lost(self, node_id: int) -> None:
-        """A connection to another replica of the metadata ended, which mostly means it is gone."""
-        self.broker.suspects.add(node_id)
-        if not self._tasks.is_closed:
-            self._tasks.start("probe", self._probe(node_id))
-
-    async def _probe(self, node_id: int) -> None:
-        voter = self._quorum.voters.get(node_id)
-        endpoint = None if voter is None else voter.endpoint(self._listener_name)
-        if endpoint is None or not await is_gone(
-            self._world.network,
-            self._world.clock,
-            Address(endpoint.host, endpoint.port),
-            seconds=_PROBE_SECONDS,
-            on_met=partial(self.broker.suspects.clear, node_id),
-        ):
-            self.broker.suspects.clear(node_id)
-            return
-        self.broker.suspects.add(node_id)
-        self.broker.service.liveness.node_lost(node_id)
-        if node_id == self._quorum.leader_and_epoch.leader_id:
-            await self._world.clock.sleep(self._turn_to_stand(node_id) * _ELECTION_STEP_SECONDS)
-            if node_id == self._quorum.leader_and_epoch.leader_id:
-                self._quorum.leader_lost()
-
-    def _turn_to_stand(self, lost_id: int) -> int:
-        """Which of the voters that are left this one is. All notice the leader's end at once, and
-        if all stood for election at once nobody would win it."""
-        ids = [voter.key.id for voter in self._quorum.voters.voters if voter.key.id != lost_id]
-        return ids.index(self.config.node_id) if self.config.node_id in ids else 0
+    def _is_registered(self) -> bool:
+        registration = self._registration
+        return not self.config.is_broker or (registration is not None and registration.is_known)
 
     def _hurry(self) -> None:
         if self._registration is not None:

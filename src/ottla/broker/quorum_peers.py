@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from ottla.client import Peer, versions
+from ottla.client import ChannelError, Peer, versions
 from ottla.client.peer import ReconnectBackoff
 from ottla.raft import Destination
 from ottla.runtime.clock import Clock
@@ -58,6 +58,8 @@ class QuorumPeers:
         self._timeout_ms = timeout_ms
         self._on_lost = on_lost
         self._peers: dict[_Line, Peer] = {}
+        # Of the last request to each address: why it failed, or empty.
+        self.outcomes: dict[Address, str] = {}
 
     async def send(self, destination: Destination, request: Message) -> Message:
         key = ApiKey(request.api_key or 0)
@@ -65,7 +67,15 @@ class QuorumPeers:
         peer = self._peers.get(line)
         if peer is None:
             peer = self._peers[line] = self._open(destination)
-        response: Message = await peer.send(request, _VERSIONS[key], timeout_ms=self._timeout_ms)
+        address = Address(destination.host, destination.port)
+        try:
+            response: Message = await peer.send(
+                request, _VERSIONS[key], timeout_ms=self._timeout_ms
+            )
+        except ChannelError as error:
+            self.outcomes[address] = str(error)
+            raise
+        self.outcomes[address] = ""
         return response
 
     def close(self) -> None:

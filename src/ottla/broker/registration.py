@@ -143,10 +143,14 @@ class Registration:
             # Its last incarnation may have died without a sign.
             await self._controller.wait_moved(attempts=attempts)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether this node's own metadata shows that it is registered."""
+        return self._registered() is not None
+
     async def wait_known(self) -> None:
-        """Returns when this node's own metadata shows that it is registered. Raises KafkaError if
-        that has failed."""
-        while self._registered() is None:
+        """Returns once `is_known`. Raises KafkaError if this node's metadata has failed."""
+        while not self.is_known:
             self._controller.require_metadata()
             await self._hurry.wait(self._interval)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import os
 import resource
 import signal
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import typer
@@ -40,6 +43,9 @@ _DESCRIPTORS_MAX = 1 << 20
 _GATHER_SECONDS_FIRST = 5.0
 _GATHER_SECONDS_MAX = 600.0
 
+# What a node that is still starting may take to stop.
+_STOP_STARTING_SECONDS = 0.5
+
 _CANNOT_START = _FAILED = 1
 _WRONG_USAGE = 2
 
@@ -71,15 +77,38 @@ def run_node(
     for name in node_config.unknown:
         typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
     keep_freed_memory()
+    deadline = _Deadline()
     try:
-        run(_serve(node_config))
+        run(_serve(node_config, deadline))
     except _MetadataFailedError as error:
         _say_in_red("Stopped:", f"its metadata has failed ({error}); mend that and start it anew")
         return _FAILED
     except (StorageError, OSError, InvalidConfigError, KafkaError) as error:
         _say_in_red("Cannot start:", _explained(error, node_config))
         return _CANNOT_START
+    finally:
+        deadline.cancel()
     return 0
+
+
+class _Deadline:
+    """Ends the process, once set, if it has not ended by itself.
+
+    A worker thread that recovers a log or looks up a name cannot be interrupted, and would be
+    waited for. Ending it leaves what a crash leaves, which the next start expects.
+    """
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+
+    def set(self, seconds: float, *, code: int) -> None:
+        self._timer = threading.Timer(seconds, os._exit, [code])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 def _configure(
@@ -120,7 +149,7 @@ def _parse_settings(settings: list[str]) -> dict[str, str]:
     return given
 
 
-async def _serve(config: NodeConfig) -> None:
+async def _serve(config: NodeConfig, deadline: _Deadline) -> None:
     clock = SystemClock()
     started = clock.monotonic()
     descriptors = _raise_descriptors()
@@ -140,22 +169,42 @@ async def _serve(config: NodeConfig) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
     with lasting_objects():
-        await node.start()
-    where = ", ".join(f"{host}:{port}" for host, port in node.addresses.values())
-    took_ms = (clock.monotonic() - started) * 1_000
-    print(
-        f"Ready on {where} (node {config.node_id}, cluster {node.broker.cluster_id}, "
-        f"{len(node.broker.partitions)} partitions, {took_ms:.0f} ms)",
-        flush=True,
-    )
-    gathering = loop.create_task(_gather_memory(clock, world.background))
-    await stopping.wait()
-    gathering.cancel()
+        has_started = await _start(node, stopping, deadline)
+    if has_started:
+        where = ", ".join(f"{host}:{port}" for host, port in node.addresses.values())
+        took_ms = (clock.monotonic() - started) * 1_000
+        print(
+            f"Ready on {where} (node {config.node_id}, cluster {node.broker.cluster_id}, "
+            f"{len(node.broker.partitions)} partitions, {took_ms:.0f} ms)",
+            flush=True,
+        )
+        gathering = loop.create_task(_gather_memory(clock, world.background))
+        await stopping.wait()
+        gathering.cancel()
+        print("Stopping ...", file=sys.stderr, flush=True)
     failure = node.failure
-    print("Stopping ...", file=sys.stderr, flush=True)
-    await node.stop()
+    if has_started:
+        await node.stop()
     if failure is not None:
         raise _MetadataFailedError(str(failure) or type(failure).__name__) from failure
+
+
+async def _start(node: Node, stopping: asyncio.Event, deadline: _Deadline) -> bool:
+    """Whether the node started before it was to stop. One that was still starting is closed."""
+    loop = asyncio.get_running_loop()
+    starting = loop.create_task(node.start())
+    stopped = loop.create_task(stopping.wait())
+    await asyncio.wait([starting, stopped], return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not starting.done():
+        print("Stopping ...", file=sys.stderr, flush=True)
+        deadline.set(_STOP_STARTING_SECONDS, code=_FAILED if node.failure else 0)
+        starting.cancel()
+        with suppress(asyncio.CancelledError):
+            await starting
+        return False
+    starting.result()
+    return True
 
 
 async def _gather_memory(clock: SystemClock, background: Background) -> None:
