@@ -64,11 +64,20 @@ class NodeProcess:
         assert self._process is not None, "the node is not running"
         return self._process.pid
 
+    def wait_ended(self) -> int:
+        """The exit code of a process that ends by itself."""
+        assert self._process is not None, "the node is not running"
+        code = self._process.wait(STOP_SECONDS_MAX)
+        self.kill()
+        return code
+
     def start(self) -> float:
         """Returns the seconds until it said that it was ready."""
         assert self._process is None, "the node is running"
         ottla = Path(sys.executable).with_name("ottla")
-        place = ("--data-dir", str(self.data), "--listen", f"127.0.0.1:{self.port}")
+        place = ["--listen", f"127.0.0.1:{self.port}"]
+        if not any(each.startswith("--set=log.dirs=") for each in self._settings):
+            place += ["--data-dir", str(self.data)]
         started = time.perf_counter()
         with self._stderr.open("ab") as stderr:
             self._process = subprocess.Popen(

@@ -51,6 +51,22 @@ def test_a_cut_off_node_acknowledges_nothing() -> None:
     World(seed=3).run(story)
 
 
+def test_a_node_whose_disk_fails_ends_and_starts_again_on_a_sound_one() -> None:
+    async def story(world: World) -> None:
+        cluster = world.cluster(nodes=3)
+        await cluster.wait_serving()
+        await cluster.admin().create_topic("orders")
+        leader = await cluster.wait_leader("orders", 0)
+        leader.disk.faults.fail("/")
+        await cluster.producer().send(ORDERS, b"one")
+        await world.wait_until(lambda: not leader.is_running, seconds=30)
+        leader.disk.faults.heal("/")
+        leader.start()
+        await cluster.wait_serving()
+
+    World(seed=5).run(story)
+
+
 def test_a_rolling_restart_leaves_every_node_serving() -> None:
     async def story(world: World) -> None:
         cluster = world.cluster(nodes=3)

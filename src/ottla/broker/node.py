@@ -17,6 +17,7 @@ from typing import NamedTuple
 from ottla.broker.active_controller import ActiveController
 from ottla.broker.broker import Broker
 from ottla.broker.connection import ClientConnection
+from ottla.broker.draining import close_connections, turn_away
 from ottla.broker.handling import HandledApi, load_all
 from ottla.broker.identity import controller_endpoint, identify
 from ottla.broker.lost_nodes import LostNodes
@@ -43,15 +44,13 @@ from ottla.runtime.network import Address, Listener, Network
 from ottla.runtime.tasks import Tasks
 from ottla.runtime.vigil import NO_VIGIL, Vigil
 from ottla.storage.clean_shutdown import previous_broker_epoch
+from ottla.storage.errors import DirectoryFailedError
 from ottla.storage.foreign_files import refuse_foreign_files
 from ottla.storage.group_commit import GroupCommit
 from ottla.storage.log_directory import Progress
 from ottla.storage.log_store import LogStore
 
 _log = logging.getLogger(__name__)
-
-_DRAIN_SECONDS = 1.0
-_DRAIN_STEP_SECONDS = 0.002
 
 
 class World(NamedTuple):
@@ -101,6 +100,7 @@ class Node:
         config = self.config
         refuse_foreign_files(self._world.disk, [config.metadata_log_dir, *config.log_dirs])
         logs = LogStore(self._world.disk, config.log_dirs)
+        logs.on_offline = partial(self._directory_lost, logs)
         try:
             self._open_metadata(logs)
         except BaseException:
@@ -110,6 +110,8 @@ class Node:
             await self._join(logs)
             if config.is_broker:
                 await self._begin_to_serve(progress)
+            if self.failure is not None:
+                raise self.failure
         except BaseException:
             await self.stop()
             raise
@@ -275,11 +277,11 @@ class Node:
         for task in self._reporting:
             task.cancel()
         self.broker.coordinators.close()
-        await self._close_connections()
+        await close_connections(self.broker)
         await self._quorum.close()
         for _, listener in self._listeners:
             listener.close()
-        await self._turn_away()
+        await turn_away(self.broker)
         self.broker.controller.close()
         await self._tasks.close()
         self.broker.replication.close()
@@ -302,6 +304,24 @@ class Node:
             self.failure = self._quorum.failure
             self._on_failed()
 
+    def _directory_lost(self, logs: LogStore, path: str) -> None:
+        """The node cannot go on without the metadata's directory, nor without any log directory."""
+        if self._is_stopping or self.failure is not None:
+            return
+        if path == self.config.metadata_log_dir:
+            which = "the metadata's directory has failed"
+        elif not logs.directories:
+            which = "all log directories have failed"
+        else:
+            return
+        self.failure = DirectoryFailedError(
+            f"{which} ({logs.failures_text}); free space or repair the disk, then start the node "
+            "again"
+        )
+        if path == self.config.metadata_log_dir:
+            self._quorum.fail(self.failure)
+        self._on_failed()
+
     # ---- other nodes
 
     def _locate_controller(self) -> Address | None:
@@ -315,24 +335,6 @@ class Node:
     def _hurry(self) -> None:
         if self._registration is not None:
             self._registration.hurry()
-
-    async def _close_connections(self) -> None:
-        """Gives clients a moment to read what was written to them, and no more than that."""
-        connections, clock = self.broker.connections, self._world.clock
-        for connection in list(connections):
-            connection.close()
-        deadline = clock.monotonic() + _DRAIN_SECONDS
-        while connections and clock.monotonic() < deadline:
-            await clock.sleep(_DRAIN_STEP_SECONDS)
-        for connection in list(connections):
-            connection.abort()
-
-    async def _turn_away(self) -> None:
-        """Ends what other nodes connected while this one took leave of the quorum; some of it may
-        still be on its way from the listener."""
-        await self._world.clock.sleep(_DRAIN_STEP_SECONDS)
-        for connection in list(self.broker.connections):
-            connection.abort()
 
     async def _listen(self) -> None:
         listeners = self.config.listeners

@@ -31,7 +31,7 @@ from ottla.runtime.system_disk import SystemDisk
 from ottla.runtime.system_loop import run
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.vigil import SystemVigil
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import DirectoryFailedError, StorageError
 
 DEFAULT_LISTEN = "127.0.0.1:9092"
 # Of the process's descriptors, half are for logs while that is not more than they profit from.
@@ -50,8 +50,8 @@ _CANNOT_START = _FAILED = 1
 _WRONG_USAGE = 2
 
 
-class _MetadataFailedError(Exception):
-    """The node had no part in the cluster any more, and was stopped."""
+class _NodeFailedError(Exception):
+    """The node had no part in the cluster any more, and was stopped. The message says why."""
 
 
 def run_node(
@@ -80,8 +80,8 @@ def run_node(
     deadline = _Deadline()
     try:
         run(_serve(node_config, deadline))
-    except _MetadataFailedError as error:
-        _say_in_red("Stopped:", f"its metadata has failed ({error}); mend that and start it anew")
+    except _NodeFailedError as error:
+        _say_in_red("Stopped:", str(error))
         return _FAILED
     except (StorageError, OSError, InvalidConfigError, KafkaError) as error:
         _say_in_red("Cannot start:", _explained(error, node_config))
@@ -186,7 +186,14 @@ async def _serve(config: NodeConfig, deadline: _Deadline) -> None:
     if has_started:
         await node.stop()
     if failure is not None:
-        raise _MetadataFailedError(str(failure) or type(failure).__name__) from failure
+        raise _NodeFailedError(_failure_text(failure)) from failure
+
+
+def _failure_text(failure: BaseException) -> str:
+    text = str(failure) or type(failure).__name__
+    if isinstance(failure, DirectoryFailedError):
+        return text
+    return f"its metadata has failed ({text}); mend that and start it anew"
 
 
 async def _start(node: Node, stopping: asyncio.Event, deadline: _Deadline) -> bool:

@@ -33,6 +33,7 @@ class SimulatedNode(Host):
         # Called after each step of the node, and when another one runs.
         self.observe: Callable[[], object] = lambda: None
         self._is_serving = False
+        self._is_stopping = False
         self.record = surroundings.record
         self._properties = {
             "process.roles": "broker,controller",
@@ -79,9 +80,9 @@ class SimulatedNode(Host):
     def start(self) -> None:
         """Begins to start; see `is_serving`."""
         loop = self.start_process()
-        self._is_serving = False
+        self._is_serving = self._is_stopping = False
         seams = Seams(self.disk, self.clock, self.process_dice, self.network, self.background)
-        node = self.node = Node(NodeConfig.of(self._properties), seams)
+        node = self.node = Node(NodeConfig.of(self._properties), seams, on_failed=self._failed)
         loop.look = self._look_at_node
         self.record(Noted(self.name, "starts"))
         self.run("start", self._start(node))
@@ -91,6 +92,19 @@ class SimulatedNode(Host):
         node = self.node
         if self.is_running and node is not None:
             self.record(Noted(self.name, "stops"))
+            self._begin_stop(node)
+
+    def _failed(self) -> None:
+        """As `ottla start` does it. A node that is still starting ends by itself."""
+        node = self.node
+        assert node is not None
+        self.record(Noted(self.name, f"cannot go on: {node.failure}"))
+        if self._is_serving:
+            self._begin_stop(node)
+
+    def _begin_stop(self, node: Node) -> None:
+        if not self._is_stopping:
+            self._is_stopping = True
             self.run("stop", self._stop(node))
 
     def kill(self) -> None:

@@ -14,6 +14,10 @@ class StorageError(Exception):
     """A file that does not hold what it should. The message names the file and what to do."""
 
 
+class DirectoryFailedError(StorageError):
+    """A directory without which a node cannot go on: its last one for logs, or the metadata's."""
+
+
 class CorruptIndexError(StorageError):
     """An index that cannot be trusted. Rebuilding it from its log file repairs it."""
 

@@ -8,7 +8,7 @@ can still be read. Where others have replicas, they go on without this one.
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ottla.model import ErrorCode, KafkaError, TopicPartition, Uuid
 from ottla.runtime.disk import Disk
@@ -27,6 +27,8 @@ class LogStore:
         self._directories: dict[str, LogDirectory] = {}
         # Directories that are out of use, and why.
         self.failed: dict[str, OSError] = {}
+        # Called with the path of each directory that goes offline.
+        self.on_offline: Callable[[str], None] = lambda _path: None
         for path in paths:
             try:
                 self._directories[path] = LogDirectory(disk, path)
@@ -109,6 +111,7 @@ class LogStore:
         self.failed[path] = error
         partitions = [*directory.logs, *directory.offline]
         directory.abandon()
+        self.on_offline(path)
         return partitions
 
     def abandon(self) -> None:
@@ -127,5 +130,9 @@ class LogStore:
 
     def _require_one_directory(self) -> None:
         if not self._directories:
-            reasons = "; ".join(f"{path}: {error}" for path, error in self.failed.items())
-            raise OSError(errno.EIO, f"no log directory can be used ({reasons})")
+            raise OSError(errno.EIO, f"no log directory can be used ({self.failures_text})")
+
+    @property
+    def failures_text(self) -> str:
+        """The directories that are out of use, each with its error."""
+        return "; ".join(f"{path}: {error}" for path, error in self.failed.items())

@@ -96,8 +96,8 @@ class Cluster:
 
     @property
     def running(self) -> list[int]:
-        """The ids of the nodes that run."""
-        return sorted(self._running)
+        """The ids of the nodes that run. One whose last disk or whose metadata fails is closed."""
+        return sorted(each for each, node in self._running.items() if not node.has_failed)
 
     def start(self) -> Self:
         """Returns when every node serves. What keeps one from starting is raised here."""
@@ -154,12 +154,12 @@ class Cluster:
             ],
         )
         request = CreateTopicsRequest(topics=[topic], timeout_ms=_REQUEST_TIMEOUT_MS)
-        first = next(iter(self._running.values()))
+        first = self._serving[0]
         response = first.call(_ask(first, request, _CREATE_TOPICS_VERSION))
         result = response.topics[0]
         if result.error_code:
             raise KafkaError(ErrorCode(result.error_code), result.error_message or "")
-        for node in self._running.values():
+        for node in self._serving:
             node.call(_wait_topic(node, name))
 
     def call_in_loop(self, function: Callable[[], object]) -> None:
@@ -168,7 +168,7 @@ class Cluster:
         async def call() -> None:
             function()
 
-        next(iter(self._running.values())).call(call())
+        self._serving[0].call(call())
 
     def __enter__(self) -> Self:
         return self.start()
@@ -180,6 +180,12 @@ class Cluster:
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
+
+    @property
+    def _serving(self) -> list[EmbeddedNode]:
+        nodes = [node for node in self._running.values() if not node.has_failed]
+        assert nodes, "no node of the cluster runs"
+        return nodes
 
     def _start(self, node_ids: list[int]) -> None:
         """All at once: none is ready before most of them are."""

@@ -1,9 +1,13 @@
-"""A node in a thread of this process, which can be ended as if its process had died."""
+"""A node in a thread of this process, which can be ended as if its process had died.
+
+A node that fails, with its last directory, is closed and the process goes on.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -19,6 +23,8 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_connection import SystemConnection
 from ottla.runtime.system_listener import SystemListener
 from ottla.runtime.system_network import SystemNetwork
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -39,7 +45,9 @@ class EmbeddedNode:
             network=self._network,
             background=background,
         )
-        self.node = Node(config, world)
+        self.node = Node(config, world, on_failed=self._failed)
+        self._stopping: asyncio.Task[None] | None = None
+        self._is_starting = True
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name=f"ottla-{config.node_id}", daemon=True
@@ -53,7 +61,7 @@ class EmbeddedNode:
     def begin(self) -> Future[None]:
         """What is returned is done when the node serves, or has what kept it from that."""
         self._thread.start()
-        return asyncio.run_coroutine_threadsafe(self.node.start(), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._start(), self._loop)
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine on the node's loop and waits for it here."""
@@ -68,7 +76,12 @@ class EmbeddedNode:
 
     def begin_stop(self) -> Future[None]:
         """What is returned is done when the node has stopped; `end` is still to come."""
-        return asyncio.run_coroutine_threadsafe(self.node.stop(), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it was closed because it could not go on."""
+        return self.node.failure is not None
 
     def kill(self) -> None:
         """Without a word to anybody. What it wrote is there, as it is after SIGKILL."""
@@ -94,7 +107,25 @@ class EmbeddedNode:
             self._loop.run_until_complete(SystemClock().sleep(0))
         self._loop.close()
 
+    def _failed(self) -> None:
+        if not self._is_starting:
+            _log.error("node %d is closed: %s", self.node.config.node_id, self.node.failure)
+            self._stopping = self._loop.create_task(self.node.stop())
+
+    async def _stop(self) -> None:
+        if self._stopping is None:
+            self._stopping = self._loop.create_task(self.node.stop())
+        await self._stopping
+
+    async def _start(self) -> None:
+        """A node that fails while it starts closes itself."""
+        await self.node.start()
+        self._is_starting = False
+
     async def _die(self) -> None:
+        if self._stopping is not None:
+            await self._stopping
+            return
         self._network.die()
         for _ in range(2):
             for connection in list(self.node.broker.connections):

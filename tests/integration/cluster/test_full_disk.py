@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cluster_processes import ClusterProcesses
+from tests.cluster_processes import ClusterProcesses, wait_until
 from tests.integration.cluster.agreement import assert_everything_is_there, assert_read_back
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
 from tests.integration.cluster.load import Reader, TimedProducer
@@ -30,14 +30,17 @@ def test_writes_go_on_without_the_replicas_of_a_full_disk(tmp_path: Path) -> Non
                 with TimedProducer(cluster.bootstrap, TOPIC, len(REPLICAS)) as producer:
                     producer.wait_acknowledged(more=STEADY)
                     disk.fill()
+                    wait_until(lambda: node.exit_code is not None, "the node's end")
+                    assert node.exit_code == 1
+                    node.end_by_force()
                     wait_in_sync(cluster, TOPIC, isr=(1, 2))
                     producer.wait_acknowledged(more=STEADY)
                     disk.free()
-                    node.stop()
                     cluster.start([node])
                     wait_in_sync(cluster, TOPIC)
                     producer.wait_acknowledged(more=STEADY)
                 assert_read_back(producer, reader)
             assert_everything_is_there(cluster, producer)
+            assert "Stopped: all log directories have failed" in node.stderr
             assert "No space left on device" in node.stderr
     print(f"\nfull disk: {producer.told}")
