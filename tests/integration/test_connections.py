@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import select
 import socket  # noqa: TID251 - tests stand outside of the node
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ottla.runtime.log_limit import LINES_MAX
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ottla.wire.messages.produce import (
@@ -23,7 +25,7 @@ from tests.batches import batch_of
 from tests.node_process import NodeProcess
 from tests.soak import at_scale
 from tests.steady_client import SteadyClient
-from tests.wire_connection import WireConnection, framed
+from tests.wire_connection import WireConnection, framed, with_size
 
 CONNECTIONS = at_scale(quick=2_000, soak=10_000)
 # What the logs of one topic may open while a test runs.
@@ -261,3 +263,17 @@ def test_a_flood_of_connections_does_not_take_the_logs_descriptors(tmp_path: Pat
             ask(after)
         assert steady.slowest_seconds < STEADY_SECONDS_MAX
         node.assert_no_traceback()
+
+
+def test_malformed_connections_are_logged_a_few_times_and_then_counted(tmp_path: Path) -> None:
+    count = 200
+    with NodeProcess(tmp_path) as node:
+        for _ in range(count):
+            with WireConnection(node.address) as connection:
+                connection.send(with_size(b"GET / HTTP/1.1"))
+                connection.receive_end()
+        node.stop()
+    lines = [line for line in node.stderr.splitlines() if "closing the connection from" in line]
+    counts = [int(match[1]) for line in lines if (match := re.search(r"and (\d+) more in", line))]
+    assert len(lines) <= 3 * LINES_MAX
+    assert len(lines) - len(counts) + sum(counts) == count

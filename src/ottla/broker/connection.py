@@ -88,7 +88,7 @@ class ClientConnection:
         self._broker.connections[self] = None
         if not self._broker.connection_limits.admits(connection.peer_address.host):
             _log.info(
-                "refusing %s: its host has as many connections as max.connections.per.ip allows",
+                "closing the connection from %s: its host has max.connections.per.ip connections",
                 connection.peer_address,
             )
             self.close()
@@ -121,7 +121,7 @@ class ClientConnection:
             told()
         self._release()
         if error is not None:
-            _log.debug("connection of %s ended: %s", self._connection.peer_address, error)
+            _log.debug("the connection from %s ended: %s", self._connection.peer_address, error)
 
     def when_closed(self, told: Callable[[], None]) -> None:
         if self in self._broker.connections:
@@ -170,10 +170,10 @@ class ClientConnection:
             finally:
                 self._send_unsent()
         except (ProtocolError, ConnectionAbortedError) as error:
-            _log.info("closing the connection of %s: %s", self._connection.peer_address, error)
+            _log.info("closing the connection from %s: %s", self._connection.peer_address, error)
             self.close()
         except Exception:
-            _log.exception("closing the connection of %s", self._connection.peer_address)
+            _log.exception("closing the connection from %s", self._connection.peer_address)
             self.abort()
         return not self._is_closing
 
@@ -270,7 +270,7 @@ class ClientConnection:
         try:
             pending.resolve(await answer)
         except ConnectionAbortedError as error:
-            _log.info("closing the connection of %s: %s", self._connection.peer_address, error)
+            _log.info("closing the connection from %s: %s", self._connection.peer_address, error)
             self.close()
         except Exception:
             self._connection.abort()

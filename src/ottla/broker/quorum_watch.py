@@ -84,7 +84,7 @@ class QuorumWatch:
         return f"controller {voter.key.id} at {self._outcome_text(address)}"
 
     def _outcome_text(self, address: Address) -> str:
-        where = f"{address.host}:{address.port}"
+        where = str(address)
         outcome = self._outcomes.get(address)
         if outcome is None:
             return f"{where}: not tried yet"

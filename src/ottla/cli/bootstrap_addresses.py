@@ -25,8 +25,7 @@ def join_addresses(addresses: tuple[Address, ...]) -> str:
 
 
 def address_text(address: Address) -> str:
-    host = f"[{address.host}]" if ":" in address.host else address.host
-    return f"{host}:{address.port}"
+    return str(address)
 
 
 def _parse_address(text: str) -> Address:

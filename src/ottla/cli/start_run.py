@@ -25,6 +25,7 @@ from ottla.runtime.background import Background
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.huge_pages import gather_memory
+from ottla.runtime.log_limit import WINDOW_SECONDS, LogLimit
 from ottla.runtime.system_background import SystemBackground
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
@@ -64,9 +65,13 @@ def run_node(
     verbose: bool,
 ) -> int:
     """Runs until stopped, and returns the exit code."""
+    log_limit = LogLimit(SystemClock())
+    handler = logging.StreamHandler()
+    handler.addFilter(log_limit)
     logging.basicConfig(
         level=logging.DEBUG if verbose else logging.INFO,
         format="%(asctime)s %(levelname)-7s %(message)s",
+        handlers=[handler],
     )
     try:
         node_config = _configure(data_dir, listen, advertise, config, settings)
@@ -79,7 +84,7 @@ def run_node(
     keep_freed_memory()
     deadline = _Deadline()
     try:
-        run(_serve(node_config, deadline))
+        run(_serve(node_config, deadline, log_limit))
     except _NodeFailedError as error:
         _say_in_red("Stopped:", str(error))
         return _FAILED
@@ -88,6 +93,7 @@ def run_node(
         return _CANNOT_START
     finally:
         deadline.cancel()
+        log_limit.report()
     return 0
 
 
@@ -149,7 +155,7 @@ def _parse_settings(settings: list[str]) -> dict[str, str]:
     return given
 
 
-async def _serve(config: NodeConfig, deadline: _Deadline) -> None:
+async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -> None:
     clock = SystemClock()
     started = clock.monotonic()
     descriptors = _raise_descriptors()
@@ -168,6 +174,7 @@ async def _serve(config: NodeConfig, deadline: _Deadline) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
+    counting = loop.create_task(_count_suppressed(clock, log_limit))
     with lasting_objects():
         has_started = await _start(node, stopping, deadline)
     if has_started:
@@ -185,6 +192,7 @@ async def _serve(config: NodeConfig, deadline: _Deadline) -> None:
     failure = node.failure
     if has_started:
         await node.stop()
+    counting.cancel()
     if failure is not None:
         raise _NodeFailedError(_failure_text(failure)) from failure
 
@@ -212,6 +220,12 @@ async def _start(node: Node, stopping: asyncio.Event, deadline: _Deadline) -> bo
         return False
     starting.result()
     return True
+
+
+async def _count_suppressed(clock: SystemClock, log_limit: LogLimit) -> None:
+    while True:
+        await clock.sleep(WINDOW_SECONDS)
+        log_limit.report()
 
 
 async def _gather_memory(clock: SystemClock, background: Background) -> None:

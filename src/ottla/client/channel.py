@@ -91,12 +91,12 @@ class Channel:
         try:
             await network.connect(address, channel)
         except OSError as error:
-            raise ChannelError(f"cannot connect to {_shown(address)}: {error}") from error
+            raise ChannelError(f"cannot connect to {address}: {error}") from error
         except asyncio.CancelledError:
             channel.close()
             if is_late and task.uncancel() == 0:
                 raise ChannelError(
-                    f"cannot connect to {_shown(address)}: no answer for {timeout_ms} ms"
+                    f"cannot connect to {address}: no answer for {timeout_ms} ms"
                 ) from None
             raise
         finally:
@@ -180,7 +180,7 @@ class Channel:
         asked = self._outstanding.pop(correlation_id)
         reason = f"{asked.name} had no answer for {timeout_ms} ms"
         if not asked.answer.done():
-            asked.answer.set_exception(RequestTimedOutError(f"{_shown(self.address)}: {reason}"))
+            asked.answer.set_exception(RequestTimedOutError(f"{self.address}: {reason}"))
         self._end(reason)
 
     def _end(self, reason: str) -> None:
@@ -192,8 +192,4 @@ class Channel:
 
     def _explanation(self, error: Exception | None) -> str:
         why = self._reason or (str(error) if error is not None else "the node closed it")
-        return f"the connection to {_shown(self.address)} is closed, because {why}"
-
-
-def _shown(address: Address) -> str:
-    return f"{address.host}:{address.port}"
+        return f"the connection to {self.address} is closed, because {why}"

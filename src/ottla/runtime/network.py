@@ -24,6 +24,10 @@ class Address(NamedTuple):
     host: str
     port: int
 
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
 
 class Connection(Protocol):
     """A stream in both directions. What is sent goes out in the order of the calls.
