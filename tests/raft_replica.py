@@ -158,6 +158,10 @@ class Replica:
         self.raft.flushed(now_ms=self.now_ms)
         self.carry_out()
 
+    def begin_shutdown(self, now_ms: int) -> None:
+        self.raft.begin_shutdown(now_ms=now_ms)
+        self.carry_out()
+
     def resign(self, now_ms: int) -> None:
         self.raft.resign(now_ms=now_ms)
         self.carry_out()

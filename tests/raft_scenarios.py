@@ -23,6 +23,7 @@ Commands (N is a replica, `A->B` the packets from one to another)
     hold N / flush N      has N keep appended records in memory / flush them
     crash N / start N     loses what N had not flushed / starts it again
     snapshot N            has N put all that is committed into a snapshot
+    shutdown N            has N stand for election no more, as it is going to stop
     resign N
     add L N / remove L N  asks the leader L to add or to remove the voter N
     show [N]              prints state, log (offset:epoch record) and high watermark
@@ -189,6 +190,10 @@ class Scenario:
         replica = self._replicas[int(node)]
         assert replica.raft.high_watermark is not None
         replica.snapshot(replica.raft.high_watermark)
+
+    def _do_shutdown(self, node: str) -> None:
+        self._replicas[int(node)].begin_shutdown(self._now_ms)
+        self._print_changes()
 
     def _do_resign(self, node: str) -> None:
         self._replicas[int(node)].resign(self._now_ms)

@@ -67,6 +67,22 @@ def test_a_node_whose_disk_fails_ends_and_starts_again_on_a_sound_one() -> None:
     World(seed=5).run(story)
 
 
+@pytest.mark.parametrize("number", range(4))
+def test_a_node_that_is_stopping_is_not_elected(number: int) -> None:
+    async def story(world: World) -> None:
+        cluster = world.cluster(nodes=5)
+        await cluster.wait_serving()
+        leader = cluster.active_controller
+        assert leader is not None
+        stopping = [node for node in cluster.nodes if node is not leader][number]
+        stopping.stop()
+        leader.kill()
+        await world.wait_until(lambda: cluster.active_controller is not None, seconds=30)
+        assert cluster.active_controller is not stopping
+
+    World(seed=number).run(story)
+
+
 def test_a_rolling_restart_leaves_every_node_serving() -> None:
     async def story(world: World) -> None:
         cluster = world.cluster(nodes=3)

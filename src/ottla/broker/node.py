@@ -265,6 +265,7 @@ class Node:
     async def stop(self) -> None:
         """Answers what was asked, closes everything and leaves directories that need no repair."""
         self._is_stopping = True
+        self._quorum.begin_shutdown()
         for configured, listener in self._listeners:
             if configured in self.config.listeners.broker:
                 listener.close()

@@ -181,6 +181,10 @@ class MetadataQuorum:
         """The connection to the leader ended, which mostly means that it is gone."""
         self._tell(self._raft.leader_lost)
 
+    def begin_shutdown(self) -> None:
+        """From now on this replica does not become the leader. If it is, it leads until `close`."""
+        self._tell(self._raft.begin_shutdown)
+
     async def close(self) -> None:
         """Lets others lead, waits for what is under way and ends the log."""
         if self._raft.is_leader and len(self.voters.voters) > 1 and self.failure is None:

@@ -13,7 +13,8 @@ machine what happened and carries out what the machine decides, like a user of e
     raft.truncated()                       the log is shorter
     raft.flushed()                         `log.flushed_end_offset` is greater
     raft.snapshot_installed(records)       a snapshot took the place of the log
-    raft.resign()                          this replica is about to stop
+    raft.begin_shutdown()                  this replica is going to stop: it must not be elected
+    raft.resign()                          this replica is about to stop: another one has to lead
     raft.leader_lost()                     the connection to the leader ended
 
 each with `now_ms`. After every event, and once after it was made, the caller carries out

@@ -207,6 +207,13 @@ class Raft:
         state.download = None
         self._poll(now_ms)
 
+    def begin_shutdown(self, *, now_ms: int) -> None:
+        """This replica is going to stop: it does not stand for election any more, and withdraws if
+        it is a candidate. If it leads it goes on until `resign`."""
+        self._require_carried_out()
+        self._quorum.is_shutting_down = True
+        self._poll(now_ms)
+
     def resign(self, *, now_ms: int) -> None:
         """Lets others lead, before this replica stops. Nothing happens if it is not the leader."""
         self._require_carried_out()

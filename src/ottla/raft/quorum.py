@@ -52,6 +52,8 @@ class Quorum:
         )
         self.high_watermark: int | None = None
         self.state: State = Unattached(epoch=0, election_deadline_ms=None)
+        # From then on it votes, follows and, if it leads, leads, and does not stand for election.
+        self.is_shutting_down = False
 
     # ---- facts
 
@@ -76,6 +78,8 @@ class Quorum:
         """A voter may stand for election, and so may one whose removal is not known to be
         committed: maybe it alone has the record, and nobody else can win (Ongaro's thesis, 4.2.2).
         It has no vote of its own then."""
+        if self.is_shutting_down:
+            return False
         offset = self.history.voters_offset
         is_committed = offset is not None and offset < (self.high_watermark or 0)
         return self.is_voter or (not is_committed and self.history.previous_voters.has(self.local))
@@ -127,8 +131,9 @@ class Quorum:
     # ---- transitions
 
     def become_unattached(self, epoch: int, *, now_ms: int, leader_id: int | None = None) -> None:
-        is_prospective = isinstance(self.state, Prospective)
-        assert epoch > self.epoch or (epoch == self.epoch and is_prospective)
+        has_withdrawn = isinstance(self.state, Candidate) and self.is_shutting_down
+        may_stay = isinstance(self.state, Prospective) or has_withdrawn
+        assert epoch > self.epoch or (epoch == self.epoch and may_stay)
         deadline_ms = self._pending_election_ms(now_ms) if self.may_stand else None
         voted = self.vote_in(epoch)
         self._enter(Unattached(epoch, deadline_ms, leader_id=leader_id, voted=voted))

@@ -29,6 +29,9 @@ with every record, so it is no state of its own.
 carry it along. A prospective voter asks whether it would win before it raises the epoch: one that
 was cut off for a while deposes nobody when it returns (KIP-996).
 
+A voter that shuts down becomes neither PROSPECTIVE nor CANDIDATE any more, and a candidate becomes
+UNATTACHED with the vote for itself. Kafka lets a candidate finish its election and resign then.
+
 A leader resigns when it shuts down, when no majority fetches from it, and when it is no voter any
 more. It stays in its epoch, in which it can vote for nobody else, and a replica that stops as
 leader starts as resigned: what it had not flushed must not be written differently under the same

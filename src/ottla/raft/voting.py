@@ -55,7 +55,7 @@ def receive_vote(quorum: Quorum, request: VoteRequest, *, now_ms: int) -> VoteRe
     nominee = ReplicaKey(asked.replica_id, asked.replica_directory_id)
     is_up_to_date = end.is_up_to_date_with(quorum.log.end)
     if asked.pre_vote:
-        is_granted = is_up_to_date and _would_vote(quorum)
+        is_granted = is_up_to_date and _would_vote(quorum, now_ms=now_ms)
     else:
         is_granted = _can_vote(quorum, nominee, is_up_to_date=is_up_to_date)
         if is_granted and quorum.vote_in(quorum.epoch) is None:
@@ -63,11 +63,14 @@ def receive_vote(quorum: Quorum, request: VoteRequest, *, now_ms: int) -> VoteRe
     return vote_response(quorum.leader, ErrorCode.NONE, is_granted=is_granted)
 
 
-def _would_vote(quorum: Quorum) -> bool:
-    """A pre-vote binds nobody, but whoever hears from a leader does not help to depose it."""
+def _would_vote(quorum: Quorum, *, now_ms: int) -> bool:
+    """A pre-vote binds nobody, but whoever hears from a leader does not help to depose it. A
+    follower that shuts down stays a follower when its leader is silent, and must not stand in the
+    way of those that can be elected."""
     state = quorum.state
     if isinstance(state, Follower):
-        return not state.has_fetched
+        has_given_up = quorum.is_shutting_down and now_ms >= state.fetch_deadline_ms
+        return has_given_up or not state.has_fetched
     return not isinstance(state, Leader)
 
 
@@ -86,9 +89,10 @@ def _can_vote(quorum: Quorum, nominee: ReplicaKey, *, is_up_to_date: bool) -> bo
 
 def poll_prospective(quorum: Quorum, state: Prospective, *, now_ms: int) -> None:
     """Whoever loses goes back to where it came from: to the leader it had, or to none."""
-    if state.election.is_won:
+    has_ended = state.election.is_lost or now_ms >= state.election_deadline_ms
+    if state.election.is_won and not quorum.is_shutting_down:
         quorum.become_candidate(now_ms=now_ms)
-    elif state.election.is_lost or now_ms >= state.election_deadline_ms:
+    elif has_ended or quorum.is_shutting_down:
         leader = quorum.leader
         if leader.endpoint is not None:
             quorum.become_follower(leader, now_ms=now_ms)
@@ -99,8 +103,11 @@ def poll_prospective(quorum: Quorum, state: Prospective, *, now_ms: int) -> None
 
 
 def poll_candidate(quorum: Quorum, state: Candidate, *, now_ms: int) -> None:
-    """A candidate that lost waits for its timeout, which differs from that of the others."""
-    if state.election.is_won:
+    """A candidate that lost waits for its timeout, which differs from that of the others. One that
+    shuts down withdraws; it has given its vote in this epoch all the same."""
+    if quorum.is_shutting_down:
+        quorum.become_unattached(state.epoch, now_ms=now_ms)
+    elif state.election.is_won:
         quorum.become_leader(now_ms=now_ms)
     elif now_ms >= state.election_deadline_ms:
         quorum.become_prospective(now_ms=now_ms)

@@ -185,6 +185,56 @@ def test_votes_are_not_asked_for_with_a_log_that_is_not_flushed() -> None:
     assert len(peer.requests(VoteRequest)) == 2
 
 
+# ---- shutting down
+
+
+def test_no_state_of_a_voter_that_shuts_down_leads_to_its_election() -> None:
+    waits, follows, asks, stands = Peer(), Peer(), Peer(), Peer()
+    follows.follow(2, 3)
+    for peer in (asks, stands):
+        peer.wait(1000)
+    stands.respond(stands.requests(VoteRequest)[0], vote_granted(0))
+    assert (asks.state(), stands.state()) == (Prospective, Candidate)
+    for peer in (waits, follows, asks, stands):
+        asked = peer.requests(VoteRequest)
+        peer.replica.begin_shutdown(peer.now_ms)
+        for each in asked:
+            peer.respond(each, vote_granted(peer.raft.leader_and_epoch.epoch))
+        peer.wait(10_000)
+        assert peer.state() in (Unattached, Follower)
+        assert peer.requests(VoteRequest) == []
+
+
+def test_a_follower_that_shuts_down_pre_votes_once_its_leader_is_silent() -> None:
+    peer = Peer()
+    peer.follow(2, 3)
+    peer.respond(peer.requests(FetchRequest)[-1], fetched(2, 3))
+    peer.replica.begin_shutdown(peer.now_ms)
+    assert not peer.ask(vote_request(3, 3, is_pre_vote=True)).vote_granted
+    peer.wait(2_000)
+    assert peer.ask(vote_request(3, 3, is_pre_vote=True)).vote_granted
+
+
+def test_a_candidate_that_shuts_down_keeps_to_its_vote() -> None:
+    peer = Peer()
+    peer.wait(1000)
+    peer.respond(peer.requests(VoteRequest)[0], vote_granted(0))
+    peer.replica.begin_shutdown(peer.now_ms)
+    assert not peer.ask(vote_request(2, 1)).vote_granted
+    assert peer.ask(vote_request(2, 2)).vote_granted
+
+
+def test_a_leader_that_shuts_down_leads_until_it_resigns() -> None:
+    peer = Peer()
+    peer.become_leader()
+    peer.replica.begin_shutdown(peer.now_ms)
+    assert peer.raft.is_leader
+    peer.replica.resign(peer.now_ms)
+    assert peer.state() is Resigned
+    peer.wait(10_000)
+    assert peer.state() is Unattached
+
+
 # ---- starting
 
 
