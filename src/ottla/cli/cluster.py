@@ -70,13 +70,18 @@ def up(
         bool, typer.Option("--detach", help="In the background: return when it is ready.")
     ] = False,
     restart: Annotated[
-        bool, typer.Option("--restart/--no-restart", help="Start a node again that died.")
+        bool,
+        typer.Option(
+            "--restart/--no-restart",
+            help="Start a node again that died by itself; not one that kill or stop ended.",
+        ),
     ] = True,
 ) -> None:
     """Start a cluster; make it first, if there is none in the directory.
 
     With three nodes or more topics have three replicas, of which two acknowledge a write.
     Each node's [cyan]node-N/server.properties[/] is yours to edit; it counts from the next start.
+    Every node is started, also those that [cyan]kill[/] or [cyan]stop[/] had ended before.
 
     [bold]Example[/]  ottla cluster up --nodes 3 --data-dir ./cluster --listen 127.0.0.1:9092
     """
@@ -100,7 +105,8 @@ def kill(
 ) -> None:
     """Send a signal to a node: KILL ends it at once, STOP pauses it, CONT lets it go on.
 
-    A node that was ended stays down until [cyan]ottla cluster restart[/].
+    A node that was ended stays down, also under [cyan]up --restart[/], until
+    [cyan]ottla cluster restart NODE[/] or the next [cyan]ottla cluster up[/].
     """
     with client_command() as terminal:
         from ottla.cli.cluster_layout import read_layout
@@ -111,7 +117,11 @@ def kill(
 
 @app.command()
 def stop(node: NodeId, data_dir: DataDir = DEFAULT_DIR) -> None:
-    """Stop a node in order: it hands over what it leads. It stays down until restarted."""
+    """Stop a node in order: it hands over what it leads.
+
+    It stays down, also under [cyan]up --restart[/], until [cyan]ottla cluster restart NODE[/] or
+    the next [cyan]ottla cluster up[/].
+    """
     with client_command() as terminal:
         from signal import SIGTERM
 

@@ -113,6 +113,34 @@ def test_wrong_usage_says_what_is_wrong(cluster: ClusterCommand, tmp_path: Path)
     assert "There is no cluster" in ClusterCommand(tmp_path).run("down", exit_code=2).stderr
 
 
+def test_a_killed_node_is_started_by_the_next_up_and_not_by_the_running_one(
+    tmp_path: Path,
+) -> None:
+    command = ClusterCommand(tmp_path / "cluster")
+    command.run("up", "--nodes", "1", "--listen", "127.0.0.1:0", "--restart", "--detach")
+    try:
+        assert "node 1 killed" in command.run("kill", "1").stdout
+        log = (command.directory / "supervisor.log").read_text()
+        assert "died of SIGKILL; `ottla cluster restart 1` starts it again" in log
+        assert command.pid(1) is None
+        command.run("down")
+        command.run("up", "--detach")
+        assert command.pid(1) is not None
+    finally:
+        command.run("down")
+
+
+@pytest.mark.parametrize("name", ["up", "kill", "stop"])
+def test_help_says_what_a_killed_node_comes_back_by(name: str) -> None:
+    said = " ".join(
+        CliRunner().invoke(make_app("cluster"), ["cluster", name, "--help"]).stdout.split()
+    )
+    if name == "up":
+        assert "not one that kill or stop ended" in said.replace("│ ", "")
+    else:
+        assert "up --restart" in said
+
+
 def test_a_cluster_that_cannot_start_says_why(tmp_path: Path) -> None:
     command = ClusterCommand(tmp_path / "cluster")
     command.run("up", "--nodes", "1", "--listen", "127.0.0.1:0", "--detach")
