@@ -1,4 +1,4 @@
-"""The chores of a node: retention, syncing, checkpoints, compaction, idle connections.
+"""The chores of a node: retention, strays, syncing, checkpoints, compaction, idle connections.
 
 Each runs in a task of its own, at its own interval, and in small steps: between two logs it lets
 the loop go on whenever it has taken a few milliseconds. What blocks for long (a sync) or calculates
@@ -16,6 +16,7 @@ from typing import Any
 
 from ottla.broker.broker import Broker
 from ottla.broker.compaction import Compaction
+from ottla.broker.stray_expiry import StrayExpiry
 from ottla.configs import NodeConfig
 from ottla.model import KafkaError
 from ottla.runtime.background import Background
@@ -94,6 +95,7 @@ class Housekeeping:
         self._clock = broker.clock
         self._intervals = intervals
         self._connection_idle_seconds = connection_idle_seconds
+        self._strays = StrayExpiry(broker, background)
         self._compaction = Compaction(broker, background, metrics)
         self._loop_delay = metrics.histogram("EventLoopDelayMs")
         self._deleted_segments = metrics.counter("LogSegmentsDeleted")
@@ -102,6 +104,7 @@ class Housekeeping:
     def start(self) -> None:
         chores: dict[str, tuple[float, Callable[[], Coroutine[Any, Any, None]]]] = {
             "retention": (self._intervals.retention, self._retain),
+            "strays": (self._intervals.retention, self._strays.remove_expired),
             "flush": (self._intervals.flush, self._flush),
             "checkpoints": (self._intervals.checkpoints, self._write_checkpoints),
             "producer expiry": (self._intervals.producer_expiry, self._expire_producers),

@@ -12,11 +12,12 @@ import asyncio
 import logging
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, TypeVarTuple
 
 from ottla.broker.directory_assignments import assign_directories
 from ottla.broker.log_configs import LogConfigs
 from ottla.broker.log_placement import LogPlacement
+from ottla.broker.stray_expiry import warn_of_strays
 from ottla.broker.stray_logs import set_copies_aside, set_strays_aside
 from ottla.configs import ConfigResourceType, InvalidConfigError
 from ottla.metadata import MetadataDelta, PartitionRegistration, Topic
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from ottla.broker.broker import Broker
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
 
 # Opening logs gives the loop back after this long.
 _STEP_SECONDS: Final = 0.002
@@ -76,9 +80,15 @@ class LocalReplicas:
             try:
                 set_copies_aside(broker.logs, directory, broker.image, broker.node_id, broker.dice)
                 set_strays_aside(directory, broker.image, node_id=broker.node_id, dice=broker.dice)
+                strays = await self._run_whole(
+                    broker.logs.find_strays, directory.path, broker.clock.now_ms()
+                )
             except OSError as error:
                 # Not even if it is only full: a stray must not pass for a partition's log.
                 broker.logs.take_offline(directory.path, error)
+            else:
+                retention_ms = broker.config.stray_retention_ms
+                warn_of_strays(directory, strays, retention_ms=retention_ms)
         missing = [
             replica
             for topic in broker.image.topics
@@ -107,11 +117,11 @@ class LocalReplicas:
         except OSError as error:
             self._broker.logs.take_offline(directory.path, error)
 
-    async def _run_whole(self, step: Callable[[], None]) -> None:
+    async def _run_whole(self, step: Callable[[*Arguments], T], *arguments: *Arguments) -> T:
         """A start that is cancelled must not close logs that a worker is still opening."""
-        running = asyncio.ensure_future(self._background.run(step))
+        running = asyncio.ensure_future(self._background.run(step, *arguments))
         try:
-            await asyncio.shield(running)
+            return await asyncio.shield(running)
         except asyncio.CancelledError:
             await asyncio.wait([running])
             raise

@@ -1,14 +1,12 @@
 """Logs on disk that belong to no partition of this node.
 
 A directory belongs to a partition by its topic's id. A topic that was deleted while the node was
-away, or was made anew under its old name, leaves strays. They are renamed and not removed, as Kafka
-does it: a person may want to look. Only an empty log that never got its id, which a crash can leave
-of one that was being made, goes at once.
+away, or was made anew under its old name, leaves strays. They are renamed and not removed, as in
+Kafka, since a person may want to look; `stray_expiry.py` removes them later. Only an empty log that
+never got its id, which a crash can leave of one that was being made, goes at once.
 """
 
 from __future__ import annotations
-
-import logging
 
 from ottla.metadata import MetadataImage
 from ottla.model import TopicPartition, Uuid
@@ -17,8 +15,6 @@ from ottla.storage.errors import CorruptCheckpointError
 from ottla.storage.file_names import DirectoryState
 from ottla.storage.log_directory import LogDirectory
 from ottla.storage.log_store import LogStore
-
-_log = logging.getLogger(__name__)
 
 
 def set_strays_aside(
@@ -36,8 +32,7 @@ def set_strays_aside(
         for path in directory.set_aside(unfinished, DirectoryState.DELETE):
             directory.purge(path)
     if strays:
-        for path in directory.set_aside(strays, DirectoryState.STRAY):
-            _log.warning("%s belongs to no partition of this node; remove it if you agree", path)
+        directory.set_aside(strays, DirectoryState.STRAY)
 
 
 def set_copies_aside(
@@ -52,8 +47,7 @@ def set_copies_aside(
         if elsewhere and _assigned(image, partition, node_id) != directory.id:
             copies[partition] = dice.uuid()
     if copies:
-        for path in directory.set_aside(copies, DirectoryState.STRAY):
-            _log.warning("%s was moved to another directory; remove it if you agree", path)
+        directory.set_aside(copies, DirectoryState.STRAY)
 
 
 def _assigned(image: MetadataImage, partition: TopicPartition, node_id: int) -> Uuid | None:

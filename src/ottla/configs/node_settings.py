@@ -51,6 +51,7 @@ class NodeSettings:
     max_request_partition_size_limit = Setting[int]("max.request.partition.size.limit")
 
     message_max_bytes = Setting[int]("message.max.bytes")
+    stray_retention_ms = Setting[int]("ottla.stray.retention.ms")
     log_retention_check_interval_ms = Setting[int]("log.retention.check.interval.ms")
     log_initial_task_delay_ms = Setting[int]("log.initial.task.delay.ms")
     log_flush_scheduler_interval_ms = Setting[int]("log.flush.scheduler.interval.ms")

@@ -15,6 +15,7 @@ from ottla.storage.errors import StorageError
 from ottla.storage.file_names import PartitionDirectoryName, SegmentFileName
 from ottla.storage.meta_properties import FILE_NAME as META_PROPERTIES
 from ottla.storage.offset_checkpoints import OffsetCheckpointName
+from ottla.storage.stray_directories import FILE_NAME as STRAY_SINCE
 
 _ALLOWED: Final = frozenset(
     {
@@ -27,7 +28,7 @@ _ALLOWED: Final = frozenset(
 )
 # Besides its segments, what a partition's directory may hold.
 _PARTITION_FILES: Final = frozenset(
-    {"leader-epoch-checkpoint", "partition.metadata", "quorum-state"}
+    {"leader-epoch-checkpoint", "partition.metadata", "quorum-state", STRAY_SINCE}
 )
 _NAMES_SHOWN: Final = 3
 

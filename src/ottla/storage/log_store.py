@@ -15,6 +15,7 @@ from ottla.runtime.disk import Disk
 from ottla.storage.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.storage.log_directory import LogDirectory
+from ottla.storage.stray_directories import StrayDirectory, find_strays
 
 _OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -24,6 +25,7 @@ class LogStore:
     """Opens its directories when made. Owned by one thread."""
 
     def __init__(self, disk: Disk, paths: Sequence[str]) -> None:
+        self._disk = disk
         self._directories: dict[str, LogDirectory] = {}
         # Directories that are out of use, and why.
         self.failed: dict[str, OSError] = {}
@@ -80,6 +82,11 @@ class LogStore:
             return directory.create_log(partition, topic_id, config, now_ms=now_ms)
         except OSError as error:
             raise self.storage_error(directory.path, error) from error
+
+    def find_strays(self, path: str, now_ms: int) -> list[StrayDirectory]:
+        """What was set aside in a directory as strays, now or by an earlier process. Touches
+        nothing else: it may run on a worker."""
+        return find_strays(self._disk, path, now_ms=now_ms)
 
     def storage_error(
         self, path: str, error: OSError, *, is_replicated: bool = False

@@ -89,6 +89,7 @@ LOG_CONFIGS: Final = (
     int32("num.partitions", 1, at_least(1)),
     int32("num.recovery.threads.per.data.dir", 2, at_least(1), HIGH, CLUSTER_WIDE),
     int32("num.replica.alter.log.dirs.threads", None, HIGH),
-    # Not one of Kafka's.
+    # Not Kafka's.
     string("ottla.record.validation", "batch", one_of("batch", "record"), CLUSTER_WIDE),
+    int64("ottla.stray.retention.ms", 604_800_000, at_least(-1), LOW, CLUSTER_WIDE),
 )
