@@ -26,7 +26,7 @@ class Report(NamedTuple):
 def print_report(console: Console, report: Report) -> None:
     load = report.load
     console.print(
-        f"{count(report.partitions, 'partition')}, values of {load.value_bytes:,} bytes, "
+        f"{count(report.partitions, 'partition')}, values of {count(load.value_bytes, 'byte')}, "
         f"acks={load.acks}, compression {load.compression}\n"
     )
     numbers = ("records", "seconds", "records/s", "MB/s")

@@ -33,6 +33,18 @@ Bootstrap = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per line, for scripts.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Watch = Annotated[
+    bool,
+    typer.Option("--watch", "-w", help="Show it again and again, until Ctrl-C."),
+]
+Interval = Annotated[
+    float,
+    typer.Option(
+        "--interval", min=0.1, metavar="SECONDS", help="With --watch: the time between two views."
+    ),
+]
+DEFAULT_INTERVAL_S: Final = 1.0
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", show_default=False)]
 
 

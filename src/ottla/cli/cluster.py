@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from ottla.cli.client_command import EXIT_CODES, Json, client_command
+from ottla.cli.client_command import (
+    DEFAULT_INTERVAL_S,
+    EXIT_CODES,
+    Interval,
+    Json,
+    Watch,
+    client_command,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,12 +32,12 @@ DataDir = Annotated[
         "--data-dir",
         "-d",
         metavar="DIR",
-        envvar="OTTLA_CLUSTER",
-        help="Where the cluster is.",
+        envvar="OTTLA_CLUSTER_DIR",
+        help="The directory of the cluster.",
     ),
 ]
 NodeId = Annotated[int, typer.Argument(metavar="NODE", min=0, show_default=False)]
-DEFAULT_DIR = Path("ottla-cluster")
+DEFAULT_DIR = Path("cluster")
 
 
 @app.command()
@@ -172,9 +179,8 @@ def status(
             show_default=False,
         ),
     ] = None,
-    watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Again every second, until Ctrl-C.")
-    ] = False,
+    watch: Watch = False,
+    interval: Interval = DEFAULT_INTERVAL_S,
     as_json: Json = False,
 ) -> None:
     """Show brokers and controllers, who leads, and which replicas are behind.
@@ -185,5 +191,11 @@ def status(
         from ottla.cli.cluster_status_run import show_status
 
         raise typer.Exit(
-            show_status(terminal, data_dir, bootstrap=bootstrap, watch=watch, as_json=as_json)
+            show_status(
+                terminal,
+                data_dir,
+                bootstrap=bootstrap,
+                watch_s=interval if watch else None,
+                as_json=as_json,
+            )
         )

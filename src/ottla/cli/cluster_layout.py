@@ -99,7 +99,8 @@ def read_layout(directory: Path) -> ClusterLayout:
     if not has_cluster(directory):
         raise CommandError(
             f"There is no cluster in {directory}.",
-            "`ottla cluster up` makes one; say where another one is with --data-dir.",
+            "Give the directory of the cluster with --data-dir DIR or OTTLA_CLUSTER_DIR; "
+            "`ottla cluster up --data-dir DIR` makes a cluster.",
             exit_code=ExitCode.USAGE,
         )
     nodes = [_read_node(file) for file in directory.glob(f"node-*/{PROPERTIES_NAME}")]

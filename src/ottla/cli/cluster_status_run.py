@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from rich.console import RenderableType
 from rich.live import Live
@@ -24,18 +24,21 @@ from ottla.cli.terminal import Terminal
 from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock
 
-_WATCH_SECONDS: Final = 1.0
-
 
 def show_status(
-    terminal: Terminal, directory: Path, *, bootstrap: str | None, watch: bool, as_json: bool
+    terminal: Terminal,
+    directory: Path,
+    *,
+    bootstrap: str | None,
+    watch_s: float | None,
+    as_json: bool,
 ) -> ExitCode:
     """Of the cluster in the directory, or of any that is named by its addresses."""
     layout = None if bootstrap is not None else read_layout(directory)
     addresses = _addresses(layout, bootstrap)
-    if watch:
+    if watch_s is not None:
         with suppress(KeyboardInterrupt):
-            asyncio.run(_watch(terminal, addresses, layout, as_json=as_json))
+            asyncio.run(_watch(terminal, addresses, layout, watch_s, as_json=as_json))
         return ExitCode.OK
     processes = _processes(layout)
     try:
@@ -59,6 +62,7 @@ async def _watch(
     terminal: Terminal,
     addresses: tuple[Address, ...],
     layout: ClusterLayout | None,
+    interval_s: float,
     *,
     as_json: bool,
 ) -> None:
@@ -80,7 +84,7 @@ async def _watch(
                 terminal.stdout.file.flush()
             else:
                 live.update(shown, refresh=True)
-            await clock.sleep(_WATCH_SECONDS)
+            await clock.sleep(interval_s)
 
 
 async def _ask(addresses: tuple[Address, ...]) -> ClusterStatus:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from ottla.cli.bootstrap_addresses import address_text
+from ottla.cli.cells import count
 from ottla.cli.cluster import DEFAULT_LISTEN, DEFAULT_NODES
 from ottla.cli.cluster_layout import (
     ClusterLayout,
@@ -58,7 +59,7 @@ def find_or_make(
         return make_cluster(directory, new)
     layout = read_layout(directory)
     if nodes not in (None, len(layout.nodes)):
-        raise _differs(layout, f"it has {len(layout.nodes)} nodes")
+        raise _differs(layout, f"it has {count(len(layout.nodes), 'node')}")
     if listen is not None and address not in (layout.nodes[0].address, address._replace(port=0)):
         raise _differs(layout, f"it listens on {layout.bootstrap}")
     if advertise is not None or wanted:

@@ -32,7 +32,8 @@ class TableOutput:
         self._table = GrowingTable(self._stdout)
         if self._has_headings:
             self._heading = Text(file.path, style="bold")
-            self._heading.append(f"  {file.kind}, {size_in_bytes:,} bytes", style="not bold dim")
+            size = cells.count(size_in_bytes, "byte")
+            self._heading.append(f"  {file.kind}, {size}", style="not bold dim")
 
     def row(self, row: Row) -> None:
         if isinstance(row, Problem):
@@ -102,7 +103,7 @@ def _batch_line(row: BatchRow) -> Text:
         f"batch {dump_cells.span(row.base_offset, row.last_offset)}",
         cells.count(row.record_count, "record"),
         f"at byte {row.position}",
-        f"{row.size_in_bytes} bytes",
+        cells.count(row.size_in_bytes, "byte"),
         f"epoch {cells.number(row.leader_epoch)}",
     ]
     if row.codec != Codec.NONE.name.lower():

@@ -8,9 +8,12 @@ import typer
 
 from ottla.cli.client_command import (
     DEFAULT_BOOTSTRAP,
+    DEFAULT_INTERVAL_S,
     EXIT_CODES,
     Bootstrap,
+    Interval,
     Json,
+    Watch,
     client_command,
 )
 
@@ -56,22 +59,14 @@ def describe(
     members: Annotated[
         bool, typer.Option("--members", help="The members instead, with what each is to read.")
     ] = False,
-    watch: Annotated[
-        float | None,
-        typer.Option(
-            "--watch",
-            min=0.1,
-            metavar="SECONDS",
-            help="Again and again, until Ctrl-C.",
-            show_default=False,
-        ),
-    ] = None,
+    watch: Watch = False,
+    interval: Interval = DEFAULT_INTERVAL_S,
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Show how far a group has come in each partition, and how far behind it is.
 
-    [bold]Example[/]  ottla groups describe billing --watch 2
+    [bold]Example[/]  ottla groups describe billing --watch --interval 2
     """
     with client_command() as terminal:
         from ottla.cli.cluster_client import connect
@@ -79,7 +74,12 @@ def describe(
 
         cluster = connect(bootstrap, terminal)
         run_describe(
-            cluster, terminal, group, shows_members=members, watch_s=watch, as_json=as_json
+            cluster,
+            terminal,
+            group,
+            shows_members=members,
+            watch_s=interval if watch else None,
+            as_json=as_json,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ottla.cli.cells import number
+from ottla.cli.cells import count, number
 from ottla.cli.cluster_client import Cluster
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.group_client import alter_offsets, committed_offsets, describe_group, list_groups
@@ -52,7 +52,7 @@ def _require_stopped(cluster: Cluster, group_id: str) -> None:
     group = describe_group(cluster, group_id)
     if group.members:
         raise CommandError(
-            f"Group {group_id} is {group.state} and has {len(group.members)} members.",
+            f"Group {group_id} is {group.state} and has {count(len(group.members), 'member')}.",
             "Stop them first: they would go on from where they are.",
         )
 

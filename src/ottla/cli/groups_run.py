@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from rich.table import Table
@@ -68,16 +69,21 @@ def run_describe(
     watch_s: float | None,
     as_json: bool,
 ) -> None:
-    while True:
+    def show() -> None:
         group = describe_group(cluster, group_id)
         if shows_members:
             _show_members(terminal, group, as_json=as_json)
         else:
             _show_lag(terminal, group, group_lag(cluster, group), as_json=as_json)
-        if watch_s is None:
-            return
-        terminal.stdout.file.flush()
-        sleep_blocking(watch_s)
+
+    show()
+    if watch_s is None:
+        return
+    with suppress(KeyboardInterrupt):
+        while True:
+            terminal.stdout.file.flush()
+            sleep_blocking(watch_s)
+            show()
 
 
 def group_lag(cluster: Cluster, group: Group) -> list[PartitionLag]:

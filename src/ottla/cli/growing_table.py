@@ -69,7 +69,7 @@ class GrowingTable:
             padding=(0, 2 if len(columns) <= SPACIOUS_COLUMNS_MAX else 1, 0, 0),
             show_header=has_titles,
             header_style="bold dim",
-            expand=any(column.ratio for column in columns),
+            expand=self._console.is_terminal and any(column.ratio for column in columns),
         )
         for column in columns:
             table.add_column(

@@ -27,7 +27,7 @@ def print_graph(terminal: Terminal, queries: Sequence[Query], mistakes: Sequence
             made_of = f"  ← {', '.join(part.inputs)}" if part.inputs else "  (source)"
             branch = tree.add(Text.assemble((name, "cyan"), made_of))
             branch.add(Text(_schema(part.frame), style="dim"))
-        terminal.stdout.print(tree, soft_wrap=True)
+        terminal.stdout.print(tree)
     for mistake in mistakes:
         terminal.stdout.print(Text(f"✗ {mistake}", style="red"), soft_wrap=True)
 

@@ -116,7 +116,7 @@ def execute(
 @app.command()
 def verify(
     plan: Plan,
-    wait: Annotated[bool, typer.Option("--wait", "-w", help="Until nothing moves.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Until nothing moves.")] = False,
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:

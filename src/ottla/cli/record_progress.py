@@ -65,7 +65,7 @@ class RecordProgress:
             TaskID(0),
             completed=done,
             total=total,
-            amount=f"{records:,} records, {cells.size(size_in_bytes)}",
+            amount=f"{cells.count(records, 'record')}, {cells.size(size_in_bytes)}",
             rate=f"{records / seconds:,.0f} records/s, {cells.size(size_in_bytes / seconds)}/s",
         )
 

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from ottla.cli.cells import count
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.simulation.fault_plan import Plan, PlannedFault, plan_of
 from ottla.simulation.faults import FAULTS
@@ -77,7 +78,8 @@ def show(console: Console, outcome: Outcome) -> None:
         console.print(Text(f"violated: {violation}", style="bold red"))
     verdict = "every claim holds" if outcome.is_clean else "not every claim holds"
     console.print(
-        f"seed {outcome.plan.seed}: {acknowledged} records acknowledged, {read} read, {verdict}"
+        f"seed {outcome.plan.seed}: {count(acknowledged, 'record')} acknowledged, "
+        f"{read} read, {verdict}"
     )
 
 

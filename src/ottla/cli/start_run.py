@@ -16,6 +16,7 @@ from pathlib import Path
 import typer
 
 from ottla.broker.node import Node, World
+from ottla.cli.cells import count
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.java_properties import parse_properties
 from ottla.configs.near_names import unknown_config_text
@@ -182,7 +183,7 @@ async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -
         took_ms = (clock.monotonic() - started) * 1_000
         print(
             f"Ready on {where} (node {config.node_id}, cluster {node.broker.cluster_id}, "
-            f"{len(node.broker.partitions)} partitions, {took_ms:.0f} ms)",
+            f"{count(len(node.broker.partitions), 'partition')}, {took_ms:.0f} ms)",
             flush=True,
         )
         gathering = loop.create_task(_gather_memory(clock, world.background))

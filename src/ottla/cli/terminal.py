@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -12,8 +13,8 @@ from rich.text import Text
 
 from ottla.cli.exit_codes import CommandError
 
-# A pipe has no width of its own, and less than this makes tables hard to read.
-PIPE_COLUMNS_MIN: Final = 100
+# A pipe or a file has no width, so that nothing is wrapped or cut; COLUMNS sets one.
+PIPE_COLUMNS: Final = 65_536
 
 
 class Terminal(NamedTuple):
@@ -46,8 +47,8 @@ class StandardOutput(Console):
 
 def open_terminal() -> Terminal:
     stdout, stderr = StandardOutput(highlight=False), Console(stderr=True, highlight=False)
-    if not stdout.is_terminal:
-        stdout.width = max(stdout.width, PIPE_COLUMNS_MIN)
+    if not stdout.is_terminal and "COLUMNS" not in os.environ:
+        stdout.width = PIPE_COLUMNS
     return Terminal(stdout, stderr)
 
 

@@ -12,6 +12,7 @@ from ottla.cli.client_command import (
     Bootstrap,
     Json,
     Topic,
+    Yes,
     client_command,
 )
 
@@ -119,20 +120,21 @@ def describe(
 @app.command()
 def delete(
     topics: Topics,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Yes = False,
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Delete topics with all that is in them. There is no way back."""
     with client_command() as terminal:
         from ottla.cli.cluster_client import connect
+        from ottla.cli.confirmation import confirm
         from ottla.cli.topics_run import delete_topics
 
         cluster = connect(bootstrap, terminal)
         for topic in topics:
             cluster.topic(topic)
         if not yes:
-            _confirm_deletion(topics)
+            confirm(f"Delete {', '.join(topics)} with all records?")
         raise typer.Exit(delete_topics(cluster, terminal, topics, as_json=as_json))
 
 
@@ -164,18 +166,3 @@ def grow(
         grow_topic(
             connect(bootstrap, terminal), terminal, topic, partitions=partitions, as_json=as_json
         )
-
-
-def _confirm_deletion(topics: list[str]) -> None:
-    import sys
-
-    from ottla.cli.exit_codes import CommandError, ExitCode
-
-    if not sys.stdin.isatty():
-        raise CommandError(
-            "Nobody is there to be asked whether to delete.",
-            "Say --yes to delete without asking.",
-            exit_code=ExitCode.USAGE,
-        )
-    if not typer.confirm(f"Delete {', '.join(topics)} with everything in it?"):
-        raise typer.Exit(ExitCode.OK)

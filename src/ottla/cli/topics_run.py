@@ -15,6 +15,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from ottla.cli import cluster_errors
+from ottla.cli.cells import count
 from ottla.cli.cluster_client import REQUEST_TIMEOUT_S, Cluster, result_of
 from ottla.cli.config_entries import Resource, described_configs
 from ottla.cli.exit_codes import CommandError, ExitCode
@@ -27,6 +28,7 @@ from ottla.cli.topic_views import (
     listing_table,
     print_description,
 )
+from ottla.configs.near_names import near_topic_config
 
 TOPICS_PER_REQUEST: Final = 100
 
@@ -95,7 +97,10 @@ def create_topics(
                 if error.code() == KafkaError.TOPIC_ALREADY_EXISTS and wanted.if_not_exists:
                     outcomes.succeed(name, "exists")
                 else:
-                    outcomes.fail(name, cluster_errors.refused(f"create topic {name}", error))
+                    refused = cluster_errors.refused(f"create topic {name}", error)
+                    if error.code() == KafkaError.INVALID_CONFIG:
+                        refused.hints += tuple(_config_hints(wanted.configs))
+                    outcomes.fail(name, refused)
     return outcomes.worst
 
 
@@ -124,7 +129,7 @@ def grow_topic(
     if as_json:
         terminal.print_json({"topic": topic, "partitions": partitions, "partitions_before": before})
     else:
-        terminal.stdout.print(f"{topic}: {partitions} partitions now, {before} before")
+        terminal.stdout.print(f"{topic}: {count(partitions, 'partition')} now, {before} before")
 
 
 def list_topics(cluster: Cluster, terminal: Terminal, *, internal: bool, as_json: bool) -> None:
@@ -188,6 +193,14 @@ def _topic_view(cluster: Cluster, description: TopicDescription) -> TopicView:
         configs=configs,
         partitions=partitions,
     )
+
+
+def _config_hints(names: Iterable[str]) -> Iterator[str]:
+    """A newer cluster may have more topic configs, so only a refusal suggests other names."""
+    for name in names:
+        near = near_topic_config(name)
+        if near not in (None, name):
+            yield f"There is no topic config {name}; did you mean {near}?"
 
 
 def _in_requests(items: list[T]) -> Iterator[list[T]]:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from ottla.broker import connection as broker_connection
 from ottla.broker.handlers import fetch as fetch_handler
 from ottla.broker.handlers import produce as produce_handler
+from ottla.cli.cells import count
 from ottla.cli.function_tracer import Call, FunctionTracer, Step
+from ottla.cli.terminal import open_terminal
 from ottla.model import Offset, TimestampMs
 from ottla.replication.partition import Partition
 from ottla.runtime.network import Address, Connection
@@ -45,7 +46,7 @@ _WARM_UP = 20
 
 
 def _size(arguments: Mapping[str, Any]) -> str:
-    return f"{sum(map(len, arguments['buffers'])):,} bytes"
+    return count(sum(map(len, arguments["buffers"])), "byte")
 
 
 def _file(arguments: Mapping[str, Any]) -> str:
@@ -56,7 +57,7 @@ def _file(arguments: Mapping[str, Any]) -> str:
     if "buffers" in arguments:
         parts.append(_size(arguments))
     elif "length" in arguments:
-        parts.append(f"{arguments['length']:,} bytes")
+        parts.append(count(arguments["length"], "byte"))
     return ", ".join(parts)
 
 
@@ -66,11 +67,11 @@ _STEPS: dict[Callable[..., Any], Step] = {
     SystemConnection.write: Step("send", _size, is_io=True),
     SystemConnection.send_file: Step(
         "send a stretch of the log file (sendfile)",
-        lambda a: f"at {a['position']:,}, {a['length']:,} bytes",
+        lambda a: f"at {a['position']:,}, {count(a['length'], 'byte')}",
         is_io=True,
     ),
     SystemConnection.buffer_updated: Step(
-        "receive", lambda a: f"{a['nbytes']:,} bytes", is_io=True
+        "receive", lambda a: count(a["nbytes"], "byte"), is_io=True
     ),
     requests.decode_request_head: Step("read the request's header"),
     produce_handler.produce: Step("handle Produce"),
@@ -142,7 +143,7 @@ def run_trace(*, size: int, sync: bool, as_json: bool) -> None:
         for call in calls:
             print(json.dumps(_as_json(call, calls[0].started_ns)))
     else:
-        Console(highlight=False).print(_table(calls))
+        open_terminal().stdout.print(_table(calls))
 
 
 async def _follow(
@@ -213,6 +214,7 @@ def _table(calls: Iterable[Call]) -> Table:
     table = Table(box=None, padding=(0, 1), title="one message, from send to commit and back")
     for name, justify in (("at µs", "right"), ("took µs", "right"), ("who", "left")):
         table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    table.add_column("", style="bold cyan")
     table.add_column("what")
     first = next(iter(calls)).started_ns
     for call in calls:
@@ -222,10 +224,11 @@ def _table(calls: Iterable[Call]) -> Table:
             f"{(call.started_ns - first) / 1_000:,.0f}",
             f"{call.took_us:,.0f}",
             call.thread,
+            "I/O" if call.step.is_io else "",
             "  " * call.depth + call.step.label + detail,
             style=style,
         )
-    table.caption = "I/O is in colour; all times are of a traced run, several times slower"
+    table.caption = "Steps that do I/O are marked. Tracing makes a run several times slower."
     return table
 
 

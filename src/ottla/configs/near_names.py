@@ -1,8 +1,10 @@
-"""Which broker config a person may have meant by a name that does not exist."""
+"""Which config a person may have meant by a name that does not exist."""
 
 from __future__ import annotations
 
-from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS
+from collections.abc import Iterable
+
+from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS, TOPIC_CONFIGS
 from ottla.configs.synonyms import TOPIC_SYNONYMS, listener_base_name
 
 
@@ -10,11 +12,20 @@ def near_broker_config(name: str) -> str | None:
     """The broker config that a topic config falls back to, or else the most similar name."""
     if name in TOPIC_SYNONYMS:
         return TOPIC_SYNONYMS[name][0].name
+    known = (*BROKER_CONFIGS, *DYNAMIC_BROKER_CONFIGS)
     base = listener_base_name(name)
     if base is not None:
-        near = _most_similar(base)
+        near = _most_similar(base, known)
         return None if near is None else f"{name.removesuffix(base)}{near}"
-    return _most_similar(name)
+    return _most_similar(name, known)
+
+
+def near_topic_config(name: str) -> str | None:
+    """The topic config that overrides a broker config, or else the most similar name."""
+    for topic_config, synonyms in TOPIC_SYNONYMS.items():
+        if name in (synonym.name for synonym in synonyms):
+            return topic_config
+    return _most_similar(name, TOPIC_CONFIGS)
 
 
 def unknown_config_text(name: str) -> str:
@@ -24,10 +35,9 @@ def unknown_config_text(name: str) -> str:
     return f"{name} is not a broker config of Kafka{suggestion}"
 
 
-def _most_similar(name: str) -> str | None:
+def _most_similar(name: str, known: Iterable[str]) -> str | None:
     # Imported late: a node that starts without a mistake does not need it.
     from difflib import get_close_matches
 
-    known = [*BROKER_CONFIGS, *DYNAMIC_BROKER_CONFIGS]
-    found = get_close_matches(name.lower(), known, n=1)
+    found = get_close_matches(name.lower(), list(known), n=1)
     return found[0] if found else None

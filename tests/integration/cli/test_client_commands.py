@@ -67,11 +67,16 @@ def test_topics_live_from_create_to_delete(ottla: CommandLine) -> None:
     assert [found["partition"] for found in described["partitions"]] == [0, 1, 2]
     assert "t1: 4 partitions now, 3 before" in ottla.run("topics", "grow", "t1", "-p", "4").stdout
     assert "INVALID_PARTITIONS" in ottla.run("topics", "grow", "t1", "-p", "2", exit_code=1).stderr
-    assert "Say --yes" in ottla.run("topics", "delete", "t1", exit_code=2).stderr
+    assert "Add --yes" in ottla.run("topics", "delete", "t1", exit_code=2).stderr
     assert ottla.json("topics", "delete", "t1", "t2", "--yes") == [
         {"topic": name, "outcome": "deleted"} for name in ("t1", "t2")
     ]
     assert not {"t1", "t2"} & {topic["topic"] for topic in ottla.json("topics", "list")}
+
+
+def test_an_unknown_topic_config_is_refused_with_a_suggestion(ottla: CommandLine) -> None:
+    refused = ottla.run("topics", "create", "t3", "-c", "retentionms=4", exit_code=1)
+    assert "did you mean retention.ms?" in refused.stderr
 
 
 def test_one_topic_of_several_may_fail(ottla: CommandLine) -> None:

@@ -146,3 +146,10 @@ def test_settings_that_have_no_effect_are_refused(
         make_cluster(tmp_path, NewCluster(1, ANYWHERE, None, settings))
     assert complaint in str(refused.value)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_directory_without_a_cluster_names_the_option_for_another(tmp_path: Path) -> None:
+    with pytest.raises(CommandError) as raised:
+        read_layout(tmp_path)
+    assert "--data-dir" in raised.value.hints[0]
+    assert "OTTLA_CLUSTER_DIR" in raised.value.hints[0]

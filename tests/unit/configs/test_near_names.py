@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.configs.near_names import near_broker_config, unknown_config_text
+from ottla.configs.near_names import near_broker_config, near_topic_config, unknown_config_text
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,18 @@ from ottla.configs.near_names import near_broker_config, unknown_config_text
 )
 def test_the_nearest_name_is_suggested(name: str, near: str | None) -> None:
     assert near_broker_config(name) == near
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("retentionms", "retention.ms"),
+        ("log.retention.ms", "retention.ms"),
+        ("num.partitions", None),
+    ],
+)
+def test_the_nearest_topic_config_is_suggested(name: str, near: str | None) -> None:
+    assert near_topic_config(name) == near
 
 
 def test_texts_suggest_only_what_is_near() -> None:

@@ -102,9 +102,16 @@ def test_a_mistake_is_told_with_what_to_do(tmp_path: Path, text: str) -> None:
         load(definition(tmp_path / "mistaken.py", text))
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DefinitionError, match="is no Python file"):
+def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DefinitionError, match=r"nothing\.py does not exist"):
         load(tmp_path / "nothing.py")
+
+
+def test_a_file_that_is_not_a_python_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "delays.txt").touch()
+    for name in ("delays.txt", "."):
+        with pytest.raises(DefinitionError, match="is not a Python file"):
+            load(tmp_path / name)
 
 
 def test_modules_beside_a_definition_are_its_own(tmp_path: Path) -> None:

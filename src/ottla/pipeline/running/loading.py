@@ -14,9 +14,11 @@ from ottla.pipeline.definitions.registry import Registry, registering
 
 def load(path: Path) -> Registry:
     """Runs the module, which only registers. Raises DefinitionError."""
+    if not path.exists():
+        raise DefinitionError(f"{path} does not exist")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if not path.is_file() or spec is None or spec.loader is None:
-        raise DefinitionError(f"{path} is no Python file")
+        raise DefinitionError(f"{path} is not a Python file; its name has to end in .py")
     module = importlib.util.module_from_spec(spec)
     registry = Registry()
     # A definition may import what lies beside it; another one may have a module of the same name.
