@@ -43,7 +43,7 @@ Report: TypeAlias = Callable[[NodePlace, str], None]
 
 def start_command(node: NodePlace) -> list[str]:
     """What runs a node."""
-    start = [sys.executable, "-m", "ottla.cli.main", "start"]
+    start = [sys.executable, "-m", "ottla", "start"]
     return [*start, "--config", str(node.properties_file)]
 
 

@@ -77,7 +77,7 @@ def run_in_background(terminal: Terminal, layout: ClusterLayout, *, restarts: bo
     """Returns when the cluster is ready; a process of its own looks after it."""
     _hold(layout).close()
     log_file = layout.directory / SUPERVISOR_LOG
-    command = [sys.executable, "-m", "ottla.cli.main", "cluster", "up"]
+    command = [sys.executable, "-m", "ottla", "cluster", "up"]
     options = ["--data-dir", str(layout.directory), *([] if restarts else ["--no-restart"])]
     clock = SystemClock()
     started = clock.monotonic()

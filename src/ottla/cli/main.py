@@ -12,6 +12,8 @@ from typing import Annotated
 
 import typer
 
+from ottla import __version__
+
 # In the order in which help lists them. Those with commands of their own are `Typer`s.
 _COMMANDS = (
     "start",
@@ -39,9 +41,7 @@ _GROUPS = (
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"ottla {version('ottla')}")
+        typer.echo(f"ottla {__version__}")
         raise typer.Exit
 
 
@@ -49,7 +49,7 @@ def ottla(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
 ) -> None:
@@ -81,7 +81,3 @@ def make_app(wanted: str = "") -> typer.Typer:
 def run() -> None:
     """The entry point of the program."""
     make_app(sys.argv[1] if len(sys.argv) > 1 else "")()
-
-
-if __name__ == "__main__":
-    run()

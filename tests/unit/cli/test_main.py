@@ -5,6 +5,7 @@ import sys
 
 from typer.testing import CliRunner
 
+from ottla import __version__
 from ottla.cli.main import make_app
 
 
@@ -23,7 +24,14 @@ def test_no_arguments_show_the_help() -> None:
 def test_version_is_the_packages() -> None:
     result = CliRunner().invoke(make_app(), ["--version"])
     assert result.exit_code == 0
-    assert result.stdout.startswith("ottla 0.")
+    assert result.stdout == f"ottla {__version__}\n"
+
+
+def test_python_runs_the_package_as_the_program() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "ottla", "--version"], capture_output=True, check=True, text=True
+    )
+    assert ran.stdout == f"ottla {__version__}\n"
 
 
 def test_help_loads_nothing_of_what_commands_need() -> None:

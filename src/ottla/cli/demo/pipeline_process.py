@@ -40,7 +40,7 @@ class PipelineProcess:
         self._batches: dict[str, dict[int, int]] = defaultdict(dict)
 
     def start(self, *, once: bool) -> None:
-        command = [sys.executable, "-m", "ottla.cli.main", "pipelines", "run", str(self._file)]
+        command = [sys.executable, "-m", "ottla", "pipelines", "run", str(self._file)]
         options = ["-b", self._bootstrap, "--checkpoints", str(self._home / "checkpoints")]
         with self._told.open("ab") as told, self._log.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 - this program
