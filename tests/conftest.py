@@ -22,6 +22,12 @@ def judge() -> Judge:
     return JUDGE
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_profiles_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Commands of tests and their processes find no profiles but their own."""
+    os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("config"))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _nothing_left_open(request: pytest.FixtureRequest) -> Iterator[None]:
     """What a module leaves open is its own failure, not that of whichever test the garbage

@@ -6,13 +6,16 @@ from typing import Annotated
 
 import typer
 
-from ottla.cli.client_command import DEFAULT_BOOTSTRAP, Bootstrap, Json, client_command
+from ottla.cli.client_command import Json, client_command
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 from ottla.cli.produce import Acks, AcksOption, Compression, CompressionOption
 
 _WHAT = "What to measure"
 
 
+@cluster_command
 def bench(
+    options: ClusterOptions,
     seconds: Annotated[
         float,
         typer.Option(
@@ -52,7 +55,6 @@ def bench(
     ] = 1,
     acks: AcksOption = Acks.ALL,
     compression: CompressionOption = Compression.NONE,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Measure a cluster: throughput of producing and consuming, and latencies.
@@ -78,7 +80,7 @@ def bench(
             acks=acks.value,
             compression=compression.value,
         )
-        cluster = connect(bootstrap, terminal)
+        cluster = connect(options, terminal)
         run_bench(
             cluster, terminal, SystemClock(), load, topic, partitions=partitions, as_json=as_json
         )

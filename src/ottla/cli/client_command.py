@@ -1,4 +1,4 @@
-"""What every command that talks to a cluster shares: two options, and how it ends.
+"""What the commands that talk to a cluster share: options and arguments, and how they end.
 
 Nothing heavy is imported here before a command runs.
 """
@@ -17,21 +17,10 @@ if TYPE_CHECKING:
     from ottla.cli.terminal import Terminal
 
 CLIENT_PACKAGE: Final = "confluent_kafka"
-DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
 EXIT_CODES: Final = (
     "[bold]Exit codes[/]  0: done.  1: the cluster refused.  2: wrong usage.  3: cannot connect."
 )
 
-Bootstrap = Annotated[
-    str,
-    typer.Option(
-        "--bootstrap",
-        "-b",
-        metavar="HOST:PORT",
-        envvar="OTTLA_BOOTSTRAP",
-        help="A broker of the cluster, or several with commas between them.",
-    ),
-]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per line, for scripts.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Watch = Annotated[

@@ -15,6 +15,7 @@ from ottla.cli.client_command import (
     Watch,
     client_command,
 )
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -166,24 +167,17 @@ def down(data_dir: DataDir = DEFAULT_DIR) -> None:
 
 
 @app.command()
+@cluster_command
 def status(
+    options: ClusterOptions,
     data_dir: DataDir = DEFAULT_DIR,
-    bootstrap: Annotated[
-        str | None,
-        typer.Option(
-            "--bootstrap",
-            "-b",
-            metavar="HOST:PORT",
-            envvar="OTTLA_BOOTSTRAP",
-            help="Another cluster than that of the directory, on any host.",
-            show_default=False,
-        ),
-    ] = None,
     watch: Watch = False,
     interval: Interval = DEFAULT_INTERVAL_S,
     as_json: Json = False,
 ) -> None:
     """Show brokers and controllers, who leads, and which replicas are behind.
+
+    It is the cluster of the directory, or another one if --bootstrap or --profile names it.
 
     The exit code is 0 if all is well, 1 if a node or a replica is missing.
     """
@@ -194,7 +188,7 @@ def status(
             show_status(
                 terminal,
                 data_dir,
-                bootstrap=bootstrap,
+                options,
                 watch_s=interval if watch else None,
                 as_json=as_json,
             )

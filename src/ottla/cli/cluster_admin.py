@@ -10,8 +10,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Self, TypeVar
 
-from ottla.cli.bootstrap_addresses import parse_addresses
+from ottla.cli.cluster_access import resolve
 from ottla.cli.cluster_errors import nobody_listens
+from ottla.cli.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.port_probe import reason_text
 from ottla.client import ChannelError, NodeLink, UnknownRequestError
@@ -127,11 +128,13 @@ def _raise(_name: str, error: BaseException) -> None:
     raise error
 
 
-def with_admin(bootstrap: str, ask: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
-    """Runs what talks to the cluster at HOST:PORT,... from its first connection to its last."""
+def with_admin(options: ClusterOptions, ask: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
+    """Runs what talks to the cluster from its first connection to its last."""
+    access = resolve(options)
+    access.require_plaintext()
 
     async def run() -> T:
-        async with ClusterAdmin(parse_addresses(bootstrap)) as admin:
+        async with ClusterAdmin(access.addresses) as admin:
             return await ask(admin)
 
     return asyncio.run(run())

@@ -6,8 +6,9 @@ another protocol's port, or the brokers advertise addresses that cannot be reach
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple, TypeVar
 
 from confluent_kafka import (
     Consumer,
@@ -28,8 +29,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from ottla.cli import cluster_errors
-from ottla.cli.bootstrap_addresses import join_addresses, parse_addresses
+from ottla.cli.bootstrap_addresses import join_addresses
+from ottla.cli.cluster_access import ClusterAccess, resolve
 from ottla.cli.cluster_errors import AdvertisedBroker
+from ottla.cli.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError
 from ottla.cli.port_probe import PortProbe
 from ottla.cli.terminal import Terminal
@@ -43,6 +46,8 @@ REQUEST_TIMEOUT_S: Final = 30.0
 DELIVERY_TIMEOUT_MS: Final = 30_000
 # The broker judges what is too large; the client has to hold one record and some batches.
 RECORD_BYTES_MAX: Final = 256 << 20
+
+T = TypeVar("T")
 
 # What Kafka asks for offsets by where a time would stand.
 EARLIEST: Final = -2
@@ -60,9 +65,10 @@ class Cluster:
     """A cluster that answered, with its metadata as of then. `connect` makes it."""
 
     def __init__(
-        self, addresses: Sequence[Address], admin: AdminClient, metadata: ClusterMetadata
+        self, access: ClusterAccess, admin: AdminClient, metadata: ClusterMetadata
     ) -> None:
-        self.addresses = tuple(addresses)
+        self.addresses = access.addresses
+        self._access = access
         self.admin = admin
         self.metadata = metadata
 
@@ -126,52 +132,50 @@ class Cluster:
         }
 
     def producer(self, configs: dict[str, Any]) -> Producer:
-        return Producer(
-            client_configs(self.addresses)
-            | {
-                "delivery.timeout.ms": DELIVERY_TIMEOUT_MS,
-                "message.max.bytes": RECORD_BYTES_MAX,
-                "queue.buffering.max.kbytes": RECORD_BYTES_MAX // 1024,
-                # Keys go to the partitions that Apache Kafka's own client chooses.
-                "partitioner": "murmur2_random",
-            }
-            | configs
-        )
+        """The properties of the user go before what the command's options say."""
+        configs = {
+            "delivery.timeout.ms": DELIVERY_TIMEOUT_MS,
+            "message.max.bytes": RECORD_BYTES_MAX,
+            "queue.buffering.max.kbytes": RECORD_BYTES_MAX // 1024,
+            # Keys go to the partitions that Apache Kafka's own client chooses.
+            "partitioner": "murmur2_random",
+        } | configs
+        return _new(Producer, client_configs(self._access, configs))
 
     def consumer(self, configs: dict[str, Any]) -> Consumer:
         """One that is assigned its partitions. The client wants a group's name all the same."""
-        return Consumer(
-            client_configs(self.addresses)
-            | {
-                "group.id": "ottla",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "auto.offset.reset": "error",
-                # When it has enough in store the client would not ask again for a whole second.
-                "fetch.queue.backoff.ms": 10,
-            }
-            | configs
-        )
+        configs = {
+            "group.id": "ottla",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "error",
+            # When it has enough in store the client would not ask again for a whole second.
+            "fetch.queue.backoff.ms": 10,
+        } | configs
+        return _new(Consumer, client_configs(self._access, configs))
 
 
-def connect(bootstrap: str, terminal: Terminal, probe: PortProbe | None = None) -> Cluster:
-    addresses = parse_addresses(bootstrap)
+def connect(options: ClusterOptions, terminal: Terminal, probe: PortProbe | None = None) -> Cluster:
+    access = resolve(options)
     probe = probe or PortProbe(SystemNetwork())
-    reasons = probe.why_unreachable(addresses)
-    answering = tuple(address for address in addresses if address not in reasons)
+    reasons = probe.why_unreachable(access.addresses)
+    answering = tuple(address for address in access.addresses if address not in reasons)
     if not answering:
         raise cluster_errors.nobody_listens(reasons)
-    cluster = _first_answer(answering, probe)
+    cluster = _first_answer(replace(access, bootstrap=join_addresses(answering)), probe)
     _check_advertised(cluster, probe, terminal)
     return cluster
 
 
-def client_configs(addresses: Sequence[Address]) -> dict[str, Any]:
+def client_configs(access: ClusterAccess, configs: Mapping[str, Any]) -> dict[str, Any]:
+    """For a client with these configs, which the user's properties change."""
     return {
-        "bootstrap.servers": join_addresses(tuple(addresses)),
         "client.id": "ottla",
         # Every failure reaches the user through a command's own words.
         "log_level": 0,
+        **configs,
+        **access.properties,
+        "bootstrap.servers": access.bootstrap,
     }
 
 
@@ -202,30 +206,50 @@ def advertised_brokers(metadata: ClusterMetadata) -> list[AdvertisedBroker]:
     ]
 
 
-def _first_answer(addresses: Sequence[Address], probe: PortProbe) -> Cluster:
+def _first_answer(access: ClusterAccess, probe: PortProbe) -> Cluster:
     """Asks for a moment first: if there is no answer, it may be no broker."""
-    cluster = _ask(addresses, FIRST_ANSWER_TIMEOUT_S)
+    reasons: list[str] = []
+    cluster = _ask(access, FIRST_ANSWER_TIMEOUT_S, reasons)
     if cluster is not None:
         return cluster
-    for address in addresses:
-        if protocol := probe.other_protocol(address):
-            raise cluster_errors.speaks_otherwise(address, protocol)
-    cluster = _ask(addresses, ANSWER_TIMEOUT_S)
-    if cluster is None:
-        raise cluster_errors.no_answer(addresses, FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S)
-    return cluster
+    if not access.is_plaintext and reasons:
+        raise cluster_errors.insecure(access.addresses, reasons[-1])
+    if access.is_plaintext:
+        for address in access.addresses:
+            if protocol := probe.other_protocol(address):
+                raise cluster_errors.speaks_otherwise(address, protocol)
+    cluster = _ask(access, ANSWER_TIMEOUT_S, reasons)
+    if cluster is not None:
+        return cluster
+    raise cluster_errors.no_answer(access.addresses, FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S)
 
 
-def _ask(addresses: Sequence[Address], timeout_s: float) -> Cluster | None:
+def _ask(access: ClusterAccess, timeout_s: float, reasons: list[str]) -> Cluster | None:
     """None if there is no answer; then the client is gone with its connections, too."""
-    admin = AdminClient(client_configs(addresses))
+
+    def note(error: KafkaError) -> None:
+        # That all brokers are down comes after the reasons for it.
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - the client's own naming
+            reasons.append(error.str())
+
+    admin = _new(AdminClient, client_configs(access, {"error_cb": note}))
     try:
-        return Cluster(addresses, admin, admin.list_topics(timeout=timeout_s))
+        return Cluster(access, admin, admin.list_topics(timeout=timeout_s))
     except KafkaException as error:
         code = error.args[0].code()
+    # Callbacks are called from within a poll only.
+    admin.poll(0)
     if code == KafkaError._UNSUPPORTED_FEATURE:  # noqa: SLF001 - the client's own naming
-        raise cluster_errors.controllers_port(addresses)
+        raise cluster_errors.controllers_port(access.addresses)
     return None
+
+
+def _new(client: Callable[[dict[str, Any]], T], configs: dict[str, Any]) -> T:
+    """A client of the package, which refuses properties that it does not know."""
+    try:
+        return client(configs)
+    except KafkaException as error:
+        raise cluster_errors.refused_property(error.args[0]) from None
 
 
 def _check_advertised(cluster: Cluster, probe: PortProbe, terminal: Terminal) -> None:

@@ -42,7 +42,8 @@ _HINTS: Final = {
     "TOPIC_AUTHORIZATION_FAILED": "Ask for the right to do this with the topic.",
     "CLUSTER_AUTHORIZATION_FAILED": "Ask for the right to do this with the cluster.",
     "THROTTLING_QUOTA_EXCEEDED": "The cluster takes no more of these for now: try again later.",
-    "_AUTHENTICATION": "The cluster asks who you are, which this command cannot say yet.",
+    "_AUTHENTICATION": "Give the credentials with -X or in a profile, such as "
+    "-X security.protocol=SASL_SSL -X sasl.mechanism=PLAIN -X sasl.username=NAME.",
 }
 
 
@@ -80,11 +81,27 @@ def speaks_otherwise(address: Address, protocol: str) -> CommandError:
     """Something listens on the port, and it is no broker's plain listener."""
     hint = "Give the port of a broker's listener with --bootstrap HOST:PORT; 9092 is usual."
     if protocol == "TLS":
-        hint = "If it is a broker's, give its plaintext listener: this command speaks no TLS yet."
+        hint = "If it is a broker's listener, add -X security.protocol=SSL (or SASL_SSL)."
     return CommandError(
         f"{address_text(address)} does not speak Kafka's protocol: it is {protocol}.",
         hint,
         exit_code=ExitCode.UNREACHABLE,
+    )
+
+
+def insecure(addresses: Iterable[Address], reason: str) -> CommandError:
+    return CommandError(
+        f"No secure connection to {', '.join(map(address_text, addresses))}: {reason.rstrip('.')}.",
+        "Check security.protocol and the other properties of the profile and of -X.",
+        exit_code=ExitCode.UNREACHABLE,
+    )
+
+
+def refused_property(error: KafkaError) -> CommandError:
+    return CommandError(
+        f"The Kafka client refuses its properties: {error.str().rstrip('.')}.",
+        "Properties come from -X and from the profile; librdkafka's CONFIGURATION.md lists them.",
+        exit_code=ExitCode.USAGE,
     )
 
 

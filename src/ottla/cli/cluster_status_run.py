@@ -12,14 +12,17 @@ from rich.console import RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from ottla.cli.bootstrap_addresses import address_text, parse_addresses
+from ottla.cli.bootstrap_addresses import address_text
+from ottla.cli.cluster_access import resolve
 from ottla.cli.cluster_admin import ClusterAdmin
-from ottla.cli.cluster_layout import ClusterLayout, read_layout
+from ottla.cli.cluster_layout import ClusterLayout, has_cluster, read_layout
 from ottla.cli.cluster_nodes import running_pids
+from ottla.cli.cluster_options import ClusterOptions
 from ottla.cli.cluster_state import is_paused, read_state
 from ottla.cli.cluster_status import ClusterStatus, ask_status
 from ottla.cli.cluster_status_view import ProcessView, status_json, status_view
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.profiles import read_profiles
 from ottla.cli.terminal import Terminal
 from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock
@@ -28,14 +31,19 @@ from ottla.runtime.system_clock import SystemClock
 def show_status(
     terminal: Terminal,
     directory: Path,
+    options: ClusterOptions,
     *,
-    bootstrap: str | None,
     watch_s: float | None,
     as_json: bool,
 ) -> ExitCode:
-    """Of the cluster in the directory, or of any that is named by its addresses."""
-    layout = None if bootstrap is not None else read_layout(directory)
-    addresses = _addresses(layout, bootstrap)
+    """Of the cluster in the directory, or of any that the options name."""
+    layout = None if options.names_cluster else _layout(directory)
+    if layout is None:
+        access = resolve(options)
+        access.require_plaintext()
+        addresses = access.addresses
+    else:
+        addresses = tuple(node.address for node in layout.nodes)
     if watch_s is not None:
         with suppress(KeyboardInterrupt):
             asyncio.run(_watch(terminal, addresses, layout, watch_s, as_json=as_json))
@@ -92,11 +100,11 @@ async def _ask(addresses: tuple[Address, ...]) -> ClusterStatus:
         return await ask_status(admin)
 
 
-def _addresses(layout: ClusterLayout | None, bootstrap: str | None) -> tuple[Address, ...]:
-    if layout is None:
-        assert bootstrap is not None, "one of the two says where the cluster is"
-        return parse_addresses(bootstrap)
-    return tuple(node.address for node in layout.nodes)
+def _layout(directory: Path) -> ClusterLayout | None:
+    """None if there is no cluster in the directory, but a profile in use."""
+    if not has_cluster(directory) and read_profiles().current is not None:
+        return None
+    return read_layout(directory)
 
 
 def _processes(layout: ClusterLayout | None) -> dict[int, ProcessView]:

@@ -7,12 +7,11 @@ from typing import Annotated
 import typer
 
 from ottla.cli.client_command import (
-    DEFAULT_BOOTSTRAP,
     EXIT_CODES,
-    Bootstrap,
     Json,
     client_command,
 )
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,14 +33,15 @@ GroupOption = Annotated[
 
 
 @app.command()
+@cluster_command
 def describe(
+    options: ClusterOptions,
     topic: TopicOption = None,
     broker: BrokerOption = None,
     group: GroupOption = None,
     every: Annotated[
         bool, typer.Option("--all", "-a", help="Those that nobody has set, too.")
     ] = False,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Show configs with their effective values, and where these come from.
@@ -52,18 +52,19 @@ def describe(
         from ottla.cli.configs_run import describe_configs, open_resource
 
         cluster, resource = open_resource(
-            terminal, bootstrap, topic=topic, broker=broker, group=group
+            terminal, options, topic=topic, broker=broker, group=group
         )
         describe_configs(cluster, terminal, resource, every=every, as_json=as_json)
 
 
 @app.command("set")
+@cluster_command
 def set_(
+    options: ClusterOptions,
     configs: Annotated[list[str], typer.Argument(metavar="NAME=VALUE", show_default=False)],
     topic: TopicOption = None,
     broker: BrokerOption = None,
     group: GroupOption = None,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Set configs. Either all of them are set or none.
@@ -78,18 +79,19 @@ def set_(
 
         to_set = dict(parse_name_values(configs, what="Config"))
         cluster, resource = open_resource(
-            terminal, bootstrap, topic=topic, broker=broker, group=group
+            terminal, options, topic=topic, broker=broker, group=group
         )
         change_configs(cluster, terminal, resource, to_set=to_set, as_json=as_json)
 
 
 @app.command()
+@cluster_command
 def delete(
+    options: ClusterOptions,
     names: Annotated[list[str], typer.Argument(metavar="NAME", show_default=False)],
     topic: TopicOption = None,
     broker: BrokerOption = None,
     group: GroupOption = None,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Take back what was set, so that the default holds again.
@@ -100,6 +102,6 @@ def delete(
         from ottla.cli.configs_run import change_configs, open_resource
 
         cluster, resource = open_resource(
-            terminal, bootstrap, topic=topic, broker=broker, group=group
+            terminal, options, topic=topic, broker=broker, group=group
         )
         change_configs(cluster, terminal, resource, to_delete=names, as_json=as_json)

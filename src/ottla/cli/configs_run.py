@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ottla.cli import cluster_errors
 from ottla.cli.cluster_client import Cluster, connect
+from ottla.cli.cluster_options import ClusterOptions
 from ottla.cli.config_entries import SOURCES, Config, Resource, alter_configs, described_configs
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.terminal import Terminal, new_table
@@ -17,7 +18,7 @@ from ottla.cli.terminal import Terminal, new_table
 
 def open_resource(
     terminal: Terminal,
-    bootstrap: str,
+    options: ClusterOptions,
     *,
     topic: str | None,
     broker: int | None,
@@ -30,7 +31,7 @@ def open_resource(
             "group with --group NAME.",
             exit_code=ExitCode.USAGE,
         )
-    cluster = connect(bootstrap, terminal)
+    cluster = connect(options, terminal)
     if group is not None:
         return cluster, Resource.group(group)
     if topic is not None:

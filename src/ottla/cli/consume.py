@@ -6,13 +6,16 @@ from typing import Annotated
 
 import typer
 
-from ottla.cli.client_command import DEFAULT_BOOTSTRAP, Bootstrap, Json, Topic, client_command
+from ottla.cli.client_command import Json, Topic, client_command
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 _WHICH = "Which records"
 _HOW = "What a line shows before the value, separated by tabs"
 
 
+@cluster_command
 def consume(
+    options: ClusterOptions,
     topic: Topic,
     start: Annotated[
         str,
@@ -70,7 +73,6 @@ def consume(
     as_hex: Annotated[
         bool, typer.Option("--hex", "-x", help="Keys, values and headers in hexadecimal.")
     ] = False,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Read records of a topic.
@@ -104,4 +106,4 @@ def consume(
         shown = Shown(timestamp=timestamps, offset=offsets, headers=headers, key=keys)
         is_terminal = terminal.stdout.is_terminal
         output = open_output(shown, is_terminal=is_terminal, as_json=as_json, as_hex=as_hex)
-        run_consume(connect(bootstrap, terminal), terminal, clock, request, output)
+        run_consume(connect(options, terminal), terminal, clock, request, output)

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ottla.cli.client_command import DEFAULT_BOOTSTRAP, Bootstrap, Json, client_command
+from ottla.cli.client_command import Json, client_command
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 _HELP = """Elect leaders: give partitions back to their preferred ones, or to any that is left.
 
@@ -19,7 +20,9 @@ Only a partition without a leader needs one.
 """
 
 
+@cluster_command
 def elect(
+    options: ClusterOptions,
     topics: Annotated[
         list[str] | None,
         typer.Option(
@@ -41,7 +44,6 @@ def elect(
     unclean: Annotated[
         bool, typer.Option("--unclean", help="Any replica that is there, in sync or not.")
     ] = False,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     with client_command() as terminal:
@@ -50,7 +52,7 @@ def elect(
 
         wanted = Wanted.of(topics or (), partitions or (), every=every)
         code = with_admin(
-            bootstrap,
+            options,
             lambda admin: elect_leaders(admin, terminal, wanted, unclean=unclean, as_json=as_json),
         )
         raise typer.Exit(code)

@@ -7,15 +7,14 @@ from typing import Annotated
 import typer
 
 from ottla.cli.client_command import (
-    DEFAULT_BOOTSTRAP,
     DEFAULT_INTERVAL_S,
     EXIT_CODES,
-    Bootstrap,
     Interval,
     Json,
     Watch,
     client_command,
 )
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -28,7 +27,9 @@ Group = Annotated[str, typer.Argument(metavar="GROUP", show_default=False)]
 
 
 @app.command("list")
+@cluster_command
 def list_groups(
+    options: ClusterOptions,
     states: Annotated[
         list[str] | None,
         typer.Option(
@@ -41,7 +42,6 @@ def list_groups(
             "--type", metavar="TYPE", help="Only these: classic, consumer.", show_default=False
         ),
     ] = None,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """List the groups of the cluster, with their types and states."""
@@ -49,19 +49,20 @@ def list_groups(
         from ottla.cli.cluster_client import connect
         from ottla.cli.groups_run import run_list
 
-        cluster = connect(bootstrap, terminal)
+        cluster = connect(options, terminal)
         run_list(cluster, terminal, states=states or (), types=types or (), as_json=as_json)
 
 
 @app.command()
+@cluster_command
 def describe(
+    options: ClusterOptions,
     group: Group,
     members: Annotated[
         bool, typer.Option("--members", help="The members instead, with what each is to read.")
     ] = False,
     watch: Watch = False,
     interval: Interval = DEFAULT_INTERVAL_S,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Show how far a group has come in each partition, and how far behind it is.
@@ -72,7 +73,7 @@ def describe(
         from ottla.cli.cluster_client import connect
         from ottla.cli.groups_run import run_describe
 
-        cluster = connect(bootstrap, terminal)
+        cluster = connect(options, terminal)
         run_describe(
             cluster,
             terminal,
@@ -84,7 +85,9 @@ def describe(
 
 
 @app.command()
+@cluster_command
 def reset(
+    options: ClusterOptions,
     group: Group,
     to: Annotated[
         str,
@@ -110,7 +113,6 @@ def reset(
     execute: Annotated[
         bool, typer.Option("--execute", help="Do it; without this it is only shown.")
     ] = False,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Move a group's offsets. Its members have to be stopped.
@@ -124,20 +126,21 @@ def reset(
         from ottla.runtime.system_clock import SystemClock
 
         position = parse_position(to, now_ms=SystemClock().now_ms())
-        cluster = connect(bootstrap, terminal)
+        cluster = connect(options, terminal)
         run_reset(
             cluster, terminal, group, position, topics or (), executes=execute, as_json=as_json
         )
 
 
 @app.command()
+@cluster_command
 def delete(
+    options: ClusterOptions,
     groups: Annotated[list[str], typer.Argument(metavar="GROUP...", show_default=False)],
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
 ) -> None:
     """Delete groups that have no members, with their offsets."""
     with client_command() as terminal:
         from ottla.cli.cluster_client import connect
         from ottla.cli.groups_run import run_delete
 
-        run_delete(connect(bootstrap, terminal), terminal, groups)
+        run_delete(connect(options, terminal), terminal, groups)

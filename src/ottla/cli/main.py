@@ -36,6 +36,7 @@ _GROUPS = (
     "quorum",
     "reassign",
     "pipelines",
+    "profile",
 )
 
 

@@ -6,10 +6,13 @@ from typing import Annotated
 
 import typer
 
-from ottla.cli.client_command import DEFAULT_BOOTSTRAP, Bootstrap, Json, Topic, client_command
+from ottla.cli.client_command import Json, Topic, client_command
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 
+@cluster_command
 def offsets(
+    options: ClusterOptions,
     topic: Topic,
     partitions: Annotated[
         list[int] | None,
@@ -32,7 +35,6 @@ def offsets(
             show_default=False,
         ),
     ] = None,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Show the earliest and the latest offset of each partition, and those at a time.
@@ -50,5 +52,5 @@ def offsets(
         from ottla.runtime.system_clock import SystemClock
 
         at_ms = None if at is None else parse_at(at, now_ms=SystemClock().now_ms())
-        cluster = connect(bootstrap, terminal)
+        cluster = connect(options, terminal)
         run_offsets(cluster, terminal, topic, partitions or (), at_ms, as_json=as_json)

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ottla.cli.client_command import DEFAULT_BOOTSTRAP, Bootstrap, Json, client_command
+from ottla.cli.client_command import Json, client_command
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,9 +38,10 @@ LOCAL = "local[*]"
 
 
 @app.command()
+@cluster_command
 def check(
+    options: ClusterOptions,
     file: File,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     master: Master = LOCAL,
     configs: Configs = None,
     as_json: Json = False,
@@ -51,12 +53,14 @@ def check(
     with client_command() as terminal:
         from ottla.cli.pipelines_run import Wanted, run_check
 
-        wanted = Wanted.parse(file, bootstrap=bootstrap, master=master, configs=configs)
+        wanted = Wanted.parse(file, options=options, master=master, configs=configs)
         raise typer.Exit(run_check(wanted, terminal, as_json=as_json))
 
 
 @app.command()
+@cluster_command
 def run(
+    options: ClusterOptions,
     file: File,
     once: Annotated[bool, typer.Option("--once", help="Process what is there, and leave.")] = False,
     checkpoints: Annotated[
@@ -67,7 +71,6 @@ def run(
             show_default=False,
         ),
     ] = None,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     master: Master = LOCAL,
     configs: Configs = None,
     metrics_port: Annotated[
@@ -90,7 +93,7 @@ def run(
     with client_command() as terminal:
         from ottla.cli.pipelines_run import Wanted, run_pipeline
 
-        wanted = Wanted.parse(file, bootstrap=bootstrap, master=master, configs=configs)
+        wanted = Wanted.parse(file, options=options, master=master, configs=configs)
         run_pipeline(
             wanted,
             terminal,

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from rich.console import Console
 
 from ottla.cli.bootstrap_addresses import parse_addresses
+from ottla.cli.cluster_access import resolve
 from ottla.cli.cluster_errors import nobody_listens
+from ottla.cli.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.name_values import parse_name_values
 from ottla.cli.pipelines_view import ProgressTable, print_graph, print_graph_json
@@ -44,7 +46,7 @@ class Wanted:
 
     @classmethod
     def parse(
-        cls, file: Path, *, bootstrap: str, master: str, configs: Sequence[str] | None
+        cls, file: Path, *, options: ClusterOptions, master: str, configs: Sequence[str] | None
     ) -> Wanted:
         """Raises CommandError."""
         if find_spec("pyspark") is None:
@@ -64,7 +66,9 @@ class Wanted:
                 exit_code=ExitCode.USAGE,
             ) from None
         given = dict(parse_name_values(configs or (), what="--conf"))
-        return cls(file, bootstrap, master, given, java)
+        access = resolve(options)
+        access.require_plaintext()
+        return cls(file, access.bootstrap, master, given, java)
 
 
 def run_check(wanted: Wanted, terminal: Terminal, *, as_json: bool) -> ExitCode:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ottla.cli.client_command import DEFAULT_BOOTSTRAP, Bootstrap, Json, Topic, client_command
+from ottla.cli.client_command import Json, Topic, client_command
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 _WHAT = "What to produce"
 _RECORDS = "What every record gets, unless its line says otherwise"
@@ -50,7 +51,9 @@ CompressionOption = Annotated[
 ]
 
 
+@cluster_command
 def produce(
+    options: ClusterOptions,
     topic: Topic,
     file: Annotated[
         str | None,
@@ -135,7 +138,6 @@ def produce(
     ] = None,
     acks: AcksOption = Acks.ALL,
     compression: CompressionOption = Compression.NONE,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Produce records to a topic, from standard input, a file or the command line.
@@ -177,7 +179,7 @@ def produce(
             separator=separator,
             now_ms=clock.now_ms(),
         )
-        cluster = connect(bootstrap, terminal)
+        cluster = connect(options, terminal)
         cluster.partitions(topic, () if partition is None else (partition,))
         configs = producer_configs(acks=acks, compression=compression, is_long=not values)
         producer = cluster.producer(configs)

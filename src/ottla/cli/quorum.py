@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from ottla.cli.client_command import (
-    DEFAULT_BOOTSTRAP,
     EXIT_CODES,
-    Bootstrap,
     Json,
     client_command,
 )
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,17 +23,20 @@ app = typer.Typer(
 
 
 @app.command()
-def status(bootstrap: Bootstrap = DEFAULT_BOOTSTRAP, as_json: Json = False) -> None:
+@cluster_command
+def status(options: ClusterOptions, as_json: Json = False) -> None:
     """Show who leads, who votes, who follows, and how far each is."""
     with client_command() as terminal:
         from ottla.cli.cluster_admin import with_admin
         from ottla.cli.quorum_run import show_quorum
 
-        with_admin(bootstrap, lambda admin: show_quorum(admin, terminal, as_json=as_json))
+        with_admin(options, lambda admin: show_quorum(admin, terminal, as_json=as_json))
 
 
 @app.command()
+@cluster_command
 def add(
+    options: ClusterOptions,
     controller: Annotated[
         str | None,
         typer.Argument(metavar="[ID@HOST:PORT:DIRECTORY-ID]", show_default=False),
@@ -45,7 +47,6 @@ def add(
             help="Or the server.properties of the controller, on its own host.", show_default=False
         ),
     ] = None,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
 ) -> None:
     """Let a controller vote that follows the others already.
 
@@ -57,11 +58,13 @@ def add(
         from ottla.cli.quorum_run import add_voter, named_voter
 
         voter = named_voter(controller, config)
-        with_admin(bootstrap, lambda admin: add_voter(admin, terminal, voter))
+        with_admin(options, lambda admin: add_voter(admin, terminal, voter))
 
 
 @app.command()
+@cluster_command
 def remove(
+    options: ClusterOptions,
     node: Annotated[int, typer.Argument(metavar="NODE", min=0, show_default=False)],
     directory_id: Annotated[
         str | None,
@@ -69,7 +72,6 @@ def remove(
             metavar="ID", help="Its directory's, if the node has had several.", show_default=False
         ),
     ] = None,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
 ) -> None:
     """Take a controller's vote away. It may run on, and follow."""
     with client_command() as terminal:
@@ -77,6 +79,6 @@ def remove(
         from ottla.cli.quorum_run import remove_voter
 
         with_admin(
-            bootstrap,
+            options,
             lambda admin: remove_voter(admin, terminal, node, directory_id=directory_id),
         )

@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from ottla.cli.client_command import (
-    DEFAULT_BOOTSTRAP,
     EXIT_CODES,
-    Bootstrap,
     Json,
     client_command,
 )
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,7 +25,9 @@ Plan = Annotated[Path, typer.Argument(metavar="PLAN", show_default=False)]
 
 
 @app.command()
+@cluster_command
 def generate(
+    options: ClusterOptions,
     topics: Annotated[
         list[str] | None,
         typer.Option(
@@ -50,7 +51,6 @@ def generate(
             show_default=False,
         ),
     ] = None,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
 ) -> None:
     """Print a plan that balances topics over brokers and moves no more than it must.
 
@@ -62,7 +62,7 @@ def generate(
 
         wanted = parse_brokers(brokers)
         with_admin(
-            bootstrap,
+            options,
             lambda admin: generate(
                 admin,
                 terminal,
@@ -74,7 +74,9 @@ def generate(
 
 
 @app.command()
+@cluster_command
 def execute(
+    options: ClusterOptions,
     plan: Plan,
     throttle: Annotated[
         int | None,
@@ -91,7 +93,6 @@ def execute(
             "--keep-replication-factor", help="Refuse moves that change how many replicas are."
         ),
     ] = False,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Start the moves of a plan, and print the plan that would take them back."""
@@ -100,7 +101,7 @@ def execute(
         from ottla.cli.reassign_run import execute
 
         code = with_admin(
-            bootstrap,
+            options,
             lambda admin: execute(
                 admin,
                 terminal,
@@ -114,10 +115,11 @@ def execute(
 
 
 @app.command()
+@cluster_command
 def verify(
+    options: ClusterOptions,
     plan: Plan,
     wait: Annotated[bool, typer.Option("--wait", help="Until nothing moves.")] = False,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Show how far the moves of a plan are. When all are done, take their throttle away.
@@ -129,15 +131,16 @@ def verify(
         from ottla.cli.reassign_run import verify
 
         code = with_admin(
-            bootstrap, lambda admin: verify(admin, terminal, plan, wait=wait, as_json=as_json)
+            options, lambda admin: verify(admin, terminal, plan, wait=wait, as_json=as_json)
         )
         raise typer.Exit(code)
 
 
 @app.command()
+@cluster_command
 def cancel(
+    options: ClusterOptions,
     plan: Annotated[Path | None, typer.Argument(metavar="[PLAN]", show_default=False)] = None,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Take moves back that are under way: those of a plan, or all."""
@@ -145,15 +148,16 @@ def cancel(
         from ottla.cli.cluster_admin import with_admin
         from ottla.cli.reassign_run import cancel
 
-        code = with_admin(bootstrap, lambda admin: cancel(admin, terminal, plan, as_json=as_json))
+        code = with_admin(options, lambda admin: cancel(admin, terminal, plan, as_json=as_json))
         raise typer.Exit(code)
 
 
 @app.command("list")
-def list_(bootstrap: Bootstrap = DEFAULT_BOOTSTRAP, as_json: Json = False) -> None:
+@cluster_command
+def list_(options: ClusterOptions, as_json: Json = False) -> None:
     """List the moves that are under way."""
     with client_command() as terminal:
         from ottla.cli.cluster_admin import with_admin
         from ottla.cli.reassign_run import list_moves
 
-        with_admin(bootstrap, lambda admin: list_moves(admin, terminal, as_json=as_json))
+        with_admin(options, lambda admin: list_moves(admin, terminal, as_json=as_json))

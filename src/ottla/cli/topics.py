@@ -7,14 +7,13 @@ from typing import Annotated
 import typer
 
 from ottla.cli.client_command import (
-    DEFAULT_BOOTSTRAP,
     EXIT_CODES,
-    Bootstrap,
     Json,
     Topic,
     Yes,
     client_command,
 )
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,7 +26,9 @@ Topics = Annotated[list[str], typer.Argument(metavar="TOPIC", show_default=False
 
 
 @app.command()
+@cluster_command
 def create(
+    options: ClusterOptions,
     topics: Topics,
     partitions: Annotated[
         int | None,
@@ -64,7 +65,6 @@ def create(
     if_not_exists: Annotated[
         bool, typer.Option("--if-not-exists", help="A topic that exists already is fine.")
     ] = False,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Create topics.
@@ -83,16 +83,17 @@ def create(
             configs=dict(parse_name_values(configs or (), what="--config")),
             if_not_exists=if_not_exists,
         )
-        cluster = connect(bootstrap, terminal)
+        cluster = connect(options, terminal)
         raise typer.Exit(create_topics(cluster, terminal, wanted, as_json=as_json))
 
 
 @app.command("list")
+@cluster_command
 def list_(
+    options: ClusterOptions,
     internal: Annotated[
         bool, typer.Option("--internal", help="Kafka's own topics, too: those that begin with __.")
     ] = False,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """List the topics of the cluster."""
@@ -100,13 +101,14 @@ def list_(
         from ottla.cli.cluster_client import connect
         from ottla.cli.topics_run import list_topics
 
-        list_topics(connect(bootstrap, terminal), terminal, internal=internal, as_json=as_json)
+        list_topics(connect(options, terminal), terminal, internal=internal, as_json=as_json)
 
 
 @app.command()
+@cluster_command
 def describe(
+    options: ClusterOptions,
     topics: Topics,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Show the partitions of topics: leaders, replicas, offsets; and the configs that were set."""
@@ -114,14 +116,15 @@ def describe(
         from ottla.cli.cluster_client import connect
         from ottla.cli.topics_run import describe_topics
 
-        describe_topics(connect(bootstrap, terminal), terminal, topics, as_json=as_json)
+        describe_topics(connect(options, terminal), terminal, topics, as_json=as_json)
 
 
 @app.command()
+@cluster_command
 def delete(
+    options: ClusterOptions,
     topics: Topics,
     yes: Yes = False,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Delete topics with all that is in them. There is no way back."""
@@ -130,7 +133,7 @@ def delete(
         from ottla.cli.confirmation import confirm
         from ottla.cli.topics_run import delete_topics
 
-        cluster = connect(bootstrap, terminal)
+        cluster = connect(options, terminal)
         for topic in topics:
             cluster.topic(topic)
         if not yes:
@@ -139,7 +142,9 @@ def delete(
 
 
 @app.command()
+@cluster_command
 def grow(
+    options: ClusterOptions,
     topic: Topic,
     partitions: Annotated[
         int,
@@ -152,7 +157,6 @@ def grow(
             show_default=False,
         ),
     ],
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Give a topic more partitions. It never gets fewer.
@@ -164,5 +168,5 @@ def grow(
         from ottla.cli.topics_run import grow_topic
 
         grow_topic(
-            connect(bootstrap, terminal), terminal, topic, partitions=partitions, as_json=as_json
+            connect(options, terminal), terminal, topic, partitions=partitions, as_json=as_json
         )

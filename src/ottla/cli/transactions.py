@@ -7,12 +7,11 @@ from typing import Annotated
 import typer
 
 from ottla.cli.client_command import (
-    DEFAULT_BOOTSTRAP,
     EXIT_CODES,
-    Bootstrap,
     Json,
     client_command,
 )
+from ottla.cli.cluster_options import ClusterOptions, cluster_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -28,7 +27,9 @@ TopicOption = Annotated[
 
 
 @app.command("list")
+@cluster_command
 def list_transactions(
+    options: ClusterOptions,
     states: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,7 +57,6 @@ def list_transactions(
             show_default=False,
         ),
     ] = None,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """List the transactional ids of the cluster, with their states and coordinators."""
@@ -65,7 +65,7 @@ def list_transactions(
         from ottla.cli.transactions_run import show_list
 
         with_admin(
-            bootstrap,
+            options,
             lambda admin: show_list(
                 admin,
                 terminal,
@@ -78,9 +78,10 @@ def list_transactions(
 
 
 @app.command()
+@cluster_command
 def describe(
+    options: ClusterOptions,
     transactional_id: Annotated[str, typer.Argument(metavar="ID", show_default=False)],
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Show a transactional id: its producer, its transaction and the partitions of that."""
@@ -89,13 +90,15 @@ def describe(
         from ottla.cli.transactions_run import show_description
 
         with_admin(
-            bootstrap,
+            options,
             lambda admin: show_description(admin, terminal, transactional_id, as_json=as_json),
         )
 
 
 @app.command("find-hanging")
+@cluster_command
 def find_hanging(
+    options: ClusterOptions,
     topic: TopicOption = None,
     older_than: Annotated[
         str,
@@ -106,7 +109,6 @@ def find_hanging(
             "that the cluster allows (transaction.max.timeout.ms).",
         ),
     ] = "15m",
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: Json = False,
 ) -> None:
     """Find transactions that are open in a partition, but not for any coordinator.
@@ -119,7 +121,7 @@ def find_hanging(
         from ottla.cli.transactions_run import show_hanging
 
         with_admin(
-            bootstrap,
+            options,
             lambda admin: show_hanging(
                 admin, terminal, topic=topic, older_than=older_than, as_json=as_json
             ),
@@ -127,7 +129,9 @@ def find_hanging(
 
 
 @app.command()
+@cluster_command
 def abort(
+    options: ClusterOptions,
     transactional_id: Annotated[
         str | None, typer.Argument(metavar="[ID]", show_default=False)
     ] = None,
@@ -145,7 +149,6 @@ def abort(
             show_default=False,
         ),
     ] = None,
-    bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
 ) -> None:
     """Abort the transaction of an id, whose producer is fenced, or a hanging one in a partition.
 
@@ -157,7 +160,7 @@ def abort(
         from ottla.cli.transactions_abort import run_abort
 
         with_admin(
-            bootstrap,
+            options,
             lambda admin: run_abort(
                 admin,
                 terminal,

@@ -79,6 +79,41 @@ def test_an_unknown_topic_config_is_refused_with_a_suggestion(ottla: CommandLine
     assert "did you mean retention.ms?" in refused.stderr
 
 
+def test_a_profile_names_the_cluster_and_the_properties(
+    ottla: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    here = ottla.environment["OTTLA_BOOTSTRAP"]
+    elsewhere = CommandLine("")
+    elsewhere.run("topics", "list", exit_code=3)
+    elsewhere.run("profile", "create", "here", "-b", here, "-X", "client.id=me", "-X", "acks=1")
+    elsewhere.run("topics", "create", "profiled")
+    assert "profiled" in elsewhere.run("topics", "list").stdout
+    elsewhere.run("produce", "profiled", "--value", "one")
+    elsewhere.run("quorum", "status")
+    elsewhere.run("topics", "list", "-b", "127.0.0.1:1", exit_code=3)
+    elsewhere.run("topics", "list", "-b", "127.0.0.1:1", "--profile", "here", exit_code=3)
+    gone = CommandLine("127.0.0.1:1")
+    gone.run("topics", "list", exit_code=3)
+    gone.run("topics", "list", "--profile", "here")
+    monkeypatch.setenv("OTTLA_PROFILE", "there")
+    assert "no profile there" in elsewhere.run("topics", "list", exit_code=2).stderr
+
+
+def test_properties_of_the_client_are_used_or_refused(ottla: CommandLine) -> None:
+    ottla.run("topics", "create", "tuned", "-X", "client.id=me")
+    ottla.run("produce", "tuned", "-X", "linger.ms=1", "-X", "acks=1", "-v", "one")
+    assert ottla.run("consume", "tuned", "-X", "fetch.min.bytes=1").stdout == "one\n"
+    unknown = ottla.run("consume", "tuned", "-X", "fetch.min.byte=1", exit_code=2)
+    assert "fetch.min.byte" in unknown.stderr
+    assert "--group" in ottla.run("consume", "tuned", "-X", "group.id=g", exit_code=2).stderr
+    insecure = ottla.run("topics", "list", "-X", "security.protocol=SSL", exit_code=3)
+    assert "No secure connection" in insecure.stderr
+    for command in (("quorum", "status"), ("cluster", "status")):
+        refused = ottla.run(*command, "-X", "security.protocol=SSL", exit_code=2)
+        assert "without TLS and SASL" in refused.stderr
+
+
 def test_one_topic_of_several_may_fail(ottla: CommandLine) -> None:
     result = ottla.run("topics", "create", "half", "bad name", "--json", exit_code=1)
     outcomes = {

@@ -14,6 +14,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 
 from ottla.cli import cluster_client
 from ottla.cli.cluster_client import Cluster, connect, producer_configs
+from ottla.cli.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.runtime.network import Address
 from tests.captured_terminal import captured_terminal, complained
@@ -46,6 +47,9 @@ class FakeAdmin:
     def __init__(self, configs: dict[str, Any]) -> None:
         self.bootstrap = configs["bootstrap.servers"]
 
+    def poll(self, timeout: float) -> int:
+        return 0
+
     def list_topics(self, timeout: float) -> ClusterMetadata:
         if isinstance(self.answer, int):
             raise KafkaException(KafkaError(self.answer))
@@ -76,7 +80,8 @@ def connected(
     """The cluster, and what was told on the way."""
     FakeAdmin.answer = answer
     terminal = captured_terminal()
-    cluster = connect(bootstrap, terminal, probe or FakeProbe())  # type: ignore[arg-type]
+    options = ClusterOptions(bootstrap)
+    cluster = connect(options, terminal, probe or FakeProbe())  # type: ignore[arg-type]
     return cluster, complained(terminal)
 
 

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ottla.cli import pipelines_run
+from ottla.cli.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError
 from ottla.cli.main import make_app
 from ottla.cli.pipelines_run import Wanted, tell_unreachable
@@ -97,7 +98,7 @@ def test_what_is_missing_is_named_with_how_to_get_it(
         monkeypatch.setattr(pipelines_run, "find_spec", lambda _: None)
     monkeypatch.setattr(pipelines_run, "use_java", no_java)
     with pytest.raises(CommandError) as error:
-        Wanted.parse(Path("x.py"), bootstrap="", master="", configs=None)
+        Wanted.parse(Path("x.py"), options=ClusterOptions(), master="", configs=None)
     assert what in error.value.message.lower()
     assert "nstall" in error.value.hints[0]
 

@@ -16,6 +16,7 @@ from rich.table import Table
 from ottla.cli.cluster_admin import with_admin
 from ottla.cli.cluster_layout import ClusterLayout
 from ottla.cli.cluster_nodes import restart_node, send_signal
+from ottla.cli.cluster_options import ClusterOptions
 from ottla.cli.cluster_status import ask_status
 from ottla.cli.demo.load import Sender, create_topics, leaders, read_all
 from ottla.cli.terminal import Terminal
@@ -61,7 +62,7 @@ def bring_back(silent: Terminal, layout: ClusterLayout, node_id: int) -> float:
     clock = SystemClock()
     started = clock.monotonic()
     restart_node(silent, layout, node_id, signal.SIGKILL)
-    while not with_admin(layout.bootstrap, ask_status).is_well:
+    while not with_admin(ClusterOptions(layout.bootstrap), ask_status).is_well:
         waited = clock.monotonic() - started
         assert waited < IN_SYNC_SECONDS, "a node that came back is not in sync again"
         sleep_blocking(_POLL_SECONDS)

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from ottla.cli.cluster_layout import ClusterLayout
 from ottla.cli.cluster_nodes import send_signal
+from ottla.cli.cluster_options import ClusterOptions
 from ottla.cli.demo.failover import bring_back
 from ottla.cli.demo.flights import EXAMPLES, load_flights, stream_in
 from ottla.cli.demo.load import leaders
@@ -41,7 +42,9 @@ _MAKERS_SHOWN: Final = 6
 
 def tell_punctuality(console: Console, silent: Terminal, layout: ClusterLayout, home: Path) -> None:
     """Leaves the table and the plot in `home`. Raises CommandError where Spark cannot run."""
-    wanted = Wanted.parse(DEFINITION, bootstrap=layout.bootstrap, master="", configs=None)
+    wanted = Wanted.parse(
+        DEFINITION, options=ClusterOptions(layout.bootstrap), master="", configs=None
+    )
     prepare_spark(console, wanted.java)
     with console.status("Reading a year of flights ..."):
         flights, planes = load_flights()
