@@ -62,6 +62,17 @@ def consume(
             rich_help_panel=_WHICH,
         ),
     ] = False,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group",
+            "-g",
+            metavar="GROUP",
+            help="Read as a member of this group, from where it is, and commit offsets.",
+            show_default=False,
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
     timestamps: Annotated[
         bool, typer.Option("--timestamps", "-t", help="In UTC.", rich_help_panel=_HOW)
     ] = False,
@@ -73,17 +84,30 @@ def consume(
     as_hex: Annotated[
         bool, typer.Option("--hex", "-x", help="Keys, values and headers in hexadecimal.")
     ] = False,
+    line_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="TEMPLATE",
+            help=r"What to write of a record instead of a line: %t topic, %p partition, %o offset, "
+            r"%k key, %v value, %h headers, %T timestamp (ms), %K and %V bytes in key and value, "
+            r"%% percent; \n, \t, \r, \\, \xHH.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Read records of a topic.
 
-    It belongs to no group: it reads the partitions by itself and commits nothing.
+    Without --group it reads the partitions by itself and commits nothing.
 
     [bold]Examples[/]
 
       ottla consume orders                              everything there is
       ottla consume orders --from -10 --keys --offsets  the last ten of each partition
       ottla consume orders --from 15m --follow          since a quarter of an hour, and on
+      ottla consume orders --group billing --follow     as a member of a group
+      ottla consume orders --format '%p %o %k %v\\n'
       ottla consume orders --json | jq .value
 
     [bold]Exit codes[/]  0: done.  1: the cluster refused.  2: wrong usage.  3: cannot connect.
@@ -91,19 +115,25 @@ def consume(
     with client_command() as terminal:
         from ottla.cli.cluster_client import connect
         from ottla.cli.consume_output import Shown, open_output
-        from ottla.cli.consume_run import ConsumeRequest, run_consume
+        from ottla.cli.record_format import choose_line
         from ottla.cli.start_position import parse_start
         from ottla.runtime.system_clock import SystemClock
 
         clock = SystemClock()
-        request = ConsumeRequest(
-            topic,
-            tuple(partitions or ()),
-            parse_start(start, now_ms=clock.now_ms()),
-            follow=follow,
-            records_max=records_max,
-        )
+        position = parse_start(start, now_ms=clock.now_ms())
         shown = Shown(timestamp=timestamps, offset=offsets, headers=headers, key=keys)
         is_terminal = terminal.stdout.is_terminal
-        output = open_output(shown, is_terminal=is_terminal, as_json=as_json, as_hex=as_hex)
-        run_consume(connect(options, terminal), terminal, clock, request, output)
+        output = open_output(
+            choose_line(shown, line_format, is_terminal=is_terminal, as_json=as_json, as_hex=as_hex)
+        )
+        if group is None:
+            from ottla.cli.consume_run import ConsumeRequest, run_consume
+
+            request = ConsumeRequest(topic, tuple(partitions or ()), position, follow, records_max)
+            run_consume(connect(options, terminal), terminal, clock, request, output)
+        else:
+            from ottla.cli.consume_group import GroupRequest, offset_reset, run_group
+
+            reset = offset_reset(position, partitions)
+            membership = GroupRequest(topic, group, reset, follow, records_max)
+            run_group(connect(options, terminal), terminal, clock, membership, output)

@@ -44,10 +44,9 @@ class Output:
         self._lines.clear()
 
 
-def open_output(shown: Shown, *, is_terminal: bool, as_json: bool, as_hex: bool) -> Output:
+def open_output(to_line: Callable[[Message], bytes]) -> Output:
     """An output onto standard output."""
-    encode = as_hexadecimal if as_hex else as_terminal_text if is_terminal else as_bytes
-    return Output(sys.stdout.buffer, json_of if as_json else TextLine(shown, encode))
+    return Output(sys.stdout.buffer, to_line)
 
 
 class TextLine:
@@ -64,16 +63,11 @@ class TextLine:
         if self._shown.offset:
             parts.append(b"%d\t%d" % (message.partition() or 0, message.offset() or 0))
         if self._shown.headers:
-            parts.append(self._headers(message))
+            parts.append(headers_text(message, self._encode))
         if self._shown.key:
             parts.append(self._encode(message.key()))
         parts.append(self._encode(message.value()))
         return b"\t".join(parts) + b"\n"
-
-    def _headers(self, message: Message) -> bytes:
-        return b",".join(
-            name.encode() + b"=" + self._encode(value) for name, value in headers_of(message)
-        )
 
 
 def json_of(message: Message) -> bytes:
@@ -124,6 +118,11 @@ def timestamp_of(message: Message) -> int:
     """Milliseconds since 1970, or -1 as Kafka writes that there are none."""
     kind, timestamp_ms = message.timestamp()
     return -1 if kind == TIMESTAMP_NOT_AVAILABLE else timestamp_ms
+
+
+def headers_text(message: Message, encode: Encode) -> bytes:
+    """`name=value,name=value`."""
+    return b",".join(name.encode() + b"=" + encode(value) for name, value in headers_of(message))
 
 
 def headers_of(message: Message) -> list[tuple[str, bytes | None]]:

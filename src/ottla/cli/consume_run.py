@@ -4,15 +4,15 @@ and on."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from ottla.cli import cluster_errors
 from ottla.cli.cluster_client import Cluster
 from ottla.cli.connection_watch import ConnectionWatch
+from ottla.cli.consume_loop import read_until_done
 from ottla.cli.consume_output import Output
-from ottla.cli.record_progress import RecordProgress
 from ottla.cli.start_position import (
     Anchor,
     PartitionBounds,
@@ -22,9 +22,6 @@ from ottla.cli.start_position import (
 )
 from ottla.cli.terminal import Terminal
 from ottla.runtime.clock import Clock
-
-RECORDS_AT_ONCE: Final = 500
-POLL_S: Final = 0.5
 
 
 class ConsumeRequest(NamedTuple):
@@ -93,12 +90,8 @@ class Consumption:
                 self.records += 1
                 self.size_in_bytes += len(message)
 
-    def receive(self) -> list[Message]:
-        """Waits for one record, then takes those that have come with it."""
-        first = self._consumer.poll(POLL_S)
-        if first is None:
-            return []
-        return [first, *self._consumer.consume(RECORDS_AT_ONCE - 1, timeout=0)]
+    def flushed(self) -> None:
+        """Nothing is committed."""
 
     def _is_wanted(self, message: Message) -> bool:
         """Also notes that a partition is through. Behind its end there may be newer records."""
@@ -141,33 +134,15 @@ def run_consume(
     }
     watch = ConnectionWatch(clock, terminal, is_patient=request.follow)
     consumer = cluster.consumer({"error_cb": watch.on_error})
-    is_shown = not terminal.stdout.is_terminal
-    with RecordProgress(terminal.stderr, clock, title=request.topic, is_shown=is_shown) as progress:
-        try:
-            _consume(Consumption(consumer, request, spans), output, watch, progress)
-        except KeyboardInterrupt:
-            # This is how following ends.
-            if not request.follow:
-                raise
-        finally:
-            consumer.close()
-
-
-def _consume(
-    consumption: Consumption, output: Output, watch: ConnectionWatch, progress: RecordProgress
-) -> None:
-    consumption.begin()
-    while not consumption.is_done:
-        messages = consumption.receive()
-        watch.check(has_heard=bool(messages))
-        consumption.take(messages, output)
-        output.flush()
-        progress.update(
-            records=consumption.records,
-            size_in_bytes=consumption.size_in_bytes,
-            done=consumption.records,
-            total=consumption.records_expected,
-        )
+    reading = Consumption(consumer, request, spans)
+    try:
+        read_until_done(reading, consumer, output, terminal, clock, watch, title=request.topic)
+    except KeyboardInterrupt:
+        # This is how following ends.
+        if not request.follow:
+            raise
+    finally:
+        consumer.close()
 
 
 def _bounds(

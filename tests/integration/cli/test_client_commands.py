@@ -298,6 +298,33 @@ def test_following_shows_what_comes_and_ends_with_an_interrupt(ottla: CommandLin
         assert follower.wait(10) == 0
 
 
+def test_a_group_goes_on_where_it_was(ottla: CommandLine) -> None:
+    ottla.run("topics", "create", "shared")
+    ottla.run("produce", "shared", stdin="one\ntwo\nthree\n")
+    group = ("consume", "shared", "--group", "g1", "-X", "group.protocol=consumer")
+    assert ottla.run(*group, "--max", "2", "--format", r"%o %v\n").stdout == "0 one\n1 two\n"
+    assert ottla.run(*group).stdout == "three\n"
+    assert ottla.run(*group).stdout == ""
+    (lag,) = ottla.json("groups", "describe", "g1")
+    assert (lag["committed"], lag["lag"], lag["member_id"]) == (3, 0, None)
+    ottla.run(*group, "--partition", "0", exit_code=2)
+    ottla.run(*group, "--from", "-3", exit_code=2)
+
+
+def test_a_member_that_is_interrupted_commits_and_leaves(ottla: CommandLine) -> None:
+    ottla.run("topics", "create", "members")
+    ottla.run("produce", "members", "-v", "before")
+    with ottla.open("consume", "members", "--group", "g2", "--follow") as member:
+        assert member.stdout is not None
+        assert member.stdout.readline() == "before\n"
+        member.send_signal(signal.SIGINT)
+        assert member.wait(10) == 0
+    (group,) = [each for each in ottla.json("groups", "list") if each["id"] == "g2"]
+    assert group["state"] == "empty"
+    (lag,) = ottla.json("groups", "describe", "g2")
+    assert lag["committed"] == 1
+
+
 def test_a_reader_may_leave_early(ottla: CommandLine) -> None:
     ottla.run("topics", "create", "long")
     ottla.run("produce", "long", *QUICK, stdin="x" * 100 + "\n" + "y\n" * 50_000)

@@ -5,6 +5,7 @@ import io
 import pytest
 from confluent_kafka import KafkaError, Message, TopicPartition
 
+from ottla.cli.consume_loop import receive
 from ottla.cli.consume_output import Output
 from ottla.cli.consume_run import ConsumeRequest, Consumption, Span
 from ottla.cli.exit_codes import CommandError
@@ -59,7 +60,7 @@ def consume(
     stream = io.BytesIO()
     output = Output(stream, lambda message: (message.value() or b"") + b"\n")
     consumption.begin()
-    while not consumption.is_done and (messages := consumption.receive()):
+    while not consumption.is_done and (messages := receive(consumer)):  # type: ignore[arg-type]
         consumption.take(messages, output)
     output.flush()
     return consumption, stream.getvalue().split()
