@@ -1,4 +1,4 @@
-"""Where to begin reading: `--from` of `ottla consume`."""
+"""A place in partitions, as `ottla consume --from` and `ottla topics delete-records --before`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PartitionBounds:
     at_time: int | None = None
 
 
-def parse_start(text: str, *, now_ms: int) -> StartPosition:
+def parse_start(text: str, *, now_ms: int, option: str = "--from") -> StartPosition:
     if text == "beginning":
         return BEGINNING
     if text == "end":
@@ -53,7 +53,7 @@ def parse_start(text: str, *, now_ms: int) -> StartPosition:
         return StartPosition(Anchor.TIME, parse_moment(text, now_ms=now_ms))
     except ValueError as error:
         raise CommandError(
-            f"--from {text!r} is no place to begin: {error}.",
+            f"{option} {text!r} is not a position: {error}.",
             "Or write beginning, end, an offset, or -N for so many before the end.",
             exit_code=ExitCode.USAGE,
         ) from None

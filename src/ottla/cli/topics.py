@@ -18,7 +18,7 @@ from ottla.cli.cluster_options import ClusterOptions, cluster_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Create, list, describe, delete and grow topics.",
+    help="Create, list, describe, delete, trim and grow topics.",
     epilog=EXIT_CODES,
 )
 
@@ -139,6 +139,55 @@ def delete(
         if not yes:
             confirm(f"Delete {', '.join(topics)} with all records?")
         raise typer.Exit(delete_topics(cluster, terminal, topics, as_json=as_json))
+
+
+@app.command("delete-records")
+@cluster_command
+def delete_records(
+    options: ClusterOptions,
+    topic: Topic,
+    before: Annotated[
+        str,
+        typer.Option(
+            "--before",
+            metavar="WHERE",
+            help="Delete the records before this: an offset; [cyan]end[/] for all; [cyan]-10[/] "
+            "to keep ten in each partition; or a time: [cyan]2026-11-16T08:30[/] (UTC), "
+            "[cyan]7d[/] (ago), [cyan]@1794817800000[/] (ms).",
+            show_default=False,
+        ),
+    ],
+    partitions: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--partition",
+            "-p",
+            min=0,
+            metavar="N",
+            help="Only of this partition; any number of them.",
+            show_default=False,
+        ),
+    ] = None,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Delete the oldest records of a topic. There is no way back.
+
+    [bold]Example[/]  ottla topics delete-records orders --before 7d
+    """
+    with client_command() as terminal:
+        from ottla.cli.cluster_client import connect
+        from ottla.cli.confirmation import confirm
+        from ottla.cli.start_position import parse_start
+        from ottla.cli.topics_trim import delete_records, planned_trims, question
+        from ottla.runtime.system_clock import SystemClock
+
+        position = parse_start(before, now_ms=SystemClock().now_ms(), option="--before")
+        cluster = connect(options, terminal)
+        trims = planned_trims(cluster, topic, partitions or (), position)
+        if trims and not yes:
+            confirm(question(topic, trims))
+        delete_records(cluster, terminal, topic, trims, as_json=as_json)
 
 
 @app.command()

@@ -298,6 +298,26 @@ def test_following_shows_what_comes_and_ends_with_an_interrupt(ottla: CommandLin
         assert follower.wait(10) == 0
 
 
+def test_the_oldest_records_are_deleted(ottla: CommandLine) -> None:
+    ottla.run("topics", "create", "trimmed", "-p", "2")
+    for partition in ("0", "1"):
+        ottla.run("produce", "trimmed", "--partition", partition, stdin="one\ntwo\nthree\n")
+    trim = ("topics", "delete-records", "trimmed")
+    assert "--yes" in ottla.run(*trim, "--before", "1", exit_code=2).stderr
+    (only,) = ottla.json(*trim, "--before", "1", "--partition", "0", "--yes")
+    assert only == {"topic": "trimmed", "partition": 0, "earliest": 1, "earliest_before": 0}
+    assert ottla.run("consume", "trimmed", "-p", "0").stdout == "two\nthree\n"
+    kept_one = ottla.json(*trim, "--before", "-1", "--yes")
+    assert [(each["partition"], each["earliest"]) for each in kept_one] == [(0, 2), (1, 2)]
+    assert "no offset 4" in ottla.run(*trim, "--before", "4", "--yes", exit_code=2).stderr
+    assert ottla.run(*trim, "--before", "@1", "--yes").stdout == ""
+    assert ottla.run(*trim, "--before", "end", "--yes").stdout.split()[:2] == [
+        "partition",
+        "earliest",
+    ]
+    assert ottla.run("consume", "trimmed").stdout == ""
+
+
 def test_a_group_goes_on_where_it_was(ottla: CommandLine) -> None:
     ottla.run("topics", "create", "shared")
     ottla.run("produce", "shared", stdin="one\ntwo\nthree\n")

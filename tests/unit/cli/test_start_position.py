@@ -48,7 +48,7 @@ def test_an_offset_that_is_not_there_is_told() -> None:
 
 
 def test_what_is_no_place_is_wrong_usage() -> None:
-    with pytest.raises(CommandError, match="'start' is no place to begin") as raised:
+    with pytest.raises(CommandError, match="--from 'start' is not a position") as raised:
         parse_start("start", now_ms=NOW_MS)
     assert raised.value.exit_code == ExitCode.USAGE
     assert "write beginning, end, an offset" in raised.value.hints[0]
