@@ -34,11 +34,13 @@ def running_node(
 ) -> Iterator[RunningNode]:
     """Runs a node over `tmp_path` while the body does its work, then stops it by SIGTERM.
 
-    `settings` are broker configs. What the node wrote to its standard error is shown if it does not
-    get ready, does not end well, or had an exception that it did not expect.
+    `settings` are broker configs; with log.dirs among them, `tmp_path` is not used. What the node
+    wrote to its standard error is shown if it does not get ready, does not end well, or had an
+    exception that it did not expect.
     """
     options = [f"--set={name}={value}" for name, value in (settings or {}).items()]
-    command = [str(OTTLA), "start", "--data-dir", str(tmp_path), "--listen", "127.0.0.1:0"]
+    place = [] if "log.dirs" in (settings or {}) else ["--data-dir", str(tmp_path)]
+    command = [str(OTTLA), "start", *place, "--listen", "127.0.0.1:0"]
     with tempfile.TemporaryFile("w+") as stderr:
         # Wide lines: the log is folded to the terminal's width.
         environment = {**os.environ, "COLUMNS": "200"}

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from ottla.cli.cells import count, number
 from ottla.cli.cluster_client import Cluster
-from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.exit_codes import CommandError
 from ottla.cli.group_client import alter_offsets, committed_offsets, describe_group, list_groups
+from ottla.cli.partition_names import parse_partitions
 from ottla.cli.reset_position import Bounds, Place, ResetPosition, new_offset
 from ottla.cli.terminal import Terminal, new_table
 
@@ -60,12 +61,7 @@ def _require_stopped(cluster: Cluster, group_id: str) -> None:
 def _named(cluster: Cluster, topics: Sequence[str]) -> list[tuple[str, int]]:
     names = []
     for text in topics:
-        topic, _, numbers = text.partition(":")
-        if not all(part.isdecimal() for part in numbers.split(",") if numbers):
-            raise CommandError(
-                f"--topic {text!r}: write TOPIC or TOPIC:0,1.", exit_code=ExitCode.USAGE
-            )
-        wanted = [int(part) for part in numbers.split(",")] if numbers else []
+        topic, wanted = parse_partitions(text, what="--topic")
         names += [(topic, partition) for partition in cluster.partitions(topic, wanted)]
     return names
 

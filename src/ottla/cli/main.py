@@ -35,6 +35,7 @@ _GROUPS = (
     "configs",
     "quorum",
     "reassign",
+    "log-dirs",
     "pipelines",
     "profile",
 )
@@ -71,7 +72,7 @@ def make_app(wanted: str = "") -> typer.Typer:
     )
     names = (*_COMMANDS, *_GROUPS)
     for name in (wanted,) if wanted in names else names:
-        module = import_module(f"ottla.cli.{name}")
+        module = import_module(f"ottla.cli.{name.replace('-', '_')}")
         if name in _GROUPS:
             app.add_typer(module.app, name=name)
         else:

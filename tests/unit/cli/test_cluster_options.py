@@ -63,13 +63,17 @@ def test_an_empty_variable_names_no_cluster() -> None:
 
 def test_every_command_that_talks_to_a_cluster_has_the_options() -> None:
     commands = [
-        *(("topics", each) for each in ("create", "list", "describe", "delete", "grow")),
+        *(
+            ("topics", each)
+            for each in ("create", "list", "describe", "delete", "delete-records", "grow")
+        ),
         *(("groups", each) for each in ("list", "describe", "reset", "delete")),
         *(("configs", each) for each in ("describe", "set", "delete")),
         *(("transactions", each) for each in ("list", "describe", "find-hanging", "abort")),
         *(("quorum", each) for each in ("status", "add", "remove")),
         *(("reassign", each) for each in ("generate", "execute", "verify", "cancel", "list")),
         *(("pipelines", each) for each in ("check", "run")),
+        *(("log-dirs", each) for each in ("describe", "move")),
         *((each,) for each in ("produce", "consume", "offsets", "elect", "bench")),
         ("cluster", "status"),
     ]
