@@ -77,7 +77,9 @@ def replicas_table(directories: Sequence[LogDir]) -> Table:
         for directory in directories
         for replica in directory.replicas
     ]
-    for topic, partition, broker, replica, path in sorted(rows):
+    # A stable sort: a replica on its way to another directory stands behind the current one.
+    rows.sort(key=lambda row: (*row[:3], row[3].is_future))
+    for topic, partition, broker, replica, path in rows:
         table.add_row(
             topic,
             str(partition),

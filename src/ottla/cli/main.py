@@ -6,6 +6,7 @@ so that help answers at once and a node starts in a blink.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Annotated
@@ -13,6 +14,9 @@ from typing import Annotated
 import typer
 
 from ottla import __version__
+
+# What shells set to have words completed (`completion.py`).
+_COMPLETION = "_OTTLA_COMPLETE"
 
 # In the order in which help lists them. Those with commands of their own are `Typer`s.
 _COMMANDS = (
@@ -26,6 +30,7 @@ _COMMANDS = (
     "dump",
     "trace",
     "simulate",
+    "completion",
 )
 _GROUPS = (
     "cluster",
@@ -82,4 +87,10 @@ def make_app(wanted: str = "") -> typer.Typer:
 
 def run() -> None:
     """The entry point of the program."""
-    make_app(sys.argv[1] if len(sys.argv) > 1 else "")()
+    if _COMPLETION in os.environ:
+        from ottla.cli.completion import prepare_answers, typed_command
+
+        prepare_answers()
+        make_app(typed_command())(prog_name="ottla")
+    else:
+        make_app(sys.argv[1] if len(sys.argv) > 1 else "")()
