@@ -72,7 +72,7 @@ def nobody_listens(reasons: Mapping[Address, str]) -> CommandError:
     return CommandError(
         f"Cannot connect to {unreachable_text(dict(reasons))}.",
         "Is a broker running there? Start one with `ottla start`, or say where it is with "
-        "--bootstrap HOST:PORT or OTTLA_BOOTSTRAP.",
+        "--bootstrap HOST:PORT, OTTLA_BOOTSTRAP or a profile (`ottla profile`).",
         exit_code=ExitCode.UNREACHABLE,
     )
 

@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ottla.cli.bootstrap_addresses import address_text
+from ottla.cli.cluster import DEFAULT_DIR
 from ottla.cli.cluster_access import resolve
 from ottla.cli.cluster_admin import ClusterAdmin
 from ottla.cli.cluster_layout import ClusterLayout, has_cluster, read_layout
@@ -37,7 +38,7 @@ def show_status(
     as_json: bool,
 ) -> ExitCode:
     """Of the cluster in the directory, or of any that the options name."""
-    layout = None if options.names_cluster else _layout(directory)
+    layout = chosen_layout(directory, options)
     if layout is None:
         access = resolve(options)
         access.require_plaintext()
@@ -100,9 +101,13 @@ async def _ask(addresses: tuple[Address, ...]) -> ClusterStatus:
         return await ask_status(admin)
 
 
-def _layout(directory: Path) -> ClusterLayout | None:
-    """None if there is no cluster in the directory, but a profile in use."""
-    if not has_cluster(directory) and read_profiles().current is not None:
+def chosen_layout(directory: Path, options: ClusterOptions) -> ClusterLayout | None:
+    """None if the cluster is that of the options: a directory that was chosen goes before the
+    environment, and the default directory before the profile in use."""
+    is_own = options.has_own_bootstrap or options.has_own_profile
+    if options.names_cluster and (is_own or directory == DEFAULT_DIR):
+        return None
+    if directory == DEFAULT_DIR and not has_cluster(directory) and read_profiles().current:
         return None
     return read_layout(directory)
 
