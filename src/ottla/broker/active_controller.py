@@ -112,11 +112,28 @@ class ActiveController:
         pause_ms = self._dice.jitter(retry_ms, fraction=_RETRY_JITTER)
         await self._moved.wait(pause_ms / 1_000)
 
-    async def ask(self, request: Message, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Any:
-        """The response to a request that a client made of this node. Raises `KafkaError`:
-        REQUEST_TIMED_OUT if no controller answers in time, KAFKA_STORAGE_ERROR if this node's
-        metadata has failed."""
-        return await self._retrying(self._forward, request, timeout_ms)
+    async def ask(
+        self, request: Message, version: int, *, timeout_ms: int = DEFAULT_TIMEOUT_MS
+    ) -> Any:
+        """The response to a request that a client made of this node, in the client's version: the
+        fields of another version would be lost on the way. Raises `KafkaError`: REQUEST_TIMED_OUT
+        if no controller answers in time, KAFKA_STORAGE_ERROR if this node's metadata has failed."""
+        deadline = self._clock.monotonic() + timeout_ms / 1_000
+        while True:
+            left_ms = int((deadline - self._clock.monotonic()) * 1_000)
+            if left_ms <= 0:
+                raise KafkaError(
+                    ErrorCode.REQUEST_TIMED_OUT,
+                    "no active controller has answered in time; is a majority of them running?",
+                )
+            try:
+                return await self._forward(request, version, left_ms)
+            except ChannelError:
+                pass
+            except KafkaError as error:
+                if error.code not in _RETRIED:
+                    raise
+            await self.wait_moved()
 
     async def send(
         self, request: Message, *, lane: Lane = Lane.REQUESTS, timeout_ms: int = DEFAULT_TIMEOUT_MS
@@ -168,24 +185,6 @@ class ActiveController:
             on_lost=self._on_lost if lane is Lane.HEARTBEATS else _nothing,
         )
 
-    async def _retrying(self, ask: Callable[..., Any], request: Message, timeout_ms: int) -> Any:
-        deadline = self._clock.monotonic() + timeout_ms / 1_000
-        while True:
-            left_ms = int((deadline - self._clock.monotonic()) * 1_000)
-            if left_ms <= 0:
-                raise KafkaError(
-                    ErrorCode.REQUEST_TIMED_OUT,
-                    "no active controller has answered in time; is a majority of them running?",
-                )
-            try:
-                return await ask(request, left_ms)
-            except ChannelError:
-                pass
-            except KafkaError as error:
-                if error.code not in _RETRIED:
-                    raise
-            await self.wait_moved()
-
     def require_metadata(self) -> None:
         """Raises KafkaError if it failed. A node that does not hear of the cluster any more has no
         part in it: it sends no heartbeats either, so that others take over what it leads."""
@@ -196,13 +195,12 @@ class ActiveController:
                 "start it anew",
             )
 
-    async def _forward(self, request: Message, timeout_ms: int) -> Any:
+    async def _forward(self, request: Message, version: int, timeout_ms: int) -> Any:
         self.require_metadata()
         if self.is_here:
             return await self._service.serve(request)
         key = request.api_key
         assert key is not None
-        version = type(request).versions.highest
         parts = encode_request(request, version, correlation_id=0, client_id=None)
         answer: EnvelopeResponse = await self._peer(Lane.FORWARDED).send(
             EnvelopeRequest(request_data=b"".join(parts)[4:]),

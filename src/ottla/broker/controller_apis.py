@@ -75,11 +75,11 @@ async def serve(broker: Broker, context: RequestContext, request: Message) -> Me
 
 async def ask_active(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: Message,
 ) -> Message:
     try:
-        response: Message = await broker.controller.ask(request)
+        response: Message = await broker.controller.ask(request, context.api_version)
     except KafkaError as error:
         return _refusal(request, error)
     return response
@@ -87,11 +87,11 @@ async def ask_active(
 
 async def incremental_alter_configs(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: IncrementalAlterConfigsRequest,
 ) -> IncrementalAlterConfigsResponse:
     """A controller takes the configs of any node, and the levels of its own loggers (KIP-919)."""
-    return await alter_incrementally(broker, request, of_any_node=True)
+    return await alter_incrementally(broker, context, request, of_any_node=True)
 
 
 async def envelope(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from ottla.broker.broker import Broker
+from ottla.client import versions
 from ottla.configs import NodeConfig
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
@@ -83,7 +84,7 @@ async def create_internal_topic(broker: Broker, name: str) -> None:
             )
         ]
     )
-    response = await broker.controller.ask(request)
+    response = await broker.controller.ask(request, versions.CREATE_TOPICS)
     (result,) = response.topics
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
         message = f"{name} cannot be made: {result.error_message}"

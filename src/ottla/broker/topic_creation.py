@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.broker.broker import Broker
+from ottla.client import versions
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 
@@ -26,7 +27,7 @@ async def auto_create_topics(broker: Broker, names: Sequence[str]) -> dict[str, 
         ]
     )
     try:
-        response = await broker.controller.ask(request)
+        response = await broker.controller.ask(request, versions.CREATE_TOPICS)
     except KafkaError as error:
         return dict.fromkeys(names, error.code)
     await broker.replicas.wait_applied()

@@ -99,7 +99,7 @@ def test_deposed_controller_tells_brokers_so(node: OneNode) -> None:
 def test_administrators_are_answered_by_the_active_controller_wherever_it_is(
     node: OneNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def asked(_controller: ActiveController, request: Message) -> Message:
+    async def asked(_controller: ActiveController, request: Message, _version: int) -> Message:
         return UpdateFeaturesResponse(error_message=type(request).__name__)
 
     monkeypatch.setattr(ActiveController, "ask", asked)

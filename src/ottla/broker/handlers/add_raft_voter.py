@@ -15,11 +15,11 @@ from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoter
 @handles(ApiKey.ADD_RAFT_VOTER)
 async def add_raft_voter(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: AddRaftVoterRequest,
 ) -> AddRaftVoterResponse:
     try:
-        response: AddRaftVoterResponse = await broker.controller.ask(request)
+        response: AddRaftVoterResponse = await broker.controller.ask(request, context.api_version)
     except KafkaError as error:
         return AddRaftVoterResponse(error_code=error.code, error_message=error.message)
     return response

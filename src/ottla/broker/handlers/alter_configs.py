@@ -26,7 +26,7 @@ from ottla.wire.messages.alter_configs import (
 @handles(ApiKey.ALTER_CONFIGS)
 async def alter_configs(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: AlterConfigsRequest,
 ) -> AlterConfigsResponse:
     refused: dict[int, AlterConfigsResourceResponse] = {}
@@ -36,7 +36,8 @@ async def alter_configs(
         except KafkaError as error:
             refused[index] = _refuse(resource, error)
     others = [each for index, each in enumerate(request.resources) if index not in refused]
-    answers = iter(await _ask_controller(broker, others, validate_only=request.validate_only))
+    forwarded = AlterConfigsRequest(resources=others, validate_only=request.validate_only)
+    answers = iter(await _ask_controller(broker, context, forwarded))
     return AlterConfigsResponse(
         responses=[refused.get(index) or next(answers) for index in range(len(request.resources))]
     )
@@ -56,15 +57,14 @@ def _check(broker: Broker, resource: AlterConfigsResource) -> None:
 
 
 async def _ask_controller(
-    broker: Broker, resources: list[AlterConfigsResource], *, validate_only: bool
+    broker: Broker, context: RequestContext, request: AlterConfigsRequest
 ) -> list[AlterConfigsResourceResponse]:
-    if not resources:
+    if not request.resources:
         return []
-    request = AlterConfigsRequest(resources=resources, validate_only=validate_only)
     try:
-        response: AlterConfigsResponse = await broker.controller.ask(request)
+        response: AlterConfigsResponse = await broker.controller.ask(request, context.api_version)
     except KafkaError as error:
-        return [_refuse(resource, error) for resource in resources]
+        return [_refuse(resource, error) for resource in request.resources]
     await broker.replicas.wait_applied()
     return response.responses
 

@@ -18,11 +18,13 @@ from ottla.wire.messages.alter_partition_reassignments import (
 @handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
 async def alter_partition_reassignments(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: AlterPartitionReassignmentsRequest,
 ) -> AlterPartitionReassignmentsResponse:
     try:
-        response: AlterPartitionReassignmentsResponse = await broker.controller.ask(request)
+        response: AlterPartitionReassignmentsResponse = await broker.controller.ask(
+            request, context.api_version
+        )
     except KafkaError as error:
         return AlterPartitionReassignmentsResponse(
             error_code=error.code, error_message=error.message

@@ -20,11 +20,13 @@ from ottla.wire.messages.create_partitions import (
 @handles(ApiKey.CREATE_PARTITIONS)
 async def create_partitions(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: CreatePartitionsRequest,
 ) -> CreatePartitionsResponse:
     try:
-        response: CreatePartitionsResponse = await broker.controller.ask(request)
+        response: CreatePartitionsResponse = await broker.controller.ask(
+            request, context.api_version
+        )
     except KafkaError as error:
         return CreatePartitionsResponse(
             results=[

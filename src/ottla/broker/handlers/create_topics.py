@@ -20,11 +20,11 @@ from ottla.wire.messages.create_topics import (
 @handles(ApiKey.CREATE_TOPICS)
 async def create_topics(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: CreateTopicsRequest,
 ) -> CreateTopicsResponse:
     try:
-        response: CreateTopicsResponse = await broker.controller.ask(request)
+        response: CreateTopicsResponse = await broker.controller.ask(request, context.api_version)
     except KafkaError as error:
         return CreateTopicsResponse(
             topics=[

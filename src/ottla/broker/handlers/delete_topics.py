@@ -26,7 +26,7 @@ async def delete_topics(
     broker: Broker, context: RequestContext, request: DeleteTopicsRequest
 ) -> DeleteTopicsResponse:
     try:
-        response: DeleteTopicsResponse = await broker.controller.ask(request)
+        response: DeleteTopicsResponse = await broker.controller.ask(request, context.api_version)
     except KafkaError as error:
         return _refuse(request, error)
     if context.api_version < _DELETION_DISABLED_VERSION:

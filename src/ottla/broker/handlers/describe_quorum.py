@@ -15,11 +15,11 @@ from ottla.wire.messages.describe_quorum import DescribeQuorumRequest, DescribeQ
 @handles(ApiKey.DESCRIBE_QUORUM)
 async def describe_quorum(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: DescribeQuorumRequest,
 ) -> DescribeQuorumResponse:
     try:
-        response: DescribeQuorumResponse = await broker.controller.ask(request)
+        response: DescribeQuorumResponse = await broker.controller.ask(request, context.api_version)
     except KafkaError as error:
         return DescribeQuorumResponse(error_code=error.code, error_message=error.message)
     return response

@@ -15,11 +15,11 @@ from ottla.wire.messages.elect_leaders import ElectLeadersRequest, ElectLeadersR
 @handles(ApiKey.ELECT_LEADERS)
 async def elect_leaders(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: ElectLeadersRequest,
 ) -> ElectLeadersResponse:
     try:
-        response: ElectLeadersResponse = await broker.controller.ask(request)
+        response: ElectLeadersResponse = await broker.controller.ask(request, context.api_version)
     except KafkaError as error:
         return ElectLeadersResponse(error_code=error.code)
     return response

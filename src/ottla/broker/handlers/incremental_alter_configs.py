@@ -29,14 +29,18 @@ from ottla.wire.messages.incremental_alter_configs import (
 @handles(ApiKey.INCREMENTAL_ALTER_CONFIGS)
 async def incremental_alter_configs(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: IncrementalAlterConfigsRequest,
 ) -> IncrementalAlterConfigsResponse:
-    return await alter_incrementally(broker, request, of_any_node=False)
+    return await alter_incrementally(broker, context, request, of_any_node=False)
 
 
 async def alter_incrementally(
-    broker: Broker, request: IncrementalAlterConfigsRequest, *, of_any_node: bool
+    broker: Broker,
+    context: RequestContext,
+    request: IncrementalAlterConfigsRequest,
+    *,
+    of_any_node: bool,
 ) -> IncrementalAlterConfigsResponse:
     """A broker alters only its own configs, which it is asked to judge; a controller any node's."""
     names = Counter((each.resource_type, each.resource_name) for each in request.resources)
@@ -52,7 +56,10 @@ async def alter_incrementally(
         else:
             here[index] = _answer(resource, None)
     others = [each for index, each in enumerate(request.resources) if index not in here]
-    answers = iter(await _ask_controller(broker, others, validate_only=request.validate_only))
+    forwarded = IncrementalAlterConfigsRequest(
+        resources=others, validate_only=request.validate_only
+    )
+    answers = iter(await _ask_controller(broker, context, forwarded))
     return IncrementalAlterConfigsResponse(
         responses=[here.get(index) or next(answers) for index in range(len(request.resources))]
     )
@@ -71,15 +78,16 @@ def _is_up_to_the_controller(
 
 
 async def _ask_controller(
-    broker: Broker, resources: list[AlterConfigsResource], *, validate_only: bool
+    broker: Broker, context: RequestContext, request: IncrementalAlterConfigsRequest
 ) -> list[AlterConfigsResourceResponse]:
-    if not resources:
+    if not request.resources:
         return []
-    request = IncrementalAlterConfigsRequest(resources=resources, validate_only=validate_only)
     try:
-        response: IncrementalAlterConfigsResponse = await broker.controller.ask(request)
+        response: IncrementalAlterConfigsResponse = await broker.controller.ask(
+            request, context.api_version
+        )
     except KafkaError as error:
-        return [_answer(resource, error) for resource in resources]
+        return [_answer(resource, error) for resource in request.resources]
     await broker.replicas.wait_applied()
     return response.responses
 

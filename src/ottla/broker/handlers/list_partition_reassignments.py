@@ -15,11 +15,13 @@ from ottla.wire.messages.list_partition_reassignments import (
 @handles(ApiKey.LIST_PARTITION_REASSIGNMENTS)
 async def list_partition_reassignments(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: ListPartitionReassignmentsRequest,
 ) -> ListPartitionReassignmentsResponse:
     try:
-        response: ListPartitionReassignmentsResponse = await broker.controller.ask(request)
+        response: ListPartitionReassignmentsResponse = await broker.controller.ask(
+            request, context.api_version
+        )
     except KafkaError as error:
         return ListPartitionReassignmentsResponse(
             error_code=error.code, error_message=error.message

@@ -15,11 +15,13 @@ from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest, Remove
 @handles(ApiKey.REMOVE_RAFT_VOTER)
 async def remove_raft_voter(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: RemoveRaftVoterRequest,
 ) -> RemoveRaftVoterResponse:
     try:
-        response: RemoveRaftVoterResponse = await broker.controller.ask(request)
+        response: RemoveRaftVoterResponse = await broker.controller.ask(
+            request, context.api_version
+        )
     except KafkaError as error:
         return RemoveRaftVoterResponse(error_code=error.code, error_message=error.message)
     return response

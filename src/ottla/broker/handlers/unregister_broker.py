@@ -15,11 +15,13 @@ from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest, Unreg
 @handles(ApiKey.UNREGISTER_BROKER)
 async def unregister_broker(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: UnregisterBrokerRequest,
 ) -> UnregisterBrokerResponse:
     try:
-        response: UnregisterBrokerResponse = await broker.controller.ask(request)
+        response: UnregisterBrokerResponse = await broker.controller.ask(
+            request, context.api_version
+        )
     except KafkaError as error:
         return UnregisterBrokerResponse(error_code=error.code, error_message=error.message)
     return response

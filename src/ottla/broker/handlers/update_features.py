@@ -15,11 +15,11 @@ from ottla.wire.messages.update_features import UpdateFeaturesRequest, UpdateFea
 @handles(ApiKey.UPDATE_FEATURES)
 async def update_features(
     broker: Broker,
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: UpdateFeaturesRequest,
 ) -> UpdateFeaturesResponse:
     try:
-        response: UpdateFeaturesResponse = await broker.controller.ask(request)
+        response: UpdateFeaturesResponse = await broker.controller.ask(request, context.api_version)
     except KafkaError as error:
         return UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
     return response
