@@ -7,7 +7,7 @@ STAMP := $(VENV)/.ready
 # Every worker and every node that tests start would compile what they import anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all check bench lock judge connector clean
+.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform check bench lock judge connector librdkafka clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ pipelines: $(STAMP) connector ## pipelines on the command line, and on a Spark c
 judge-all: $(STAMP) judge ## every log that the property tests write, shown to Apache Kafka's own tool
 	@OTTLA_JUDGE=1 $(BIN)/python -m pytest -q -n 2 -m judged
 
+conform: $(STAMP) librdkafka ## librdkafka's own test programs on three nodes
+	@OTTLA_CONFORM=1 $(BIN)/python -m pytest -q tests/conformance/librdkafka
+
 check: $(STAMP) ## style, types and layering
 	@$(BIN)/ruff format --check --quiet src tests benchmarks || (echo "run: $(BIN)/ruff format src tests benchmarks" && false)
 	@$(BIN)/ruff check --quiet src tests benchmarks
@@ -63,6 +66,9 @@ judge: ## Apache Kafka's own jars, where Java and Maven are present
 
 connector: ## Spark's own Kafka connector, where Java and Maven are present
 	@scripts/fetch-connector .cache/spark
+
+librdkafka: ## librdkafka's own test programs, where cargo and a C++ compiler are present
+	@scripts/fetch-librdkafka .cache/librdkafka
 
 lock: ## resolve the dependencies anew into requirements.lock
 	@scripts/lock

@@ -24,6 +24,7 @@ from ottla.runtime.tasks import Tasks
 from ottla.simulation import SeededDice, SimulatedClock
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ottla.wire.messages.describe_quorum import DescribeQuorumRequest
 from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from ottla.wire.messages.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
@@ -150,6 +151,29 @@ def test_request_travels_to_another_node_in_an_envelope_and_its_answer_back(
         await asking.close()
 
     node.run(play())
+
+
+@pytest.mark.parametrize("version", [1, 5])
+def test_request_travels_in_the_version_of_its_client(version: int) -> None:
+    """Later versions do not have the field `topic_names`."""
+
+    def answer(request: Message) -> Message:
+        assert isinstance(request, EnvelopeRequest)
+        head, forwarded = decode_request(request.request_data)
+        assert isinstance(forwarded, DeleteTopicsRequest)
+        assert (head.api_version, forwarded.topic_names) == (version, ["a"])
+        return enveloped(request, DeleteTopicsResponse(throttle_time_ms=7))
+
+    async def play() -> None:
+        node = ScriptedNode(answer)
+        asking = Asking(await bystander(), address=await node.listen())
+        request = DeleteTopicsRequest(topic_names=["a"])
+        response = await asking.controller.ask(request, version)
+        assert response.throttle_time_ms == 7
+        await asking.close()
+        node.stop()
+
+    asyncio.run(play())
 
 
 def test_request_that_reaches_the_wrong_controller_is_sent_again() -> None:
