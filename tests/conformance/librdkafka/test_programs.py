@@ -46,6 +46,6 @@ def runs(
         cluster.assert_no_traceback()
 
 
-@pytest.mark.parametrize("program", allowed(), ids="-".join)
+@pytest.mark.parametrize("program", allowed(), ids=str)
 def test_program_passes(program: Program, runs: Runs) -> None:
     runs[program].result()
