@@ -27,6 +27,15 @@ _NAMES: Final = frozenset(
         "super.users",
     }
 )
+# How a Kerberos login is renewed. They promise nothing where no listener uses SASL, and tools alter
+# them on brokers without security.
+_HARMLESS: Final = frozenset(
+    {
+        "sasl.kerberos.min.time.before.relogin",
+        "sasl.kerberos.ticket.renew.jitter",
+        "sasl.kerberos.ticket.renew.window.factor",
+    }
+)
 _PLAINTEXT: Final = "PLAINTEXT"
 
 NOT_SUPPORTED: Final = (
@@ -39,6 +48,8 @@ _INSTEAD: Final = "let only trusted hosts reach the node, for example with a fir
 def is_security_setting(name: str) -> bool:
     """Whether the name, one listener's included, is about encryption or access."""
     shared = described_synonyms(name)[-1]
+    if shared in _HARMLESS:
+        return False
     if shared.startswith(_PREFIXES) or shared in _NAMES:
         return True
     # A SASL mechanism may stand between the listener's name and the setting's.

@@ -117,7 +117,21 @@ def test_all_of_the_settings_are_named_at_once() -> None:
         NodeConfig.of({"super.users": "User:a", "authorizer.class.name": AUTHORIZER})
 
 
-@pytest.mark.parametrize("name", [row.name for row in (*SECURITY_CONFIGS, *SASL_CONFIGS)])
+KERBEROS_RENEWAL = {
+    "sasl.kerberos.min.time.before.relogin": "58000",
+    "sasl.kerberos.ticket.renew.jitter": "0.1",
+    "sasl.kerberos.ticket.renew.window.factor": "0.7",
+}
+
+
+def test_how_a_kerberos_login_is_renewed_promises_nothing() -> None:
+    assert NodeConfig.of(KERBEROS_RENEWAL)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [row.name for row in (*SECURITY_CONFIGS, *SASL_CONFIGS) if row.name not in KERBEROS_RENEWAL],
+)
 def test_every_security_setting_of_kafkas_is_known(name: str) -> None:
     assert promises_security(name, "something else")
     assert promises_security(f"listener.name.internal.{name}", "something else")
