@@ -44,7 +44,7 @@ exactly-once: $(STAMP) judge connector ## a million rows copied by Spark while d
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration/test_spark_sink.py tests/pipeline/test_exactly_once.py tests/pipeline/test_exactly_once_kills.py
 
 pipelines: $(STAMP) connector ## pipelines on the command line, and on a Spark cluster of three processes
-	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q tests/pipeline/test_standalone_cluster.py tests/pipeline/test_command_line.py tests/pipeline/test_spark_starts.py
+	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q tests/pipeline/test_standalone_cluster.py tests/pipeline/test_command_line.py tests/pipeline/test_spark_starts.py tests/docs/test_documents.py
 
 judge-all: $(STAMP) judge ## every log that the property tests write, shown to Apache Kafka's own tool
 	@OTTLA_JUDGE=1 $(BIN)/python -m pytest -q -n 2 -m judged

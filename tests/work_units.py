@@ -23,6 +23,8 @@ NICENESS = 5
 # Folders, from those that wait the most to those that compute the most.
 ORDER = (
     "tests/pipeline",
+    # One after the other, a shell that waits for programs.
+    "tests/docs",
     "tests/conformance/java_tools",
     "tests/conformance/kafka/",
     "tests/integration/cluster",
@@ -63,6 +65,9 @@ def unit_of(nodeid: str) -> str:
             return "Kafka's clients and tools"
         case ["conformance", "kafka", *_]:
             return "Kafka's classes"
+        case ["docs", *_]:
+            # Each document has a network of its own.
+            return nodeid
         case ["property" | "simulation", *_]:
             # These compute for long: each function by itself, with all of its parameters.
             return f"{module}::{rest.partition('[')[0]}"
