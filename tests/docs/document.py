@@ -9,6 +9,8 @@ Marks are HTML comments, which readers do not see:
 | `<!-- given: NAME, NAME -->` | a new chapter, in a directory of its own; see `givens.py` |
 | `<!-- file: NAME -->` | the next block is the content of this file |
 | `<!-- foreground -->` | the next block's last command has its own terminal until `Ctrl-C` |
+| `<!-- also given: NAME -->` | the same, within the chapter, and until `Ctrl-C` |
+| `<!-- eventually -->` | the next block's commands are repeated until they print what is shown |
 | `<!-- Ctrl-C -->` | ends what runs in other terminals |
 | `<!-- exit codes: 3, 1 -->` | of the commands of the next block, in order |
 """
@@ -27,8 +29,8 @@ _FENCE = re.compile(r"^ {0,3}```(\w*)\s*$")
 _COMMENT = re.compile(r"^<!--\s*(.*?)\s*-->\s*$")
 _HEADING = re.compile(r"^#{1,6}\s+(.*)$")
 _PROMPT = "$ "
-OF_A_BLOCK = ("not run", "long", "file", "foreground", "exit codes")
-OF_A_PLACE = ("given", "Ctrl-C")
+OF_A_BLOCK = ("not run", "long", "file", "foreground", "eventually", "exit codes")
+OF_A_PLACE = ("given", "also given", "Ctrl-C")
 
 
 class DocumentError(Exception):

@@ -9,9 +9,11 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 BLOCK_SECONDS_MAX = 300.0
+END_SECONDS_MAX = 15.0
 
 
 class Interpreter:
@@ -47,9 +49,16 @@ class Interpreter:
         return f"{written}\n{error}" if error else ""
 
     def close(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._output):
+        """In order, so that Spark takes its leave."""
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(END_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for pipe in (self._process.stdout, self._output):
             assert pipe is not None
             pipe.close()
 

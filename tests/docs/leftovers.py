@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
-_PATIENCE_SECONDS = 2.0
+_PATIENCE_SECONDS = 15.0
 _POLL_SECONDS = 0.05
 
 

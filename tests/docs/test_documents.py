@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WALK_SECONDS_MAX = 900.0
 DOCUMENTS = (
     "README.md",
+    "docs/cli.md",
     "docs/dump.md",
     "docs/testing.md",
     "docs/pipelines.md",
@@ -63,7 +64,7 @@ def test_a_document_is_one_that_the_tests_understand(document: str) -> None:
     parts = read_document(ROOT / document)
     blocks = [part for part in parts if isinstance(part, Block)]
     assert {block.language for block in blocks} <= set(LANGUAGES)
-    for mark in (part for part in parts if isinstance(part, Mark) and part.name == "given"):
+    for mark in (part for part in parts if isinstance(part, Mark) and part.value):
         assert {name.strip() for name in mark.value.split(",")} <= GIVENS.keys()
     for block in blocks:
         assert not block.exit_codes or len(block.exit_codes) <= len(block.commands)

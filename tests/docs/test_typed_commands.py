@@ -10,19 +10,12 @@ import pytest
 
 from tests.docs.document import Block, read_document
 from tests.docs.test_documents import DOCUMENTS
-from tests.docs.typed_commands import calls, options_of, program, spans
+from tests.docs.typed_commands import calls, leaves, options_of, program, spans
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = program()
 # Other documents name commands, too.
-ALL = (
-    *DOCUMENTS,
-    "docs/cli.md",
-    "docs/design.md",
-    "docs/kips.md",
-    "docs/simulation.md",
-    "CHANGELOG.md",
-)
+ALL = (*DOCUMENTS, "docs/design.md", "docs/kips.md", "docs/simulation.md", "CHANGELOG.md")
 
 
 def blocks(document: str) -> Iterator[Block]:
@@ -58,6 +51,17 @@ def test_options_of_a_section_are_those_of_its_command() -> None:
         for span in spans(section):
             for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", span if span[0] == "-" else ""):
                 assert option in options_of(command), f"{command.name} has no {option} ({span})"
+
+
+def test_every_command_is_typed_in_a_block() -> None:
+    typed = {
+        call.command(PROGRAM)[0]
+        for document in DOCUMENTS
+        for block in blocks(document)
+        for command in block.commands
+        for call in calls(command.text)
+    }
+    assert set(leaves(PROGRAM)) - typed == set()
 
 
 def test_targets_that_documents_name_are_in_the_makefile() -> None:

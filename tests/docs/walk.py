@@ -20,7 +20,7 @@ from pathlib import Path
 from ottla.pipeline.running.session import JAVA_OPTIONS
 from tests.docs.document import Block, Command, Mark, read_document
 from tests.docs.expected_output import difference
-from tests.docs.givens import GIVENS
+from tests.docs.givens import GIVENS, STAYING
 from tests.docs.interpreter import Interpreter
 from tests.docs.leftovers import adopt_orphans, end_children
 from tests.docs.loopback import bring_up
@@ -30,6 +30,7 @@ from tests.spark import CONFIGS
 ROOT = Path(__file__).resolve().parents[2]
 SHELL_LANGUAGES = ("sh", "console")
 # Without the Makefile: a document that ran it would make the environment of the tests anew.
+EVENTUALLY_SECONDS_MAX = 60.0
 _OF_A_CLONE = ("examples", "docs", "README.md")
 
 
@@ -65,14 +66,18 @@ class Walk:
         if mark.name == "Ctrl-C":
             self._interrupt()
             return
-        self._end_chapter()
-        self._begin_chapter()
+        is_chapter = mark.name == "given"
+        if is_chapter:
+            self._end_chapter()
+            self._begin_chapter()
         for name in mark.value.split(","):
-            for line in GIVENS[name.strip()].splitlines():
-                if line.startswith("& "):
-                    self._stay(Command(line.removeprefix("& "), mark.line), is_given=True)
-                elif line:
-                    self._type(Command(line, mark.line), 0)
+            script = Block("sh", tuple(GIVENS[name.strip()].splitlines()), mark.line, "")
+            for command in script.commands:
+                if command.text.startswith(STAYING):
+                    text = command.text.removeprefix(STAYING)
+                    self._stay(Command(text, mark.line), is_given=is_chapter)
+                else:
+                    self._type(Command(command.text, mark.line), 0)
 
     def _run_block(self, block: Block) -> None:
         if reason := block.reason_not_run:
@@ -95,17 +100,25 @@ class Walk:
             if "foreground" in block.marks and command is commands[-1]:
                 self._stay(command)
             else:
-                self._type(command, code)
+                self._type(command, code, is_repeated="eventually" in block.marks)
 
-    def _type(self, command: Command, expected: int) -> None:
+    def _type(self, command: Command, expected: int, *, is_repeated: bool = False) -> None:
         self._say(f"{self._place(command.line)} $ {command.text}")
+        deadline = time.perf_counter() + (EVENTUALLY_SECONDS_MAX if is_repeated else 0.0)
+        while told := self._try(command, expected):
+            if time.perf_counter() > deadline:
+                self._fail(command.line, f"{command.text}: {told}")
+                return
+
+    def _try(self, command: Command, expected: int) -> str:
+        """Empty, or what is wrong with the exit code or the output."""
         code, output = self._terminal.run(command.text)
         if code != expected:
-            self._fail(command.line, f"{command.text}: exit code {code}, not {expected}\n{output}")
-        elif command.output is not None and (
-            told := difference(command.output, output.splitlines())
-        ):
-            self._fail(command.line, f"{command.text}: the output differs\n{told}\n---\n{output}")
+            return f"exit code {code}, not {expected}\n{output}"
+        if command.output is None:
+            return ""
+        told = difference(command.output, output.splitlines())
+        return f"the output differs\n{told}\n---\n{output}" if told else ""
 
     def _stay(self, command: Command, *, is_given: bool = False) -> None:
         """In a terminal of its own, until all that the document shows of it is there."""
@@ -177,6 +190,8 @@ def _environment(home: Path) -> dict[str, str]:
         # What the first pipeline on a host makes in half a minute stays for the next run.
         "XDG_CACHE_HOME": str(ROOT / ".cache" / "documents"),
         "COLUMNS": "200",
+        # Where the programs are that chapters take for granted.
+        "OTTLA_DOCS": str(Path(__file__).parent),
         # The host's own address is not to be reached in a network without interfaces.
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_CONF_DIR": str(_spark_defaults(home)),
