@@ -13,9 +13,9 @@ from benchmarks.figure import Figure
 from ottla.model import Offset, TimestampMs, TopicPartition
 from ottla.runtime.system_disk import SystemDisk
 from ottla.storage.compaction import compact, plan_compaction, swap_in
-from ottla.storage.log import Log
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_loading import open_log
 from ottla.storage.log_config import LogConfig
-from ottla.storage.log_loading import open_log
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.record import Record

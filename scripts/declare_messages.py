@@ -11,8 +11,8 @@ import sys
 from dataclasses import replace
 
 from ottla.wire import schema
-from tests.protocol_classes import is_optional, is_optional_by_tag, python_default
-from tests.protocol_table import (
+from tests.support.kafka.protocol_classes import is_optional, is_optional_by_tag, python_default
+from tests.support.kafka.protocol_table import (
     FieldDeclaration,
     MessageDeclaration,
     StructDeclaration,

@@ -9,9 +9,9 @@ import pytest
 
 from tests.conformance.kafka.judge import Judge
 from tests.conformance.kafka.process import reason_unavailable
-from tests.first_collection import FirstCollection
-from tests.kafka_acceptance import ACCEPTED, JUDGE, summary
-from tests.work_units import NICENESS, WorkUnits, place_of, takes_from_the_back
+from tests.support.first_collection import FirstCollection
+from tests.support.kafka.kafka_acceptance import ACCEPTED, JUDGE, summary
+from tests.support.work_units import NICENESS, WorkUnits, place_of, takes_from_the_back
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from benchmarks.groups.rebalancing import PROTOCOLS
 from benchmarks.versus.comparison import Bound, Report, alternate, compared
 from benchmarks.versus.servers import Server
 from benchmarks.versus.wire_client import create_topics, delete_topic
-from tests.light_members.group import LightGroup
+from tests.support.light_members.group import LightGroup
 
 MEMBERS = 100
 PARTITIONS = 1_000

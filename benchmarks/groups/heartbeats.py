@@ -14,7 +14,7 @@ from benchmarks.versus.comparison import Bound, Report, alternate, compared
 from benchmarks.versus.servers import Server
 from benchmarks.versus.wire_client import create_topics, delete_topic
 from ottla.runtime.system_clock import SystemClock
-from tests.light_members.group import LightGroup
+from tests.support.light_members.group import LightGroup
 
 PARTITIONS = 4
 MEMBERS = 2

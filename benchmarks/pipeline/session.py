@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ottla.pipeline.running.session import BRIDGE_CONFIGS
 from ottla.pipeline.running.spark_home import use_spark_home
-from tests.spark import CONNECTOR
+from tests.support.spark.spark import CONNECTOR
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

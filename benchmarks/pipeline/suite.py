@@ -14,7 +14,7 @@ from benchmarks.pipeline.sides import Side, ours, theirs
 from benchmarks.versus.comparison import Bound, Report, alternate, compared
 from benchmarks.versus.servers import OttlaServer, fresh
 from benchmarks.versus.wire_client import create_topics, delete_topic
-from tests.spark import reason_unavailable
+from tests.support.spark.spark import reason_unavailable
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

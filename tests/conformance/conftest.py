@@ -16,7 +16,7 @@ from tests.conformance.kafka_python.client import KafkaPythonClient
 from tests.conformance.kcat.client import KcatClient
 from tests.conformance.kcat.client import reason_unavailable as reason_no_kcat
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode, running_node
+from tests.support.nodes.nodes import RunningNode, running_node
 
 CLIENTS = [
     "confluent",

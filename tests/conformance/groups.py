@@ -13,7 +13,7 @@ from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient
 
 from tests.conformance.clients import TIMEOUT_S
-from tests.nodes import RunningNode, running_node
+from tests.support.nodes.nodes import RunningNode, running_node
 
 SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",

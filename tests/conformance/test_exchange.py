@@ -15,7 +15,7 @@ from ottla.wire.records.compression import Codec
 from tests.conformance.clients import CODECS, EARLIEST, Client, Message, Received
 from tests.conformance.conftest import CLIENTS, client_named
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 PARTITIONS = 2
 LONG = Message(b"all the same " * 300, b"compressible")

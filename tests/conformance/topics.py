@@ -11,7 +11,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from ottla.wire.records.batch import iterate_batches
 from ottla.wire.records.header import BatchHeader
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 
 @dataclass(slots=True)

@@ -15,11 +15,11 @@ from ottla.wire.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from tests.batches import batch_of
 from tests.conformance.clients import TIMEOUT_S
 from tests.conformance.confluent.client import ConfluentClient
-from tests.nodes import RunningNode, running_node
-from tests.wire_connection import WireConnection
+from tests.support.nodes.nodes import RunningNode, running_node
+from tests.support.nodes.wire_connection import WireConnection
+from tests.support.storage.batches import batch_of
 
 SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.soak import IS_SOAK
+from tests.support.soak import IS_SOAK
 
 _FENCE = re.compile(r"^ {0,3}```(\w*)\s*$")
 _COMMENT = re.compile(r"^<!--\s*(.*?)\s*-->\s*$")

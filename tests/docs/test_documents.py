@@ -11,8 +11,8 @@ import pytest
 from tests.docs import loopback
 from tests.docs.document import Block, Mark, read_document
 from tests.docs.givens import GIVENS
-from tests.soak import IS_SOAK
-from tests.spark import reason_unavailable
+from tests.support.soak import IS_SOAK
+from tests.support.spark.spark import reason_unavailable
 
 ROOT = Path(__file__).resolve().parents[2]
 WALK_SECONDS_MAX = 900.0

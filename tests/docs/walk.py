@@ -25,7 +25,7 @@ from tests.docs.interpreter import Interpreter
 from tests.docs.leftovers import adopt_orphans, end_children
 from tests.docs.loopback import bring_up
 from tests.docs.terminal import StuckCommandError, Terminal
-from tests.spark import CONFIGS
+from tests.support.spark.spark import CONFIGS
 
 ROOT = Path(__file__).resolve().parents[2]
 SHELL_LANGUAGES = ("sh", "console")

@@ -32,8 +32,8 @@ from ottla.wire.records.builder import seal_batch
 from ottla.wire.records.compression import Codec, compress
 from ottla.wire.records.header import ATTRIBUTES_AT, CRC_AT, read_header
 from ottla.wire.schema import Message
-from tests.batches import batch_of
-from tests.wire_connection import WireConnection, framed, with_size
+from tests.support.nodes.wire_connection import WireConnection, framed, with_size
+from tests.support.storage.batches import batch_of
 
 Address = tuple[str, int]
 Attack = Callable[[Address, Random], None]

@@ -9,9 +9,9 @@ from random import Random  # noqa: TID251 - the seed is the test's input
 
 from ottla.wire.requests import encode_request
 from ottla.wire.schema import Message
-from tests.declared_messages import declared_messages
-from tests.protocol_values import Values
-from tests.recorded_requests import CLIENTS, recorded_requests
+from tests.support.kafka.declared_messages import declared_messages
+from tests.support.kafka.protocol_values import Values
+from tests.support.kafka.recorded_requests import CLIENTS, recorded_requests
 
 MUTANTS_PER_REQUEST = 16
 _BILLIONS = 2**31 - 1

@@ -21,11 +21,11 @@ from ottla.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
-from tests.batches import batch_of
-from tests.node_process import NodeProcess
-from tests.soak import at_scale
-from tests.steady_client import SteadyClient
-from tests.wire_connection import WireConnection, framed, with_size
+from tests.support.nodes.node_process import NodeProcess
+from tests.support.nodes.steady_client import SteadyClient
+from tests.support.nodes.wire_connection import WireConnection, framed, with_size
+from tests.support.soak import at_scale
+from tests.support.storage.batches import batch_of
 
 CONNECTIONS = at_scale(quick=2_000, soak=10_000)
 # What the logs of one topic may open while a test runs.

@@ -10,8 +10,8 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from ottla.testing import Cluster
-from tests.cluster_processes import wait_until
-from tests.node_process import NodeProcess
+from tests.support.nodes.cluster_processes import wait_until
+from tests.support.nodes.node_process import NodeProcess
 
 CHECKPOINT = "recovery-point-offset-checkpoint"
 SOON = {"log.flush.offset.checkpoint.interval.ms": "50"}

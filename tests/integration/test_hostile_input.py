@@ -14,10 +14,10 @@ from typing import Final
 
 from ottla.wire.messages.api_versions import ApiVersionsRequest
 from tests.hostile.frames import request_classes
-from tests.node_process import NodeProcess
-from tests.soak import IS_SOAK, at_scale
-from tests.steady_client import SteadyClient
-from tests.wire_connection import WireConnection
+from tests.support.nodes.node_process import NodeProcess
+from tests.support.nodes.steady_client import SteadyClient
+from tests.support.nodes.wire_connection import WireConnection
+from tests.support.soak import IS_SOAK, at_scale
 
 FRAMES: Final = at_scale(quick=3_000, soak=2_000_000)
 SECONDS: Final = at_scale(quick=3, soak=1_800)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from ottla.model import ErrorCode
-from ottla.simulation.dice import SeededDice
+from ottla.simulation.seams.dice import SeededDice
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -21,10 +21,10 @@ from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.wire.messages.metadata import MetadataRequest
 from ottla.wire.records.batch import iterate_batches
 from ottla.wire.records.record import iterate_records
-from tests.node_process import NodeProcess
-from tests.numbered_producer import NumberedProducer
-from tests.soak import at_scale
-from tests.wire_connection import WireConnection
+from tests.support.nodes.node_process import NodeProcess
+from tests.support.nodes.numbered_producer import NumberedProducer
+from tests.support.nodes.wire_connection import WireConnection
+from tests.support.soak import at_scale
 
 ROUNDS = at_scale(quick=10, soak=100)
 START_SECONDS_MAX = 10.0

@@ -10,8 +10,8 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tests.light_members.group import LightGroup
-from tests.nodes import running_node
+from tests.support.light_members.group import LightGroup
+from tests.support.nodes.nodes import running_node
 
 TOPIC = "large"
 MEMBERS = 100

@@ -26,12 +26,12 @@ from ottla.wire.messages.produce import (
 )
 from ottla.wire.records.compression import Codec, compress
 from ottla.wire.records.header import HEADER_BYTES
-from tests.batches import batch_around, batch_of, raw_record
-from tests.node_process import NodeProcess
-from tests.recorded_requests import CLIENTS, recorded_requests
-from tests.soak import at_scale
-from tests.steady_client import SteadyClient
-from tests.wire_connection import WireConnection, framed, with_size
+from tests.support.kafka.recorded_requests import CLIENTS, recorded_requests
+from tests.support.nodes.node_process import NodeProcess
+from tests.support.nodes.steady_client import SteadyClient
+from tests.support.nodes.wire_connection import WireConnection, framed, with_size
+from tests.support.soak import at_scale
+from tests.support.storage.batches import batch_around, batch_of, raw_record
 
 MEBIBYTE = 1 << 20
 # What a node may ever take more than at its start, whatever it is sent: a batch's 64 MiB opened,

@@ -17,10 +17,10 @@ from ottla.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
-from tests.batches import batch_of
-from tests.node_process import NodeProcess
-from tests.soak import at_scale
-from tests.wire_connection import WireConnection
+from tests.support.nodes.node_process import NodeProcess
+from tests.support.nodes.wire_connection import WireConnection
+from tests.support.soak import at_scale
+from tests.support.storage.batches import batch_of
 
 TOPICS = at_scale(quick=200, soak=2_000)
 PARTITIONS = 5

@@ -10,12 +10,12 @@ import pytest
 
 from ottla.model import KafkaError
 from ottla.runtime.system_disk import SystemDisk
-from ottla.simulation.dice import SeededDice
-from ottla.storage.log import Log
+from ottla.simulation.seams.dice import SeededDice
+from ottla.storage.log.log import Log
 from ottla.wire.records.record import iterate_records
-from tests.batches import batch_of
-from tests.kafka_acceptance import assert_kafka_accepts
-from tests.log_checks import (
+from tests.support.kafka.kafka_acceptance import assert_kafka_accepts
+from tests.support.storage.batches import batch_of
+from tests.support.storage.log_checks import (
     all_batches,
     assert_only_files_of_segments,
     assert_producers_are,
@@ -23,8 +23,8 @@ from tests.log_checks import (
     directory_content,
     replayed,
 )
-from tests.log_writer import CONFIG, value_at
-from tests.logs import append, opened
+from tests.support.storage.log_writer import CONFIG, value_at
+from tests.support.storage.logs import append, opened
 
 ROUNDS = 15
 EVENTS_MAX = 200
@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def run_until_killed(data: Path, dice: SeededDice) -> dict[str, int]:
     """Lets the writer run for some events, kills it, and returns the last offset of each event."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.log_writer", str(data), str(dice.seed)],
+        [sys.executable, "-m", "tests.support.storage.log_writer", str(data), str(dice.seed)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,

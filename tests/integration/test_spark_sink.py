@@ -28,9 +28,9 @@ from ottla.pipeline.sink.transactions import Transactions
 from ottla.pipeline.source.errors import ClusterError, OptionError
 from ottla.testing import Cluster
 from tests.conformance.kafka.process import reason_unavailable as no_kafka
-from tests.kafka_broker import Broker, kafka_broker
-from tests.soak import IS_SOAK
-from tests.spark_sink import Died, Query, dying_at, read, rows, values, write_batch
+from tests.support.kafka.kafka_broker import Broker, kafka_broker
+from tests.support.soak import IS_SOAK
+from tests.support.spark.spark_sink import Died, Query, dying_at, read, rows, values, write_batch
 
 PARTITIONS = 3
 ids = count()

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from ottla.pipeline.sink import task
 from ottla.testing import Cluster
-from tests.spark_sink import Query, rows, values
+from tests.support.spark.spark_sink import Query, rows, values
 
 PARTITIONS = 3
 PIECES = 40

@@ -9,8 +9,8 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode, running_node
-from tests.spark import reason_unavailable, spark_session
+from tests.support.nodes.nodes import RunningNode, running_node
+from tests.support.spark.spark import reason_unavailable, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,9 +11,9 @@ import pytest
 from ottla.pipeline.definitions.avro import write_record
 from ottla.pipeline.definitions.avro_schema import parse_record
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
-from tests.pipelines import Pipeline, definition, is_committed, send, wait_until
-from tests.spark_messages import Connector
+from tests.support.nodes.nodes import RunningNode
+from tests.support.spark.pipelines import Pipeline, definition, is_committed, send, wait_until
+from tests.support.spark.spark_messages import Connector
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

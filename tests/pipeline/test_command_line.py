@@ -11,11 +11,11 @@ from urllib.request import urlopen
 import pytest
 
 from ottla.testing import Cluster
-from tests.nodes import OTTLA
-from tests.pipelines import definition, send
-from tests.soak import IS_SOAK
-from tests.spark import reason_unavailable
-from tests.spark_sink import read
+from tests.support.nodes.nodes import OTTLA
+from tests.support.soak import IS_SOAK
+from tests.support.spark.pipelines import definition, send
+from tests.support.spark.spark import reason_unavailable
+from tests.support.spark.spark_sink import read
 
 pytestmark = [
     pytest.mark.spark,

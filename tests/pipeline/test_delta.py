@@ -10,8 +10,8 @@ import pytest
 from ottla.pipeline.definitions import Delta
 from ottla.pipeline.definitions.connector import Turn
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
-from tests.pipelines import Pipeline, definition, send
+from tests.support.nodes.nodes import RunningNode
+from tests.support.spark.pipelines import Pipeline, definition, send
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,11 +10,11 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from tests.conformance.topics import Topics
-from tests.copying_query import CopyingQuery, Order, copy
-from tests.faulty_sink import FaultyDataSource, fault_options
-from tests.nodes import RunningNode
-from tests.soak import IS_SOAK
-from tests.spark_messages import PARTITIONS, Connector, in_any_order, messages
+from tests.support.nodes.nodes import RunningNode
+from tests.support.soak import IS_SOAK
+from tests.support.spark.copying_query import CopyingQuery, Order, copy
+from tests.support.spark.faulty_sink import FaultyDataSource, fault_options
+from tests.support.spark.spark_messages import PARTITIONS, Connector, in_any_order, messages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -22,16 +22,16 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from benchmarks.versus.servers import KafkaServer, fresh
-from tests.cluster_processes import ClusterProcesses, NodeOfCluster
 from tests.conformance.clients import TIMEOUT_S
 from tests.conformance.kafka.process import reason_unavailable as no_kafka
-from tests.copying_query import CopyingQuery, Order, runs
-from tests.node_process import NodeProcess
-from tests.soak import IS_SOAK
-from tests.spark import LOCAL
-from tests.spark import reason_unavailable as no_spark
-from tests.spark_cluster import executors, spark_cluster
-from tests.stable_topics import wait_stable
+from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster
+from tests.support.nodes.node_process import NodeProcess
+from tests.support.nodes.stable_topics import wait_stable
+from tests.support.soak import IS_SOAK
+from tests.support.spark.copying_query import CopyingQuery, Order, runs
+from tests.support.spark.spark import LOCAL
+from tests.support.spark.spark import reason_unavailable as no_spark
+from tests.support.spark.spark_cluster import executors, spark_cluster
 
 pytestmark = [
     pytest.mark.spark,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ottla.cli.demo.proof import Group, Totals, plain_counts
-from tests.nodes import RunningNode, running_node
-from tests.pipelines import Pipeline, values_of
+from tests.support.nodes.nodes import RunningNode, running_node
+from tests.support.spark.pipelines import Pipeline, values_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,8 +12,8 @@ from confluent_kafka import TopicPartition
 
 from ottla.pipeline.running.failures import Failure
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
-from tests.pipelines import Pipeline, definition, send
+from tests.support.nodes.nodes import RunningNode
+from tests.support.spark.pipelines import Pipeline, definition, send
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
-from tests.pipelines import Pipeline, definition, ended, send, wait_until
-from tests.postgres import Postgres, reason_unavailable
+from tests.support.nodes.nodes import RunningNode
+from tests.support.spark.pipelines import Pipeline, definition, ended, send, wait_until
+from tests.support.spark.postgres import Postgres, reason_unavailable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

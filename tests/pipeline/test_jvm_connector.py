@@ -10,8 +10,15 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
-from tests.spark_messages import PARTITIONS, Connector, Message, assert_came_back, message, messages
+from tests.support.nodes.nodes import RunningNode
+from tests.support.spark.spark_messages import (
+    PARTITIONS,
+    Connector,
+    Message,
+    assert_came_back,
+    message,
+    messages,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,8 +13,8 @@ from tests.conformance.java_tools.test_groups import CONSUMER_GROUPS, rows
 from tests.conformance.java_tools.test_topics import Tool
 from tests.conformance.kafka.process import reason_unavailable
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
-from tests.spark_messages import PARTITIONS, Connector, messages
+from tests.support.nodes.nodes import RunningNode
+from tests.support.spark.spark_messages import PARTITIONS, Connector, messages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

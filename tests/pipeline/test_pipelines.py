@@ -9,8 +9,8 @@ import pytest
 from confluent_kafka import Producer
 
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
-from tests.pipelines import (
+from tests.support.nodes.nodes import RunningNode
+from tests.support.spark.pipelines import (
     Pipeline,
     definition,
     is_committed,
@@ -19,7 +19,7 @@ from tests.pipelines import (
     values_of,
     wait_until,
 )
-from tests.spark_messages import Connector, received
+from tests.support.spark.spark_messages import Connector, received
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

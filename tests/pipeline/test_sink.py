@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
-from tests.spark_messages import PARTITIONS, Connector, in_any_order, messages
+from tests.support.nodes.nodes import RunningNode
+from tests.support.spark.spark_messages import PARTITIONS, Connector, in_any_order, messages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

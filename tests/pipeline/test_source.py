@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
-from tests.spark_messages import PARTITIONS, Connector, assert_came_back, messages
+from tests.support.nodes.nodes import RunningNode
+from tests.support.spark.spark_messages import PARTITIONS, Connector, assert_came_back, messages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

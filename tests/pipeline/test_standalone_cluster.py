@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conformance.topics import Topics
-from tests.nodes import OTTLA, RunningNode
-from tests.pipelines import Pipeline, definition, send, values_of
-from tests.soak import IS_SOAK
-from tests.spark_cluster import spark_cluster
+from tests.support.nodes.nodes import OTTLA, RunningNode
+from tests.support.soak import IS_SOAK
+from tests.support.spark.pipelines import Pipeline, definition, send, values_of
+from tests.support.spark.spark_cluster import spark_cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

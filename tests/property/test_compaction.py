@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from ottla.storage.log_config import LogConfig
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType
-from tests.compaction_history import (
+from tests.conformance.kafka.judge import Judge
+from tests.support.storage.compaction_history import (
     IDEMPOTENT,
     TRANSACTIONAL,
     Compact,
@@ -25,9 +26,8 @@ from tests.compaction_history import (
     Roll,
     Truncate,
 )
-from tests.conformance.kafka.judge import Judge
-from tests.log_checks import directory_content
-from tests.logs import DIRECTORY, base_offsets
+from tests.support.storage.log_checks import directory_content
+from tests.support.storage.logs import DIRECTORY, base_offsets
 
 pytestmark = pytest.mark.judged
 

@@ -24,18 +24,18 @@ from ottla.wire.messages.produce import (
 from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest
 from ottla.wire.requests import decode_response
 from ottla.wire.schema.types import Blob, FieldType, Fixed
-from tests.batches import batch_of
-from tests.client_stream import ClientStream
-from tests.one_node import NODE_ID, OneNode
-from tests.protocol_values import TEXTS, Values
-from tests.recorded_requests import (
+from tests.support.kafka.protocol_values import TEXTS, Values
+from tests.support.kafka.recorded_requests import (
     CLIENTS,
     PARTITIONS,
     TOPICS,
     answers_to,
     recorded_requests,
 )
-from tests.wire_connection import framed, with_size
+from tests.support.nodes.client_stream import ClientStream
+from tests.support.nodes.one_node import NODE_ID, OneNode
+from tests.support.nodes.wire_connection import framed, with_size
+from tests.support.storage.batches import batch_of
 
 # The names of topics that requests of any values talk about.
 NAMED = TEXTS[1:3]

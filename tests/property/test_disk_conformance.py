@@ -22,8 +22,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.disk import Disk, File
 from ottla.runtime.system_disk import SystemDisk
-from ottla.simulation.disk import SimulatedDisk
-from tests.naive_disk import NaiveDisk, NaiveFile
+from ottla.simulation.disk.disk import SimulatedDisk
+from tests.support.storage.naive_disk import NaiveDisk, NaiveFile
 
 DIRECTORIES = ["d", "e", "d/e"]
 FILES = ["d/x", "d/y", "e/x", "d/e/x"]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ottla.cli.dump_tables import TableOutput
+from ottla.cli.dump.tables import TableOutput
 from ottla.dump.files import LOGS, KnownFile, recognise
 from ottla.dump.json_rows import row_to_json, statistics_to_json
 from ottla.dump.reading import Reading, read_rows
@@ -24,8 +24,8 @@ from ottla.dump.verification import verify_file
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import compute_crc, iterate_batches
 from ottla.wire.records.header import CRC_AT
-from tests.dumped import DISK, only
-from tests.kafka_fixtures import extract
+from tests.support.kafka.kafka_fixtures import extract
+from tests.support.storage.dumped import DISK, only
 
 # One file of every kind, with something in it.
 NAMES = (

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ottla.simulation.disk import SimulatedDisk
-from ottla.storage.offset_index import OffsetIndex, OffsetPosition
-from ottla.storage.time_index import TimeIndex, TimestampOffset
-from ottla.storage.transaction_index import AbortedTransaction, TransactionIndex
-from tests.kafka_acceptance import assert_kafka_accepts, assert_kafka_accepts_index
+from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.storage.indexes.offset_index import OffsetIndex, OffsetPosition
+from ottla.storage.indexes.time_index import TimeIndex, TimestampOffset
+from ottla.storage.indexes.transaction_index import AbortedTransaction, TransactionIndex
+from tests.support.kafka.kafka_acceptance import assert_kafka_accepts, assert_kafka_accepts_index
 
 pytestmark = pytest.mark.judged
 

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.simulation.dice import SeededDice
-from ottla.simulation.disk import SimulatedDisk
+from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.simulation.seams.dice import SeededDice
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.file_names import FileKind
-from ottla.storage.log import Log
+from ottla.storage.files.file_names import FileKind
+from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.wire.records.header import ATTRIBUTES_AT, LENGTH_PREFIX_BYTES
-from tests.batches import batch_of
-from tests.kafka_acceptance import assert_kafka_accepts
-from tests.log_checks import all_batches, assert_sound, directory_content, stored_batches
-from tests.log_history import LogHistory
-from tests.logs import DIRECTORY, Checkpoints, append, opened
+from tests.support.kafka.kafka_acceptance import assert_kafka_accepts
+from tests.support.storage.batches import batch_of
+from tests.support.storage.log_checks import (
+    all_batches,
+    assert_sound,
+    directory_content,
+    stored_batches,
+)
+from tests.support.storage.log_history import LogHistory
+from tests.support.storage.logs import DIRECTORY, Checkpoints, append, opened
 
 pytestmark = pytest.mark.judged
 

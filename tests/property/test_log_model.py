@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from ottla.runtime.dice import RandomDice
-from ottla.storage.offset_lookup import find_offset
+from ottla.storage.log.offset_lookup import find_offset
 from ottla.wire.records.header import BatchHeader, read_header
-from tests.kafka_acceptance import assert_kafka_accepts
-from tests.log_checks import aborted_in
-from tests.log_operations import LogOperations
-from tests.logs import DIRECTORY, base_offsets, opened, read_all
+from tests.support.kafka.kafka_acceptance import assert_kafka_accepts
+from tests.support.storage.log_checks import aborted_in
+from tests.support.storage.log_operations import LogOperations
+from tests.support.storage.logs import DIRECTORY, base_offsets, opened, read_all
 
 pytestmark = pytest.mark.judged
 

@@ -14,8 +14,8 @@ from ottla.wire.errors import ProtocolError
 from ottla.wire.schema import Message
 from ottla.wire.schema.fields import fields_of
 from ottla.wire.schema.types import Array, Nested
-from tests.declared_messages import declared_messages
-from tests.protocol_values import Values
+from tests.support.kafka.declared_messages import declared_messages
+from tests.support.kafka.protocol_values import Values
 
 NAMES = sorted(declared_messages())
 LONG = 200

@@ -3,7 +3,13 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.partition_history import BROKERS, STEP_NAMES, TOPICS, PartitionHistory, Step
+from tests.support.controller.partition_history import (
+    BROKERS,
+    STEP_NAMES,
+    TOPICS,
+    PartitionHistory,
+    Step,
+)
 
 STEPS = st.builds(
     Step,

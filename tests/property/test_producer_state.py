@@ -18,8 +18,8 @@ from ottla.model import (
     TimestampMs,
     TopicPartition,
 )
-from ottla.storage.producer_snapshot import decode_snapshot, encode_snapshot
-from ottla.storage.producer_state import ProducerState
+from ottla.storage.producers.producer_snapshot import decode_snapshot, encode_snapshot
+from ottla.storage.producers.producer_state import ProducerState
 from ottla.wire.records.header import MAGIC, BatchHeader, encode_attributes
 
 SEQUENCES = 2**31

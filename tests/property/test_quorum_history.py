@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.quorum_history import QuorumHistory
+from tests.support.raft.quorum_history import QuorumHistory
 
 
 @pytest.mark.parametrize("first_seed", range(0, 40, 10))

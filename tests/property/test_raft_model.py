@@ -14,8 +14,8 @@ from ottla.raft.progress import Progress
 from ottla.raft.quorum import Quorum
 from ottla.raft.states import Leader, Prospective, Unattached
 from ottla.raft.voters import ReplicaKey
-from tests.raft_model import InvariantError, Model, Trouble
-from tests.raft_replica import Replica
+from tests.support.raft.raft_model import InvariantError, Model, Trouble
+from tests.support.raft.raft_replica import Replica
 
 STEPS = 1000
 # Leaders change and crash often, and the voters stay the same.

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ottla.model import Offset, TimestampMs
-from ottla.storage.offset_lookup import BatchSearch
+from ottla.storage.log.offset_lookup import BatchSearch
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import iterate_batches, read_body, validate_batch
 from ottla.wire.records.builder import build_batch, seal_batch
@@ -18,8 +18,8 @@ from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import HEADER_BYTES, read_header
 from ottla.wire.records.record import Record, iterate_records, walk_records
 from ottla.wire.records.record_check import RecordLimits, check_body
-from tests.batches import batch_around, compressed_around
-from tests.records import record_lists
+from tests.support.storage.batches import batch_around, compressed_around
+from tests.support.storage.records import record_lists
 
 edits = st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 255)), min_size=1, max_size=5)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.replicated_history import ReplicatedHistory
+from tests.support.replication.replicated_history import ReplicatedHistory
 
 # The number to turn up.
 HISTORIES = 200

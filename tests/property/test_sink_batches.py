@@ -21,7 +21,7 @@ from ottla.wire.records.builder import build_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import HEADER_BYTES
 from ottla.wire.records.record import Record
-from tests.records import record_lists
+from tests.support.storage.records import record_lists
 
 NOW = TimestampMs(1_700_000_000_000)
 HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))

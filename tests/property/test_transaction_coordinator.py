@@ -15,9 +15,9 @@ from ottla.coordinator.transactions.initializing import ExpectedProducer
 from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.model import ErrorCode
-from tests.coordinator_log import MemoryLog
-from tests.group_shard import Answer
-from tests.transaction_shard import ID, TIMEOUT_MS, TransactionShard
+from tests.support.coordinator.coordinator_log import MemoryLog
+from tests.support.coordinator.group_shard import Answer
+from tests.support.coordinator.transaction_shard import ID, TIMEOUT_MS, TransactionShard
 
 CLIENTS = st.integers(0, 1)
 WRITE_TIMEOUT_SECONDS = 6.0

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ottla.model import KafkaError
-from ottla.storage.leader_batch import Origin
-from ottla.storage.log import Log
-from ottla.storage.verification import Verification
-from tests.batches import batch_of
-from tests.logs import marker, new_log
+from ottla.storage.batches.leader_batch import Origin
+from ottla.storage.log.log import Log
+from ottla.storage.producers.verification import Verification
+from tests.support.storage.batches import batch_of
+from tests.support.storage.logs import marker, new_log
 
 PRODUCERS = (1, 2)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ottla.model import ErrorCode, TopicPartition
 from ottla.simulation import World
 from ottla.simulation.clients.cluster_client import ClusterClient
-from ottla.simulation.cluster import SimulatedCluster
-from ottla.simulation.node import SimulatedNode
+from ottla.simulation.cluster.cluster import SimulatedCluster
+from ottla.simulation.world.node import SimulatedNode
 from ottla.wire.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsPartitionResult,

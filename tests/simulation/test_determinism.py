@@ -7,8 +7,8 @@ import sys
 
 _PROGRAM = """
 import hashlib, sys
-from ottla.simulation.fault_plan import plan_of
-from ottla.simulation.seeded_run import run_plan
+from ottla.simulation.faults.fault_plan import plan_of
+from ottla.simulation.runs.seeded_run import run_plan
 text = run_plan(plan_of(int(sys.argv[1])), notes=True).history.text()
 print(len(text), hashlib.sha256(text.encode()).hexdigest())
 """

@@ -12,14 +12,14 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from ottla.broker.controller_apis import ask_active, controller_apis
+from ottla.broker.control.controller_apis import ask_active, controller_apis
 from ottla.metadata import MetadataImage
 from ottla.metadata.partition import PartitionRegistration
 from ottla.model import ZERO_UUID, ErrorCode, TopicPartition, Uuid
 from ottla.simulation import World
 from ottla.simulation.clients import SimulatedAdmin
 from ottla.simulation.clients.cluster_client import ClusterClient
-from ottla.simulation.cluster import SimulatedCluster
+from ottla.simulation.cluster.cluster import SimulatedCluster
 from ottla.wire.apis import ApiKey, request_class
 from ottla.wire.messages import (
     add_raft_voter,

@@ -3,13 +3,13 @@ here; and every claim finds one."""
 
 import pytest
 
-from ottla.simulation.claims import CLAIMS
-from ottla.simulation.seeded_run import run_plan
-from ottla.simulation.transaction_events import ProducerInitialized
-from tests.mutants import MUTANTS
-from tests.planting import Mutant
-from tests.soak import IS_SOAK
-from tests.transaction_mutants import running_out_of_epochs
+from ottla.simulation.claims.claims import CLAIMS
+from ottla.simulation.history.transaction_events import ProducerInitialized
+from ottla.simulation.runs.seeded_run import run_plan
+from tests.support.mutants.mutants import MUTANTS
+from tests.support.mutants.planting import Mutant
+from tests.support.mutants.transaction_mutants import running_out_of_epochs
+from tests.support.soak import IS_SOAK
 
 SEEDS_MAX = 30
 # One of each kind in every run of the tests; all of them take longer.

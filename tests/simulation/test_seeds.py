@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from ottla.simulation.fault_plan import Plan, PlannedFault, plan_of
-from ottla.simulation.seeded_run import run_plan
+from ottla.simulation.faults.fault_plan import Plan, PlannedFault, plan_of
+from ottla.simulation.runs.seeded_run import run_plan
 
 # Short, and together they have every kind of fault.
 _FIXED = (156, 433, 444, 547)

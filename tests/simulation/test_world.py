@@ -6,9 +6,9 @@ import pytest
 
 from ottla.model import TopicPartition
 from ottla.simulation import World
-from ottla.simulation.fault_plan import Plan, PlannedFault
-from ottla.simulation.history import Acknowledged
-from ottla.simulation.shrinking import shrink
+from ottla.simulation.faults.fault_plan import Plan, PlannedFault
+from ottla.simulation.history.history import Acknowledged
+from ottla.simulation.runs.shrinking import shrink
 
 ORDERS = TopicPartition("orders", 0)
 

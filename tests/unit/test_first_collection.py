@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.first_collection import FIRST, FirstCollection
+from tests.support.first_collection import FIRST, FirstCollection
 
 WAIT_SECONDS_MAX = 30.0
 

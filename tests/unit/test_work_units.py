@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.work_units import SOURCE_AND_SINK, place_of, takes_from_the_back, unit_of
+from tests.support.work_units import SOURCE_AND_SINK, place_of, takes_from_the_back, unit_of
 
 TOOLS = "tests/conformance/java_tools/test_cluster_topics.py::test_topics_are_listed"
 EXCHANGE = "tests/conformance/test_exchange.py::test_a_client_reads_what_another_wrote[java-kcat]"

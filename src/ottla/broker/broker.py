@@ -7,23 +7,23 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.active_controller import ActiveController
-from ottla.broker.broker_peers import BrokerPeers
-from ottla.broker.connection_limits import ConnectionLimits
-from ottla.broker.coordinators import Coordinators
-from ottla.broker.departures import Departures
-from ottla.broker.fetch_session_cache import FetchSessionCache
-from ottla.broker.handling import HandledApi, handled_apis
-from ottla.broker.leader_changes import LeaderChanges
-from ottla.broker.local_replicas import LocalReplicas
-from ottla.broker.log_moves import LogMoves
-from ottla.broker.opened_produce import Openings
-from ottla.broker.pending import Pending
-from ottla.broker.producer_ids import ProducerIds
-from ottla.broker.replication import Replication
-from ottla.broker.suspects import Suspects
-from ottla.broker.transaction_verification import TransactionVerification
-from ottla.broker.turns import Turns
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.broker_peers import BrokerPeers
+from ottla.broker.control.departures import Departures
+from ottla.broker.control.leader_changes import LeaderChanges
+from ottla.broker.control.producer_ids import ProducerIds
+from ottla.broker.control.suspects import Suspects
+from ottla.broker.coordinators.coordinators import Coordinators
+from ottla.broker.fetching.fetch_session_cache import FetchSessionCache
+from ottla.broker.network.connection_limits import ConnectionLimits
+from ottla.broker.network.handling import HandledApi, handled_apis
+from ottla.broker.network.pending import Pending
+from ottla.broker.producing.opened_produce import Openings
+from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.log_moves import LogMoves
+from ottla.broker.replicas.replication import Replication
+from ottla.broker.transactions.transaction_verification import TransactionVerification
+from ottla.broker.transactions.turns import Turns
 from ottla.configs import NodeConfig
 from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES, MetadataDelta, MetadataImage, VersionRange
@@ -38,14 +38,14 @@ from ottla.runtime.metrics import Metrics
 from ottla.runtime.network import Network
 from ottla.runtime.tasks import Tasks
 from ottla.runtime.vigil import NO_VIGIL, Vigil
-from ottla.storage.file_slice import FileSlice
-from ottla.storage.group_commit import GroupCommit
-from ottla.storage.log import Log
-from ottla.storage.log_store import LogStore
+from ottla.storage.directories.log_store import LogStore
+from ottla.storage.files.file_slice import FileSlice
+from ottla.storage.log.group_commit import GroupCommit
+from ottla.storage.log.log import Log
 from ottla.wire.messages.fetch import FetchResponse
 
 if TYPE_CHECKING:
-    from ottla.broker.connection import ClientConnection
+    from ottla.broker.network.connection import ClientConnection
 
 _log = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ class Broker:
     @cached_property
     def controller_apis(self) -> dict[int, HandledApi]:
         # Loaded for the first listener of a controller's: a node may have none.
-        from ottla.broker.controller_apis import controller_apis
+        from ottla.broker.control.controller_apis import controller_apis
 
         return controller_apis()
 

@@ -17,9 +17,9 @@ from ottla.storage.compaction import (
     plan_compaction,
     swap_groups,
 )
+from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.errors import StorageError
-from ottla.storage.log import Log
-from ottla.storage.log_directory import LogDirectory
+from ottla.storage.log.log import Log
 
 _log = logging.getLogger(__name__)
 

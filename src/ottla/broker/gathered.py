@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ottla.broker.pending import Pending
+from ottla.broker.network.pending import Pending
 from ottla.wire.schema import Message
 
 

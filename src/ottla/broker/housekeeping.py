@@ -16,12 +16,12 @@ from typing import Any
 
 from ottla.broker.broker import Broker
 from ottla.broker.compaction import Compaction
-from ottla.broker.stray_expiry import StrayExpiry
+from ottla.broker.replicas.stray_expiry import StrayExpiry
 from ottla.configs import NodeConfig
 from ottla.model import KafkaError
 from ottla.runtime.background import Background
 from ottla.runtime.metrics import Metrics
-from ottla.storage.log import Log
+from ottla.storage.log.log import Log
 
 _log = logging.getLogger(__name__)
 

@@ -14,17 +14,17 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-from ottla.broker.active_controller import ActiveController
 from ottla.broker.broker import Broker
-from ottla.broker.connection import ClientConnection
-from ottla.broker.draining import close_connections, turn_away
-from ottla.broker.handling import HandledApi, load_all
-from ottla.broker.identity import controller_endpoint, identify
-from ottla.broker.lost_nodes import LostNodes
-from ottla.broker.quorum_config import raft_config
-from ottla.broker.quorum_peers import QuorumPeers
-from ottla.broker.quorum_watch import QuorumWatch
-from ottla.broker.registration import Registration
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.identity import controller_endpoint, identify
+from ottla.broker.control.lost_nodes import LostNodes
+from ottla.broker.control.quorum_config import raft_config
+from ottla.broker.control.quorum_peers import QuorumPeers
+from ottla.broker.control.quorum_watch import QuorumWatch
+from ottla.broker.control.registration import Registration
+from ottla.broker.network.connection import ClientConnection
+from ottla.broker.network.draining import close_connections, turn_away
+from ottla.broker.network.handling import HandledApi, load_all
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import Listener as ConfiguredListener
 from ottla.controller.broker_liveness import BrokerLiveness
@@ -43,12 +43,12 @@ from ottla.runtime.metrics import Metrics
 from ottla.runtime.network import Address, Listener, Network
 from ottla.runtime.tasks import Tasks
 from ottla.runtime.vigil import NO_VIGIL, Vigil
-from ottla.storage.clean_shutdown import previous_broker_epoch
+from ottla.storage.directories.clean_shutdown import previous_broker_epoch
+from ottla.storage.directories.foreign_files import refuse_foreign_files
+from ottla.storage.directories.log_directory import Progress
+from ottla.storage.directories.log_store import LogStore
 from ottla.storage.errors import DirectoryFailedError
-from ottla.storage.foreign_files import refuse_foreign_files
-from ottla.storage.group_commit import GroupCommit
-from ottla.storage.log_directory import Progress
-from ottla.storage.log_store import LogStore
+from ottla.storage.log.group_commit import GroupCommit
 
 _log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""`ottla`: the command line. Each command is a module beside this one.
+"""`ottla`: the command line. Each command has a package beside this module.
 
 What a command needs it imports when it runs, and only the command that is run is imported at all,
 so that help answers at once and a node starts in a blink.
@@ -77,7 +77,7 @@ def make_app(wanted: str = "") -> typer.Typer:
     )
     names = (*_COMMANDS, *_GROUPS)
     for name in (wanted,) if wanted in names else names:
-        module = import_module(f"ottla.cli.{name.replace('-', '_')}")
+        module = import_module(f"ottla.cli.{name.replace('-', '_')}.command")
         if name in _GROUPS:
             app.add_typer(module.app, name=name)
         else:
@@ -88,7 +88,7 @@ def make_app(wanted: str = "") -> typer.Typer:
 def run() -> None:
     """The entry point of the program."""
     if _COMPLETION in os.environ:
-        from ottla.cli.completion import prepare_answers, typed_command
+        from ottla.cli.completion.command import prepare_answers, typed_command
 
         prepare_answers()
         make_app(typed_command())(prog_name="ottla")

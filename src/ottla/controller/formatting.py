@@ -18,14 +18,14 @@ from ottla.raft.config import SUPPORTED_KRAFT_VERSIONS
 from ottla.raft.voters import NO_VOTERS, Endpoint, ReplicaKey, Voter, VoterSet
 from ottla.runtime.dice import Dice
 from ottla.runtime.disk import Disk
-from ottla.storage.durable_file import make_directories
-from ottla.storage.errors import StorageError
-from ottla.storage.foreign_files import refuse_foreign_files
-from ottla.storage.meta_properties import (
+from ottla.storage.directories.foreign_files import refuse_foreign_files
+from ottla.storage.directories.meta_properties import (
     MetaProperties,
     read_meta_properties,
     write_meta_properties,
 )
+from ottla.storage.errors import StorageError
+from ottla.storage.files.durable_file import make_directories
 
 
 def new_cluster_id(dice: Dice) -> str:

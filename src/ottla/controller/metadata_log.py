@@ -28,13 +28,13 @@ from ottla.metadata import MetadataImage
 from ottla.model import Buffer, TopicPartition, Uuid
 from ottla.raft import ControlRecord, OffsetAndEpoch, SnapshotChunk
 from ottla.runtime.disk import Disk
-from ottla.storage.epoch_cache import UNDEFINED_OFFSET
+from ottla.storage.batches.leader_batch import Origin
+from ottla.storage.directories.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
+from ottla.storage.epochs.epoch_cache import UNDEFINED_OFFSET
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.file_slice import FileSlice
-from ottla.storage.flush import Flush
-from ottla.storage.leader_batch import Origin
-from ottla.storage.log import Log
-from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
+from ottla.storage.files.file_slice import FileSlice
+from ottla.storage.log.flush import Flush
+from ottla.storage.log.log import Log
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import iterate_batches
 from ottla.wire.schema import Message

@@ -17,12 +17,15 @@ from ottla.controller.snapshots import Snapshots
 from ottla.metadata import MetadataDelta, MetadataImage, Replay
 from ottla.raft import ControlRecord
 from ottla.runtime.disk import Disk
-from ottla.storage.durable_file import make_directories
+from ottla.storage.directories.partition_metadata import (
+    read_partition_metadata,
+    write_partition_metadata,
+)
 from ottla.storage.errors import CorruptSnapshotError, StorageError
-from ottla.storage.log import Log
+from ottla.storage.files.durable_file import make_directories
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_loading import open_log
 from ottla.storage.log_config import NEVER_MS, UNLIMITED, LogConfig
-from ottla.storage.log_loading import open_log
-from ottla.storage.partition_metadata import read_partition_metadata, write_partition_metadata
 
 _NO_LIMIT_BYTES: Final = 2**31 - 1
 

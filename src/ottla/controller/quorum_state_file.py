@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ottla.runtime.disk import Disk
-from ottla.storage.durable_file import read_file, replace_file
 from ottla.storage.errors import CorruptCheckpointError
+from ottla.storage.files.durable_file import read_file, replace_file
 from ottla.wire.errors import ProtocolError
 from ottla.wire.stored.quorum_state import (
     QuorumStateData,

@@ -21,8 +21,8 @@ from ottla.controller.record_batches import (
 )
 from ottla.metadata import MetadataImage, image_records
 from ottla.runtime.disk import Disk, File
-from ottla.storage.batch_scan import scan_batches
 from ottla.storage.errors import CorruptLogError, CorruptSnapshotError
+from ottla.storage.segments.batch_scan import scan_batches
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import verify_crc
 from ottla.wire.schema import Message

@@ -15,14 +15,15 @@ from typing import Final, NamedTuple
 
 from ottla.dump.selection import Selection
 from ottla.runtime.disk import Disk
-from ottla.storage import clean_shutdown, epoch_cache, meta_properties, partition_metadata
-from ottla.storage.file_names import (
+from ottla.storage.directories import clean_shutdown, meta_properties, partition_metadata
+from ottla.storage.directories.offset_checkpoints import OffsetCheckpointName
+from ottla.storage.epochs import epoch_cache
+from ottla.storage.files.file_names import (
     FileKind,
     FileState,
     PartitionDirectoryName,
     SegmentFileName,
 )
-from ottla.storage.offset_checkpoints import OffsetCheckpointName
 
 
 class Kind(StrEnum):

@@ -14,9 +14,9 @@ from ottla.dump.files import KnownFile
 from ottla.dump.rows import Problem, Remark, Row
 from ottla.dump.selection import Selection
 from ottla.runtime.disk import Disk
-from ottla.storage.offset_index import OffsetIndex, OffsetPosition
-from ottla.storage.time_index import TimeIndex, TimestampOffset
-from ottla.storage.transaction_index import TransactionIndex
+from ottla.storage.indexes.offset_index import OffsetIndex, OffsetPosition
+from ottla.storage.indexes.time_index import TimeIndex, TimestampOffset
+from ottla.storage.indexes.transaction_index import TransactionIndex
 
 # Only an append asks for room, and nothing is appended here.
 _NO_ROOM: Final = 0

@@ -21,12 +21,12 @@ from ottla.dump.index_rows import (
 from ottla.dump.rows import Problem, Row
 from ottla.model import NO_TIMESTAMP
 from ottla.runtime.disk import Disk, File
-from ottla.storage.batch_scan import scan_headers
 from ottla.storage.errors import CorruptIndexError, CorruptLogError
-from ottla.storage.file_names import FileKind
-from ottla.storage.offset_index import OffsetIndex, OffsetPosition
-from ottla.storage.time_index import TimeIndex, TimestampOffset
-from ottla.storage.transaction_index import TransactionIndex
+from ottla.storage.files.file_names import FileKind
+from ottla.storage.indexes.offset_index import OffsetIndex, OffsetPosition
+from ottla.storage.indexes.time_index import TimeIndex, TimestampOffset
+from ottla.storage.indexes.transaction_index import TransactionIndex
+from ottla.storage.segments.batch_scan import scan_headers
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.header import BatchHeader
 from ottla.wire.records.record import iterate_records

@@ -20,8 +20,8 @@ from ottla.dump.stored_records import (
     decode_stored,
 )
 from ottla.runtime.disk import File
-from ottla.storage.batch_scan import scan_batches, scan_headers
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.segments.batch_scan import scan_batches, scan_headers
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import compute_crc
 from ottla.wire.records.header import HEADER_BYTES, BatchHeader, increment_sequence

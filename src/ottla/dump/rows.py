@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.dump.plain import Fields
-from ottla.storage.epoch_cache import EpochEntry
-from ottla.storage.offset_index import OffsetPosition
-from ottla.storage.producer_entry import ProducerEntry
-from ottla.storage.time_index import TimestampOffset
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.epochs.epoch_cache import EpochEntry
+from ottla.storage.indexes.offset_index import OffsetPosition
+from ottla.storage.indexes.time_index import TimestampOffset
+from ottla.storage.indexes.transaction_index import AbortedTransaction
+from ottla.storage.producers.producer_entry import ProducerEntry
 from ottla.wire.records.header import BatchHeader
 from ottla.wire.records.record import RecordHeader
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ottla.storage.file_names import OFFSET_MAX
+from ottla.storage.files.file_names import OFFSET_MAX
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,15 @@ from ottla.dump.plain import fields_to_plain
 from ottla.dump.rows import PartitionOffset, Property, Row, producer_row
 from ottla.model import uuid_to_text
 from ottla.runtime.disk import Disk
-from ottla.storage.checkpoint_file import CheckpointFile, parse_integer
-from ottla.storage.clean_shutdown import read_clean_shutdown
-from ottla.storage.durable_file import read_file
-from ottla.storage.epoch_cache import EpochEntry
+from ottla.storage.directories.clean_shutdown import read_clean_shutdown
+from ottla.storage.directories.meta_properties import read_meta_properties
+from ottla.storage.directories.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
+from ottla.storage.directories.partition_metadata import read_partition_metadata
+from ottla.storage.epochs.epoch_cache import EpochEntry
 from ottla.storage.errors import CorruptCheckpointError
-from ottla.storage.meta_properties import read_meta_properties
-from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
-from ottla.storage.partition_metadata import read_partition_metadata
-from ottla.storage.producer_snapshot import read_snapshot
+from ottla.storage.files.checkpoint_file import CheckpointFile, parse_integer
+from ottla.storage.files.durable_file import read_file
+from ottla.storage.producers.producer_snapshot import read_snapshot
 from ottla.wire.errors import ProtocolError
 from ottla.wire.stored.quorum_state import quorum_state_from_json
 

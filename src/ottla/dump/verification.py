@@ -18,8 +18,8 @@ from ottla.dump.log_rows import Batch, Watch, walk_log
 from ottla.dump.reading import Reading, read_rows, with_problems
 from ottla.dump.rows import BatchRow, Problem, Remark, Row, Verdict, batch_row
 from ottla.runtime.disk import Disk
-from ottla.storage.epoch_cache import EpochEntry
-from ottla.storage.offset_index import RELATIVE_OFFSET_MAX
+from ottla.storage.epochs.epoch_cache import EpochEntry
+from ottla.storage.indexes.offset_index import RELATIVE_OFFSET_MAX
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.control import read_control_type
 from ottla.wire.records.record import iterate_records

@@ -27,7 +27,7 @@ from ottla.replication.following import (
 from ottla.replication.leader_offsets import leader_offsets
 from ottla.replication.partition import Partition
 from ottla.replication.resting_partitions import RestingPartitions
-from ottla.storage.epoch_cache import EpochEnd
+from ottla.storage.epochs.epoch_cache import EpochEnd
 from ottla.storage.errors import StorageError
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.fetch import (

@@ -10,7 +10,7 @@ from ottla.model import NodeId
 from ottla.replication.partition import Partition
 from ottla.replication.throttle import NoThrottle, ReplicationThrottle
 from ottla.runtime.clock import Clock
-from ottla.storage.group_commit import GroupCommit
+from ottla.storage.log.group_commit import GroupCommit
 from ottla.wire.schema import Message
 
 

@@ -12,8 +12,8 @@ import logging
 
 from ottla.model import Buffer
 from ottla.replication.partition import Partition
-from ottla.storage.epoch_cache import UNDEFINED_OFFSET, EpochEnd
-from ottla.storage.log import Log
+from ottla.storage.epochs.epoch_cache import UNDEFINED_OFFSET, EpochEnd
+from ottla.storage.log.log import Log
 from ottla.wire.messages.fetch import FetchPartition, PartitionData
 from ottla.wire.records.batch import iterate_batches
 

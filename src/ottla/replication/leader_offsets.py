@@ -9,7 +9,7 @@ from ottla.client import versions
 from ottla.model import ErrorCode, NodeId, TopicPartition
 from ottla.replication.follower_context import LeaderPeer
 from ottla.replication.partition import Partition
-from ottla.storage.offset_lookup import SpecialTimestamp
+from ottla.storage.log.offset_lookup import SpecialTimestamp
 from ottla.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,

@@ -26,10 +26,10 @@ from ottla.replication.offset_waiters import OffsetWaiter, OffsetWaiters, Told
 from ottla.replication.partition_read import Follower, Isolation, PartitionRead, ReadReplica
 from ottla.replication.readable_partition import ENOUGH_BYTES, ReadablePartition
 from ottla.replication.remote_replica import RemoteReplica
-from ottla.storage.leader_batch import Origin
-from ottla.storage.log import AppendResult, Log
-from ottla.storage.opened_batch import OpenedBatch
-from ottla.storage.verification import Verification
+from ottla.storage.batches.leader_batch import Origin
+from ottla.storage.batches.opened_batch import OpenedBatch
+from ottla.storage.log.log import AppendResult, Log
+from ottla.storage.producers.verification import Verification
 from ottla.wire.messages.fetch import FetchPartition
 
 __all__ = ["ACKS_ALL", "Follower", "Isolation", "Partition", "PartitionRead", "ReadReplica"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from ottla.storage.epoch_cache import EpochEnd
-from ottla.storage.file_slice import FileSlice
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.epochs.epoch_cache import EpochEnd
+from ottla.storage.files.file_slice import FileSlice
+from ottla.storage.indexes.transaction_index import AbortedTransaction
 
 
 class Isolation(IntEnum):

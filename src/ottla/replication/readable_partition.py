@@ -12,8 +12,8 @@ from typing import Final
 from ottla.model import ErrorCode, KafkaError, LeaderEpoch, NodeId, TopicPartition, Uuid
 from ottla.replication.fetch_waiters import FetchWaiters
 from ottla.replication.partition_read import Isolation, PartitionRead
-from ottla.storage.epoch_cache import UNDEFINED_EPOCH_END, UNDEFINED_OFFSET, EpochEnd
-from ottla.storage.log import Log
+from ottla.storage.epochs.epoch_cache import UNDEFINED_EPOCH_END, UNDEFINED_OFFSET, EpochEnd
+from ottla.storage.log.log import Log
 from ottla.wire.messages.fetch import FetchPartition
 
 # More than any fetch waits for.

@@ -15,13 +15,13 @@ broker.
 
 from typing import TYPE_CHECKING, Any
 
-from ottla.simulation.clock import SimulatedClock
-from ottla.simulation.dice import SeededDice
-from ottla.simulation.disk import DiskCounters, SimulatedDisk
-from ottla.simulation.disk_faults import DiskFaults, Operation, PowerLost
+from ottla.simulation.disk.disk import DiskCounters, SimulatedDisk
+from ottla.simulation.disk.disk_faults import DiskFaults, Operation, PowerLost
+from ottla.simulation.seams.clock import SimulatedClock
+from ottla.simulation.seams.dice import SeededDice
 
 if TYPE_CHECKING:
-    from ottla.simulation.world import World
+    from ottla.simulation.world.world import World
 
 __all__ = [
     "DiskCounters",
@@ -37,7 +37,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "World":
-        from ottla.simulation.world import World
+        from ottla.simulation.world.world import World
 
         return World
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,12 +9,12 @@ from itertools import count
 from typing import Final
 
 from ottla.runtime.dice import SystemDice
-from ottla.simulation.fault_plan import plan_of
-from ottla.simulation.reached_lines import PACKAGES, ReachedLines
-from ottla.simulation.seeded_run import Outcome, run_plan
-from ottla.simulation.shrinking import describe, shrink
-from ottla.simulation.sweep import SeedResult, cores, speed, sweep
-from ottla.simulation.trace import trace
+from ottla.simulation.faults.fault_plan import plan_of
+from ottla.simulation.history.trace import trace
+from ottla.simulation.runs.reached_lines import PACKAGES, ReachedLines
+from ottla.simulation.runs.seeded_run import Outcome, run_plan
+from ottla.simulation.runs.shrinking import describe, shrink
+from ottla.simulation.runs.sweep import SeedResult, cores, speed, sweep
 
 _TELL_EVERY: Final = 50
 

@@ -22,8 +22,8 @@ from ottla.runtime.system_background import SystemBackground
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.runtime.system_network import SystemNetwork
-from ottla.simulation.disk import SimulatedDisk
-from ottla.storage.meta_properties import read_meta_properties
+from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.storage.directories.meta_properties import read_meta_properties
 from ottla.testing.embedded_node import WAIT_SECONDS, EmbeddedNode
 from ottla.wire.messages.create_topics import (
     CreatableTopic,

@@ -26,7 +26,7 @@ from ottla.model import ErrorCode
 from tests.conformance.aiokafka.client import AiokafkaClient
 from tests.conformance.clients import EARLIEST, LATEST, Message
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from aiokafka.errors import (  # type: ignore[import-untyped]
 from tests.conformance.aiokafka.client import AiokafkaClient, assign
 from tests.conformance.clients import EARLIEST, TIMEOUT_S, Message
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 RECORDS = 5
 

@@ -14,7 +14,7 @@ from tests.conformance.clients import TIMEOUT_S, Client, Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.kafka_python.client import KafkaPythonClient
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 admin, node = groups.admin, groups.node
 

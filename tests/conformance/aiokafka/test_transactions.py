@@ -16,7 +16,7 @@ from aiokafka.errors import KafkaError, ProducerFenced  # type: ignore[import-un
 from tests.conformance import transactions
 from tests.conformance.topics import Topics
 from tests.conformance.transactions import values
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 admin, node = transactions.admin, transactions.node
 

@@ -15,7 +15,7 @@ from ottla.wire.records.compression import Codec
 from tests.conformance.clients import EARLIEST, Message, RefusedError
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode, running_node
+from tests.support.nodes.nodes import RunningNode, running_node
 
 SETTINGS = {
     "num.partitions": "3",

@@ -13,7 +13,7 @@ from confluent_kafka.cimpl import NewTopic
 from tests.conformance.clients import TIMEOUT_S, Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 RECORDS = 5
 

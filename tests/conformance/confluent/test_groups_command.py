@@ -15,7 +15,7 @@ from tests.conformance import groups
 from tests.conformance.clients import TIMEOUT_S, Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 admin, node = groups.admin, groups.node
 

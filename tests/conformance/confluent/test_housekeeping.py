@@ -12,7 +12,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from tests.conformance.clients import EARLIEST, LATEST, TIMEOUT_S, Message
 from tests.conformance.confluent.client import ConfluentClient
-from tests.nodes import RunningNode, running_node
+from tests.support.nodes.nodes import RunningNode, running_node
 
 # Kafka's own intervals are for days, not for tests.
 SETTINGS = {

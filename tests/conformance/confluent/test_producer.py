@@ -11,7 +11,7 @@ from tests.conformance.clients import EARLIEST, Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.test_producing import MURMUR2, PARTITIONS, PARTITIONS_OF_KAFKA
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 
 @pytest.fixture

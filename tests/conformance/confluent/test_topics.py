@@ -11,7 +11,7 @@ from ottla.model import ErrorCode
 from tests.conformance.clients import EARLIEST, Client, Message, RefusedError
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 
 def test_topics_are_created_listed_described_and_deleted(

@@ -12,7 +12,7 @@ from tests.conformance.clients import TIMEOUT_S, Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.topics import Topics
 from tests.conformance.transactions import values
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 admin, node = transactions.admin, transactions.node
 

@@ -14,7 +14,7 @@ from ottla.testing import Cluster
 from tests.conformance.clients import TIMEOUT_S
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.transactions import values
-from tests.stable_topics import wait_stable
+from tests.support.nodes.stable_topics import wait_stable
 
 PARTITIONS = 6
 SETTINGS = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}

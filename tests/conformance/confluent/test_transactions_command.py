@@ -16,7 +16,7 @@ from tests.conformance.clients import TIMEOUT_S, Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.topics import Topics
 from tests.conformance.transactions import UNVERIFIED, leave_hanging, values
-from tests.nodes import RunningNode, running_node
+from tests.support.nodes.nodes import RunningNode, running_node
 
 
 @pytest.fixture(scope="module")

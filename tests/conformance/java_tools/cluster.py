@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.cluster_processes import HOST, ClusterProcesses, NodeOfCluster, wait_until
 from tests.conformance.java_tools.client import Java, Ran
+from tests.support.nodes.cluster_processes import HOST, ClusterProcesses, NodeOfCluster, wait_until
 
 _PACKAGE = "org.apache.kafka.tools"
 _TOOLS = {

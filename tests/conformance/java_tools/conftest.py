@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster_processes import ClusterProcesses
 from tests.conformance.java_tools.client import Java
 from tests.conformance.java_tools.cluster import ClusterTools
+from tests.support.nodes.cluster_processes import ClusterProcesses
 
 # Two nodes in one, so that it makes a difference whether replicas are spread over them.
 RACKS = {1: "a", 2: "a", 3: "b"}

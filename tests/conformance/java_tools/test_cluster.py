@@ -10,7 +10,7 @@ from ottla.wire.apis import ApiKey
 from tests.conformance.clients import Client, Message
 from tests.conformance.java_tools.client import Java
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 pytestmark = pytest.mark.java
 

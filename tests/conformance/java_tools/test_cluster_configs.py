@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from ottla.model import ErrorCode
-from tests.cluster_processes import wait_until
 from tests.conformance.clients import Message, RefusedError
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.java_tools.cluster import ClusterTools
+from tests.support.nodes.cluster_processes import wait_until
 
 pytestmark = pytest.mark.java
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cluster_processes import wait_until
 from tests.conformance.java_tools.cluster import ClusterTools
+from tests.support.nodes.cluster_processes import wait_until
 
 pytestmark = pytest.mark.java
 

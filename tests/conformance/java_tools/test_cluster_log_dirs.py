@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.cluster_processes import ClusterProcesses, wait_until
 from tests.conformance.java_tools.client import Java
 from tests.conformance.java_tools.cluster import ClusterTools
+from tests.support.nodes.cluster_processes import ClusterProcesses, wait_until
 
 pytestmark = pytest.mark.java
 

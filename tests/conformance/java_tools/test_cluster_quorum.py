@@ -16,9 +16,9 @@ from ottla.raft.voters import NO_VOTERS
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
-from ottla.storage.meta_properties import read_meta_properties
-from tests.cluster_processes import HOST, NodeOfCluster, free_ports, wait_until
+from ottla.storage.directories.meta_properties import read_meta_properties
 from tests.conformance.java_tools.cluster import ClusterTools
+from tests.support.nodes.cluster_processes import HOST, NodeOfCluster, free_ports, wait_until
 
 pytestmark = pytest.mark.java
 

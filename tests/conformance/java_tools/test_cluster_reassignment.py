@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster_processes import wait_until
 from tests.conformance.clients import Message
 from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.java_tools.cluster import ClusterTools, write_plan
-from tests.soak import at_scale
+from tests.support.nodes.cluster_processes import wait_until
+from tests.support.soak import at_scale
 
 pytestmark = pytest.mark.java
 

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ottla.cli.main import make_app
-from tests.cluster_processes import wait_until
 from tests.conformance.java_tools.cluster import ClusterTools, Described
+from tests.support.nodes.cluster_processes import wait_until
 
 pytestmark = pytest.mark.java
 

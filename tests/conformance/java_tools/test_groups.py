@@ -14,7 +14,7 @@ from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.java_tools.client import Java
 from tests.conformance.java_tools.test_topics import Tool
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 admin, node = groups.admin, groups.node
 

@@ -18,7 +18,7 @@ from tests.conformance.java_tools.console_consumer import CLIENT_ID, ConsoleCons
 from tests.conformance.kafka.process import reason_unavailable
 from tests.conformance.kafka_python.client import KafkaPythonClient
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode, running_node
+from tests.support.nodes.nodes import RunningNode, running_node
 
 admin = groups.admin
 

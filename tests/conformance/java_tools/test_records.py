@@ -11,7 +11,7 @@ import pytest
 from tests.conformance.clients import CODECS, EARLIEST, Client, Message
 from tests.conformance.java_tools.client import Java, Ran
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 pytestmark = pytest.mark.java
 

@@ -15,7 +15,7 @@ from tests.conformance.confluent.client import ConfluentClient
 from tests.conformance.java_tools.client import Java
 from tests.conformance.topics import Topics
 from tests.conformance.transactions import values
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 pytestmark = pytest.mark.java
 

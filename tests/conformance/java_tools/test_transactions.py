@@ -16,7 +16,7 @@ from tests.conformance.java_tools.client import Java
 from tests.conformance.java_tools.test_topics import Tool
 from tests.conformance.topics import Topics
 from tests.conformance.transactions import UNVERIFIED, leave_hanging, values
-from tests.nodes import RunningNode, running_node
+from tests.support.nodes.nodes import RunningNode, running_node
 
 pytestmark = pytest.mark.java
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.simulation.disk import SimulatedDisk
-from ottla.storage.file_names import FileKind
-from ottla.storage.log import Log
-from tests import kafka_acceptance
-from tests.batches import batch_of
-from tests.kafka_acceptance import ACCEPTED, assert_kafka_accepts, assert_kafka_accepts_index
-from tests.logs import DIRECTORY, append, new_log
+from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.storage.files.file_names import FileKind
+from ottla.storage.log.log import Log
+from tests.support.kafka import kafka_acceptance
+from tests.support.kafka.kafka_acceptance import (
+    ACCEPTED,
+    assert_kafka_accepts,
+    assert_kafka_accepts_index,
+)
+from tests.support.storage.batches import batch_of
+from tests.support.storage.logs import DIRECTORY, append, new_log
 
 pytestmark = [pytest.mark.java, pytest.mark.usefixtures("judge")]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ottla.model import NO_TIMESTAMP
-from ottla.simulation.dice import SeededDice
+from ottla.simulation.seams.dice import SeededDice
 from ottla.storage.compaction import compact, plan_compaction, swap_in
 from ottla.storage.log_config import LogConfig
 from ottla.wire.records.batch import iterate_batches
@@ -21,7 +21,8 @@ from ottla.wire.records.builder import empty_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType
 from ottla.wire.records.record import iterate_records
-from tests.compaction_history import (
+from tests.conformance.kafka.process import JudgeProcess, reason_unavailable
+from tests.support.storage.compaction_history import (
     IDEMPOTENT,
     TRANSACTIONAL,
     CompactionHistory,
@@ -30,10 +31,9 @@ from tests.compaction_history import (
     Put,
     Roll,
 )
-from tests.compactions import commit_all
-from tests.conformance.kafka.process import JudgeProcess, reason_unavailable
-from tests.log_checks import all_batches, directory_content
-from tests.logs import DIRECTORY
+from tests.support.storage.compactions import commit_all
+from tests.support.storage.log_checks import all_batches, directory_content
+from tests.support.storage.logs import DIRECTORY
 
 pytestmark = pytest.mark.java
 

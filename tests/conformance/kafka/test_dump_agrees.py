@@ -16,12 +16,12 @@ from ottla.dump.readonly_disk import ReadonlyDisk
 from ottla.dump.rows import BatchRow, Problem, ProducerRow, RecordRow, Row, StoredRecord
 from ottla.dump.verification import verify_file
 from ottla.runtime.system_disk import SystemDisk
-from ottla.storage.offset_index import OffsetPosition
-from ottla.storage.time_index import TimestampOffset
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.indexes.offset_index import OffsetPosition
+from ottla.storage.indexes.time_index import TimestampOffset
+from ottla.storage.indexes.transaction_index import AbortedTransaction
 from tests.conformance.kafka.dump import DumpedBatch, DumpedFile, DumpedProducer, DumpedRecord
 from tests.conformance.kafka.judge import DUMPED_SUFFIXES, Judge
-from tests.kafka_fixtures import extract, partition_names
+from tests.support.kafka.kafka_fixtures import extract, partition_names
 
 pytestmark = pytest.mark.java
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.kafka.judge import Judge
-from tests.kafka_fixtures import expected, extract, partition_names
+from tests.support.kafka.kafka_fixtures import expected, extract, partition_names
 
 
 @pytest.mark.parametrize("name", [*partition_names("clean"), *partition_names("unclean")])

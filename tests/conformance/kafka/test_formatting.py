@@ -10,7 +10,7 @@ from ottla.cli.main import make_app
 from ottla.configs.java_properties import format_properties
 from ottla.controller.snapshot_file import read_snapshot
 from ottla.runtime.system_disk import SystemDisk
-from ottla.storage.meta_properties import read_meta_properties
+from ottla.storage.directories.meta_properties import read_meta_properties
 from ottla.wire.schema import Message
 from ottla.wire.stored.quorum import SnapshotHeaderRecord
 from tests.conformance.kafka.judge import Judge

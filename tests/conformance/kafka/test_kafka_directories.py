@@ -9,15 +9,15 @@ import pytest
 
 from ottla.model import TopicPartition
 from ottla.runtime.system_disk import SystemDisk
-from ottla.storage.log import Log
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
-from ottla.storage.log_directory import LogDirectory
 from ottla.wire.records.record import iterate_records
-from tests.batches import batch_of
-from tests.kafka_fixtures import expected, extract, partition_names
-from tests.kafka_logs import open_partition, opened_partition
-from tests.log_checks import aborted_in, all_batches, assert_sound
-from tests.logs import append
+from tests.support.kafka.kafka_fixtures import expected, extract, partition_names
+from tests.support.kafka.kafka_logs import open_partition, opened_partition
+from tests.support.storage.batches import batch_of
+from tests.support.storage.log_checks import aborted_in, all_batches, assert_sound
+from tests.support.storage.logs import append
 
 NAMES = [*partition_names("clean"), *partition_names("unclean")]
 NEW_PRODUCER_ID = 10**6

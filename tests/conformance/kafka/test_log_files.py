@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 import pytest
 
-from ottla.simulation.dice import SeededDice
-from ottla.storage.log import Log
-from tests.batches import batch_of
+from ottla.simulation.seams.dice import SeededDice
+from ottla.storage.log.log import Log
 from tests.conformance.kafka.judge import Judge
 from tests.conformance.kafka.log import KafkaLog
-from tests.kafka_fixtures import partition_names
-from tests.kafka_logs import opened_partition
-from tests.log_checks import aborted_in, directory_content, facts
-from tests.log_operations import LogOperations
-from tests.logs import DIRECTORY, PARTITION, append
+from tests.support.kafka.kafka_fixtures import partition_names
+from tests.support.kafka.kafka_logs import opened_partition
+from tests.support.storage.batches import batch_of
+from tests.support.storage.log_checks import aborted_in, directory_content, facts
+from tests.support.storage.log_operations import LogOperations
+from tests.support.storage.logs import DIRECTORY, PARTITION, append
 
 pytestmark = pytest.mark.java
 

@@ -14,10 +14,10 @@ from ottla.wire.schema.fields import Field, fields_of, plain_fields
 from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested
 from ottla.wire.stored.quorum_state import QuorumStateData, quorum_state_to_json
 from tests.conformance.kafka.judge import Item, Judge
-from tests.declared_messages import class_for, declared_messages
-from tests.protocol_classes import table_class
-from tests.protocol_table import layouts_by_version, message_names, squash
-from tests.protocol_values import Values
+from tests.support.kafka.declared_messages import class_for, declared_messages
+from tests.support.kafka.protocol_classes import table_class
+from tests.support.kafka.protocol_table import layouts_by_version, message_names, squash
+from tests.support.kafka.protocol_values import Values
 
 pytestmark = pytest.mark.java
 

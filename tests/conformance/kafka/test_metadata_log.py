@@ -35,8 +35,8 @@ from tests.conformance.kafka.complaints import rightful
 from tests.conformance.kafka.dump import Dump
 from tests.conformance.kafka.judge import Judge
 from tests.conformance.kafka.process import CLASSPATH, JAVA_OPTIONS
-from tests.kafka_fixtures import extract
-from tests.simulated_controllers import DIRECTORY, World, create, serve_broker
+from tests.support.controller.simulated_controllers import DIRECTORY, World, create, serve_broker
+from tests.support.kafka.kafka_fixtures import extract
 
 KAFKAS_SNAPSHOT = "00000000000000000074-0000000001.checkpoint"
 START_TIMEOUT_S = 60

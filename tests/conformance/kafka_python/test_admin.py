@@ -19,7 +19,7 @@ from tests.conformance.kafka_python.client import (
     errors,
 )
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.conformance import groups
 from tests.conformance.clients import TIMEOUT_S, Client, Message
 from tests.conformance.kafka_python.client import KafkaPythonClient, TopicPartition
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 admin, node = groups.admin, groups.node
 

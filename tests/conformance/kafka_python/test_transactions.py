@@ -19,7 +19,7 @@ from tests.conformance.kafka_python.client import (
 )
 from tests.conformance.topics import Topics
 from tests.conformance.transactions import values
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 admin, node = transactions.admin, transactions.node
 

@@ -11,7 +11,7 @@ from tests.conformance.clients import Client, Message
 from tests.conformance.kcat.client import KcatClient
 from tests.conformance.kcat.client import kcat as run
 from tests.conformance.topics import Topics
-from tests.nodes import RunningNode
+from tests.support.nodes.nodes import RunningNode
 
 RECORDS = 10
 # At the end it would wait that long for more.

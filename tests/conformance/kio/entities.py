@@ -24,7 +24,12 @@ from kio.static.constants import EntityType
 from ottla.wire.schema import Message, Struct
 from ottla.wire.schema.fields import Field, fields_of
 from ottla.wire.schema.types import Array, Nested
-from tests.protocol_table import layouts_by_version, message_class_name, message_names, squash
+from tests.support.kafka.protocol_table import (
+    layouts_by_version,
+    message_class_name,
+    message_names,
+    squash,
+)
 
 ERROR_CODES = sorted(int(code) for code in ErrorCode)
 

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conformance.kio.entities import entity_type, kio_pairs, read, to_kio, write
-from tests.declared_messages import class_for
-from tests.protocol_table import layouts_by_version, message_names, read_table
-from tests.protocol_values import Values
+from tests.support.kafka.declared_messages import class_for
+from tests.support.kafka.protocol_table import layouts_by_version, message_names, read_table
+from tests.support.kafka.protocol_values import Values
 
 PAIRS = kio_pairs()
 # kio 0.6.5 knows every version of every message that travels, and none of those that only rest in

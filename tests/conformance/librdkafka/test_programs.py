@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from tests.cluster_processes import ClusterProcesses
 from tests.conformance.librdkafka.programs import Program, allowed, reason_unavailable
+from tests.support.nodes.cluster_processes import ClusterProcesses
 
 # The programs mostly wait, for timers of groups above all.
 _AT_ONCE: Final = 3

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ottla.cli.main import make_app
-from tests.nodes import OTTLA, running_node
+from tests.support.nodes.nodes import OTTLA, running_node
 
 # With acknowledgements from all, the client takes half a second to begin.
 QUICK = ("--acks", "1")

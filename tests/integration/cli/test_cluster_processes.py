@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from ottla.cli.main import make_app
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
-from tests.nodes import OTTLA
+from tests.support.nodes.nodes import OTTLA
 
 WAIT_SECONDS = 60.0
 

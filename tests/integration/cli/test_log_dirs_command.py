@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ottla.cli.main import make_app
-from tests.nodes import running_node
+from tests.support.nodes.nodes import running_node
 
 
 @pytest.fixture(scope="module")

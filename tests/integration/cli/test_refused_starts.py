@@ -10,7 +10,7 @@ import pytest
 
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.free_ports import free_ports
-from tests.nodes import OTTLA
+from tests.support.nodes.nodes import OTTLA
 from tests.unit.configs.test_unsupported_security import STOCK
 
 WAIT_SECONDS = 60.0

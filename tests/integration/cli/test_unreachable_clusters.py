@@ -11,7 +11,7 @@ from pathlib import Path
 from typer.testing import CliRunner, Result
 
 from ottla.cli.main import make_app
-from tests.nodes import running_node
+from tests.support.nodes.nodes import running_node
 
 
 def list_topics(bootstrap: str) -> Result:

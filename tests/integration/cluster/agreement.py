@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cluster_processes import ClusterProcesses, wait_until
 from tests.integration.cluster.cluster_view import wait_in_sync
 from tests.integration.cluster.load import Reader, TimedProducer
+from tests.support.nodes.cluster_processes import ClusterProcesses, wait_until
 
 _METADATA = "__cluster_metadata-0"
 

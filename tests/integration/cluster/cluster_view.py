@@ -19,8 +19,8 @@ from ottla.wire.messages.describe_quorum import (
 )
 from ottla.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ottla.wire.schema import Message
-from tests.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
-from tests.wire_connection import WireConnection
+from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
+from tests.support.nodes.wire_connection import WireConnection
 
 _CREATE_TOPICS_VERSION = 7
 _METADATA_VERSION = 12

@@ -9,7 +9,7 @@ from typing import Self
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
-from tests.cluster_processes import wait_until
+from tests.support.nodes.cluster_processes import wait_until
 
 _CONFIGS = {
     "auto.offset.reset": "earliest",

@@ -11,8 +11,8 @@ from typing import Self
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
-from tests.cluster_processes import wait_until
-from tests.numbered_producer import NumberedProducer
+from tests.support.nodes.cluster_processes import wait_until
+from tests.support.nodes.numbered_producer import NumberedProducer
 
 _READ_SECONDS_MAX = 60.0
 # How long a client waits for a node that does not answer and is not gone either.

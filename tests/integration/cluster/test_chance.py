@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from ottla.simulation.dice import SeededDice
-from tests.cluster_processes import ClusterProcesses, NodeOfCluster, in_parallel
+from ottla.simulation.seams.dice import SeededDice
 from tests.integration.cluster.agreement import assert_everything_is_there, assert_read_back
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
 from tests.integration.cluster.load import Reader, TimedProducer
-from tests.soak import IS_SOAK
+from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, in_parallel
+from tests.support.soak import IS_SOAK
 
 TOPIC = "load"
 REPLICAS = [(1, 2, 3), (2, 3, 1), (3, 1, 2)]

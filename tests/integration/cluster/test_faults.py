@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.cluster_processes import ClusterProcesses, NodeOfCluster, in_parallel
 from tests.integration.cluster.agreement import assert_everything_is_there, assert_read_back
 from tests.integration.cluster.cluster_view import active_controller, create_topic, wait_in_sync
 from tests.integration.cluster.load import Reader, TimedProducer
-from tests.soak import IS_SOAK, at_scale
+from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, in_parallel
+from tests.support.soak import IS_SOAK, at_scale
 
 TOPIC = "load"
 PARTITIONS = 3

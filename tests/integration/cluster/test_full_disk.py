@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cluster_processes import ClusterProcesses, wait_until
 from tests.integration.cluster.agreement import assert_everything_is_there, assert_read_back
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
 from tests.integration.cluster.load import Reader, TimedProducer
 from tests.integration.cluster.small_disk import SmallDisk
+from tests.support.nodes.cluster_processes import ClusterProcesses, wait_until
 
 TOPIC = "load"
 # Node 3 has the small disk; it leads the first partition and follows the others.

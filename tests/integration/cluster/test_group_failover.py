@@ -12,11 +12,11 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka.admin import AdminClient
 
-from tests.cluster_processes import ClusterProcesses, wait_until
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
 from tests.integration.cluster.group_load import CommittingConsumer
 from tests.integration.cluster.load import TimedProducer
-from tests.soak import at_scale
+from tests.support.nodes.cluster_processes import ClusterProcesses, wait_until
+from tests.support.soak import at_scale
 
 TOPIC = "load"
 PARTITIONS = 6

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaError
 
-from tests.cluster_processes import ClusterProcesses
 from tests.integration.cluster.agreement import assert_everything_is_there, assert_read_back
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
 from tests.integration.cluster.load import Reader, TimedProducer, refused_write
-from tests.soak import IS_SOAK
+from tests.support.nodes.cluster_processes import ClusterProcesses
+from tests.support.soak import IS_SOAK
 
 TOPIC = "load"
 PARTITIONS = 3

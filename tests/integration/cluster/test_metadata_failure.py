@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cluster_processes import ClusterProcesses, wait_until
 from tests.integration.cluster.cluster_view import active_controller
+from tests.support.nodes.cluster_processes import ClusterProcesses, wait_until
 
 
 def test_a_node_whose_metadata_fails_ends_with_a_message(tmp_path: Path) -> None:

@@ -16,12 +16,12 @@ from typing import Final, Self
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from tests.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
 from tests.conformance.kafka.process import reason_unavailable
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
 from tests.integration.transactions.copier import Order
 from tests.integration.transactions.copiers import Copiers, command, java_command
-from tests.soak import IS_SOAK, at_scale
+from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
+from tests.support.soak import IS_SOAK, at_scale
 
 SOURCE, TARGET, GROUP = "source", "target", "copiers"
 REPLICAS = [(1, 2, 3), (2, 3, 1), (3, 1, 2), (1, 3, 2)]

@@ -22,7 +22,7 @@ from confluent_kafka import (
 
 from ottla.testing.cluster import Cluster
 from tests.conformance.kafka.process import CLASSPATH, JAVA_OPTIONS, reason_unavailable
-from tests.stable_topics import wait_stable
+from tests.support.nodes.stable_topics import wait_stable
 
 PARTITIONS = 3
 RECORDS = 300

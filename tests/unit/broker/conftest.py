@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.one_node import OneNode, StartNode
+from tests.support.nodes.one_node import OneNode, StartNode
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 from ottla.broker.compaction import Compaction
 from ottla.runtime.background import InlineBackground
 from ottla.runtime.metrics import Metrics
-from ottla.storage.leader_batch import Origin
-from tests.batches import batch_around, batch_of
-from tests.held_background import settle
-from tests.one_node import OneNode
+from ottla.storage.batches.leader_batch import Origin
+from tests.support.nodes.one_node import OneNode
+from tests.support.storage.batches import batch_around, batch_of
+from tests.support.storage.held_background import settle
 
 
 def test_batches_that_cannot_be_read_are_named(

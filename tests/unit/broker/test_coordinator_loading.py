@@ -6,16 +6,21 @@ import pytest
 
 from ottla.broker.handlers.find_coordinator import CoordinatorType
 from ottla.model import ErrorCode
-from ottla.simulation.dice import SeededDice
-from ottla.simulation.disk_faults import Corruption
-from ottla.storage.leader_batch import Origin
+from ottla.simulation.disk.disk_faults import Corruption
+from ottla.simulation.seams.dice import SeededDice
+from ottla.storage.batches.leader_batch import Origin
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.record import iterate_records
-from tests.batches import GARBAGE_BODIES, batch_around, compressed_around, raw_record
-from tests.held_background import settle
-from tests.one_node import OneNode, StartNode
+from tests.support.nodes.one_node import OneNode, StartNode
+from tests.support.storage.batches import (
+    GARBAGE_BODIES,
+    batch_around,
+    compressed_around,
+    raw_record,
+)
+from tests.support.storage.held_background import settle
 
 ID = "transfers"
 INIT = InitProducerIdRequest(transactional_id=ID, transaction_timeout_ms=60_000)

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from tests.one_node import OneNode
+from tests.support.nodes.one_node import OneNode
 
 
 def test_a_full_disk_is_told_of_now_and_then_and_not_for_each_request(

@@ -6,10 +6,10 @@ import asyncio
 
 from ottla.broker.housekeeping import Housekeeping, Intervals
 from ottla.runtime.metrics import Metrics
-from ottla.storage.group_commit import GroupCommit
-from tests.batches import batch_of
-from tests.held_background import HeldBackground, settle
-from tests.one_node import OneNode
+from ottla.storage.log.group_commit import GroupCommit
+from tests.support.nodes.one_node import OneNode
+from tests.support.storage.batches import batch_of
+from tests.support.storage.held_background import HeldBackground, settle
 
 TOPIC = "compacted"
 NEVER = 1e9

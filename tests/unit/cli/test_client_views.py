@@ -11,15 +11,15 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from rich.table import Table
 
-from ottla.cli.bench_latency import Latencies
-from ottla.cli.bench_load import Load, Throughput, make_values, summarise_latencies
-from ottla.cli.bench_report import Report, print_report, report_json
-from ottla.cli.cells import size
-from ottla.cli.cluster_client import FoundOffset
-from ottla.cli.config_entries import Config, Resource
-from ottla.cli.configs_run import config_json, configs_table
-from ottla.cli.offsets_run import PartitionOffsets, offsets_json, offsets_table
-from ottla.cli.topic_views import (
+from ottla.cli.bench.latency import Latencies
+from ottla.cli.bench.load import Load, Throughput, make_values, summarise_latencies
+from ottla.cli.bench.report import Report, print_report, report_json
+from ottla.cli.configs.run import config_json, configs_table
+from ottla.cli.connection.cluster_client import FoundOffset
+from ottla.cli.connection.config_entries import Config, Resource
+from ottla.cli.display.cells import size
+from ottla.cli.offsets.run import PartitionOffsets, offsets_json, offsets_table
+from ottla.cli.topics.views import (
     PartitionView,
     TopicView,
     description_json,
@@ -27,7 +27,7 @@ from ottla.cli.topic_views import (
     listing_table,
     print_description,
 )
-from tests.captured_terminal import COLUMNS, captured_terminal, said
+from tests.support.captured_terminal import COLUMNS, captured_terminal, said
 
 
 def lines_of(table: Table) -> list[list[str]]:

@@ -20,7 +20,7 @@ from ottla.wire.messages.fetch import (
     PartitionData,
 )
 from ottla.wire.schema import Message
-from tests.scripted_node import ScriptedNode, until
+from tests.support.nodes.scripted_node import ScriptedNode, until
 
 TIMEOUT_MS = 1_000
 BEAT = versions.BROKER_HEARTBEAT

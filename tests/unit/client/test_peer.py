@@ -14,7 +14,7 @@ from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
 from ottla.simulation import SeededDice, SimulatedClock
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
-from tests.scripted_node import ScriptedNode, until
+from tests.support.nodes.scripted_node import ScriptedNode, until
 
 
 def run(scenario: Coroutine[Any, Any, None]) -> None:

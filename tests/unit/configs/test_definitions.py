@@ -15,8 +15,8 @@ from ottla.configs.definition import Definitions
 from ottla.configs.group_config import GROUP_SYNONYMS
 from ottla.configs.validators import ListOf
 from ottla.configs.value import format_value
-from tests.config_fixtures import read
-from tests.protocol_table import read_table
+from tests.support.kafka.config_fixtures import read
+from tests.support.kafka.protocol_table import read_table
 
 QUOTAS = {
     name: definition

@@ -18,7 +18,7 @@ from ottla.configs import (
     describe_topic,
 )
 from ottla.configs.unsupported_security import promises_security
-from tests.config_fixtures import read
+from tests.support.kafka.config_fixtures import read
 
 BROKERS = pytest.mark.parametrize("name", ["plain", "tuned"])
 

@@ -4,7 +4,7 @@ from ottla.configs import NodeConfig, validate_broker_configs
 from ottla.configs.dynamic_configs import dynamic_refusals
 from ottla.configs.unsupported_security import is_security_setting
 from ottla.model import ErrorCode, KafkaError
-from tests.config_fixtures import Verdict, verdicts
+from tests.support.kafka.config_fixtures import Verdict, verdicts
 
 NODE = NodeConfig.of({"log.cleaner.threads": "2", "message.max.bytes": "10"})
 

@@ -6,7 +6,7 @@ import pytest
 
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.group_config import effective_group_number, validate_group_configs
-from tests.config_fixtures import Verdict, verdicts
+from tests.support.kafka.config_fixtures import Verdict, verdicts
 
 SESSION = "consumer.session.timeout.ms"
 

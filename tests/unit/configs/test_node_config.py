@@ -14,7 +14,7 @@ from ottla.configs import (
 from ottla.configs.node_settings import NodeSettings
 from ottla.configs.quorum_addresses import ControllerAddress, ControllerVoter
 from ottla.configs.setting import Setting
-from tests.config_fixtures import Verdict, verdicts
+from tests.support.kafka.config_fixtures import Verdict, verdicts
 
 SERVER_PROPERTIES = """\
 # As Kafka ships it, more or less.

@@ -7,7 +7,7 @@ from ottla.configs import EffectiveTopicConfig, InvalidConfigError, NodeConfig
 from ottla.configs.definitions import TOPIC_CONFIGS
 from ottla.configs.setting import Setting
 from ottla.configs.topic_validation import validate_topic_configs
-from tests.config_fixtures import Verdict, verdicts
+from tests.support.kafka.config_fixtures import Verdict, verdicts
 
 WEEK_MS = 7 * 24 * 3600 * 1000
 

@@ -15,7 +15,7 @@ from ottla.configs import (
 )
 from ottla.configs.value import format_value, parse_value
 from ottla.model import ErrorCode
-from tests.config_fixtures import Verdict, verdicts
+from tests.support.kafka.config_fixtures import Verdict, verdicts
 
 DECLARED = {
     "topic value": TOPIC_CONFIGS,

@@ -14,7 +14,15 @@ from ottla.wire.messages import incremental_alter_configs as incremental
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
 from ottla.wire.stored.cluster_metadata.topics import ClearElrRecord
-from tests.cluster_images import applied, broker, context, features, image_of, one_broker, topic
+from tests.support.controller.cluster_images import (
+    applied,
+    broker,
+    context,
+    features,
+    image_of,
+    one_broker,
+    topic,
+)
 
 TOPIC, BROKER = 2, 4
 

@@ -18,8 +18,8 @@ from ottla.wire.messages.create_topics import (
     CreateTopicsRequest,
 )
 from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest
-from tests.held_background import HeldBackground, settle
-from tests.simulated_controllers import World, registration_of
+from tests.support.controller.simulated_controllers import World, registration_of
+from tests.support.storage.held_background import HeldBackground, settle
 
 # Kafka's broker.session.timeout.ms.
 SESSION_SECONDS = 9.0

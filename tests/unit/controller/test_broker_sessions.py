@@ -1,7 +1,7 @@
 """Who is alive, as far as the active controller can know."""
 
 from ottla.controller.broker_sessions import BrokerSessions
-from tests.cluster_images import broker, image_of
+from tests.support.controller.cluster_images import broker, image_of
 
 TIMEOUT_MS, GRACE_MS = 9000, 100
 

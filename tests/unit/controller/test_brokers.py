@@ -17,7 +17,7 @@ from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerH
 from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest
 from ottla.wire.stored.cluster_metadata.brokers import BrokerRegistrationChangeRecord
 from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord
-from tests.cluster_images import (
+from tests.support.controller.cluster_images import (
     CLUSTER_ID,
     applied,
     broker,

@@ -13,7 +13,7 @@ from ottla.controller.operations.alter_configs import incremental_alter_configs
 from ottla.controller.operations.delete_topics import delete_topics
 from ottla.metadata import MetadataDelta, MetadataImage
 from ottla.model import ErrorCode, KafkaError
-from ottla.simulation.disk_faults import Operation
+from ottla.simulation.disk.disk_faults import Operation
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ottla.wire.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -24,10 +24,10 @@ from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
 from ottla.wire.stored.cluster_metadata.topics import RemoveTopicRecord
 from ottla.wire.stored.cluster_metadata.transactions import BeginTransactionRecord
-from tests.cluster_images import features, topic, uuid
-from tests.controller_history import ControllerHistory
-from tests.held_background import HeldBackground, settle
-from tests.simulated_controllers import DIRECTORY, World, create, serve_broker
+from tests.support.controller.cluster_images import features, topic, uuid
+from tests.support.controller.controller_history import ControllerHistory
+from tests.support.controller.simulated_controllers import DIRECTORY, World, create, serve_broker
+from tests.support.storage.held_background import HeldBackground, settle
 
 PATH = f"{DIRECTORY}/{METADATA_PARTITION}"
 

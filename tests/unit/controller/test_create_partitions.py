@@ -10,7 +10,15 @@ from ottla.wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from tests.cluster_images import applied, broker, context, features, image_of, one_broker, topic
+from tests.support.controller.cluster_images import (
+    applied,
+    broker,
+    context,
+    features,
+    image_of,
+    one_broker,
+    topic,
+)
 
 
 def three_brokers() -> MetadataImage:

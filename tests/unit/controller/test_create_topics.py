@@ -13,7 +13,7 @@ from ottla.wire.messages.create_topics import (
     CreateTopicsRequest,
 )
 from ottla.wire.schema import Message
-from tests.cluster_images import (
+from tests.support.controller.cluster_images import (
     applied,
     broker,
     context,

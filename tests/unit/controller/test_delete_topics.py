@@ -10,7 +10,14 @@ from ottla.wire.messages.delete_topics import (
     DeleteTopicsRequest,
     DeleteTopicState,
 )
-from tests.cluster_images import applied, context, node_config, one_broker, topic, uuid
+from tests.support.controller.cluster_images import (
+    applied,
+    context,
+    node_config,
+    one_broker,
+    topic,
+    uuid,
+)
 
 
 def two_topics() -> MetadataImage:

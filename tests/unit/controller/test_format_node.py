@@ -6,12 +6,12 @@ from ottla.controller.formatting import format_node, initial_voter
 from ottla.controller.snapshot_file import read_snapshot
 from ottla.model import NodeId
 from ottla.raft.voters import NO_VOTERS, Endpoint, VoterSet
-from ottla.simulation.dice import SeededDice
-from ottla.simulation.disk import SimulatedDisk
+from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.simulation.seams.dice import SeededDice
+from ottla.storage.directories.meta_properties import MetaProperties, read_meta_properties
 from ottla.storage.errors import StorageError
-from ottla.storage.meta_properties import MetaProperties, read_meta_properties
 from ottla.wire.stored.quorum import KRaftVersionRecord, VotersRecord
-from tests.cluster_images import CLUSTER_ID, uuid
+from tests.support.controller.cluster_images import CLUSTER_ID, uuid
 
 VOTERS = VoterSet.of(
     initial_voter(node_id, uuid(node_id), Endpoint("CONTROLLER", f"host-{node_id}", 9093))

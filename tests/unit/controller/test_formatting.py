@@ -11,15 +11,15 @@ from ottla.controller.metadata_log import MetadataLogConfig
 from ottla.controller.metadata_log_loading import open_metadata_log
 from ottla.model import NodeId, uuid_from_text
 from ottla.runtime.system_disk import SystemDisk
-from ottla.simulation.dice import SeededDice
-from ottla.simulation.disk_faults import PowerLost
-from ottla.storage.durable_file import read_file
+from ottla.simulation.disk.disk_faults import PowerLost
+from ottla.simulation.seams.dice import SeededDice
+from ottla.storage.directories.meta_properties import MetaProperties, read_meta_properties
 from ottla.storage.errors import StorageError
-from ottla.storage.meta_properties import MetaProperties, read_meta_properties
+from ottla.storage.files.durable_file import read_file
 from ottla.wire.stored.quorum import KRaftVersionRecord, VotersRecord
-from tests.cluster_images import CLUSTER_ID, features, uuid
-from tests.kafka_fixtures import extract
-from tests.simulated_controllers import DIRECTORY, World
+from tests.support.controller.cluster_images import CLUSTER_ID, features, uuid
+from tests.support.controller.simulated_controllers import DIRECTORY, World
+from tests.support.kafka.kafka_fixtures import extract
 
 
 def test_directory_says_whose_it_is() -> None:

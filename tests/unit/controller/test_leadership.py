@@ -7,7 +7,7 @@ from ottla.controller.operations.partition_change import Election, Rules
 from ottla.metadata import NO_LEADER, PartitionRegistration
 from ottla.metadata.partition import RECOVERING
 from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord
-from tests.cluster_images import uuid
+from tests.support.controller.cluster_images import uuid
 
 
 def partition(

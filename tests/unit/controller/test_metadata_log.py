@@ -14,17 +14,17 @@ from ottla.model import uuid_to_text
 from ottla.raft import ControlRecord, OffsetAndEpoch, VoterSet
 from ottla.raft.log import SnapshotNeeded, find_obstacle
 from ottla.runtime.system_disk import SystemDisk
-from ottla.simulation.dice import SeededDice
-from ottla.simulation.disk import SimulatedDisk
-from ottla.simulation.disk_faults import Operation
+from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.simulation.disk.disk_faults import Operation
+from ottla.simulation.seams.dice import SeededDice
 from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata import decode_metadata_record
 from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
 from ottla.wire.stored.cluster_metadata.transactions import BeginTransactionRecord, NoOpRecord
-from tests.cluster_images import applied, broker, features, topic, uuid
-from tests.kafka_fixtures import expected, extract, partition_names
-from tests.simulated_controllers import DIRECTORY, ENDPOINT, World
+from tests.support.controller.cluster_images import applied, broker, features, topic, uuid
+from tests.support.controller.simulated_controllers import DIRECTORY, ENDPOINT, World
+from tests.support.kafka.kafka_fixtures import expected, extract, partition_names
 
 PATH = f"{DIRECTORY}/{METADATA_PARTITION}"
 LOG = f"{PATH}/{0:020d}.log"

@@ -5,7 +5,7 @@ from ottla.controller.periodic_elections import preferred_elections, unclean_ele
 from ottla.metadata import NO_LEADER, MetadataImage
 from ottla.wire.messages.elect_leaders import ElectLeadersRequest
 from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
-from tests.cluster_images import (
+from tests.support.controller.cluster_images import (
     applied,
     broker,
     context,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ottla.controller.operations.placement import ReplicaPlacer
 from ottla.metadata import BrokerRegistration
 from ottla.model import ErrorCode, KafkaError
-from ottla.simulation.dice import SeededDice
-from tests.cluster_images import broker
+from ottla.simulation.seams.dice import SeededDice
+from tests.support.controller.cluster_images import broker
 
 
 def registered(

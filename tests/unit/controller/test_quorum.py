@@ -13,15 +13,15 @@ from ottla.controller.quorum import MetadataQuorum
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode, KafkaError
 from ottla.raft import CommittedRecordsLostError, Raft
-from ottla.simulation.disk_faults import Operation
+from ottla.simulation.disk.disk_faults import Operation
 from ottla.storage.errors import CorruptSnapshotError
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ottla.wire.messages.vote import VoteRequest
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
-from tests.metadata_deltas import assert_leads
-from tests.quorums import Replica, SimulatedQuorum
-from tests.simulated_controllers import DIRECTORY, create, serve_broker
+from tests.support.controller.metadata_deltas import assert_leads
+from tests.support.controller.simulated_controllers import DIRECTORY, create, serve_broker
+from tests.support.raft.quorums import Replica, SimulatedQuorum
 
 PATH = f"{DIRECTORY}/{METADATA_PARTITION}"
 SOON = MetadataLogConfig(max_record_bytes_between_snapshots=1000)

@@ -6,9 +6,9 @@ import pytest
 
 from ottla.controller.controller import Controller
 from ottla.controller.metadata_log import METADATA_PARTITION
-from ottla.storage.durable_file import read_file
 from ottla.storage.errors import CorruptCheckpointError
-from tests.simulated_controllers import DIRECTORY, World
+from ottla.storage.files.durable_file import read_file
+from tests.support.controller.simulated_controllers import DIRECTORY, World
 
 PATH = f"{DIRECTORY}/{METADATA_PARTITION}"
 

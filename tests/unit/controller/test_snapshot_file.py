@@ -7,12 +7,12 @@ import pytest
 from ottla.controller.snapshot_file import QuorumVoters, Snapshot, SnapshotId, read_snapshot
 from ottla.controller.snapshots import Snapshots
 from ottla.metadata import MetadataDelta, MetadataImage, Replay
-from ottla.simulation.dice import SeededDice
-from ottla.simulation.disk import SimulatedDisk
-from ottla.simulation.disk_faults import PowerLost
+from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.simulation.disk.disk_faults import PowerLost
+from ottla.simulation.seams.dice import SeededDice
 from ottla.storage.errors import CorruptSnapshotError
 from ottla.wire.stored.quorum import VotersRecord, VotersRecordVoter
-from tests.cluster_images import one_broker, topic
+from tests.support.controller.cluster_images import one_broker, topic
 
 ID = SnapshotId(74, 3)
 PATH = f"/{ID.file_name}"

@@ -8,7 +8,14 @@ from ottla.model import ErrorCode
 from ottla.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
-from tests.cluster_images import applied, broker, context, features, image_of, node_config
+from tests.support.controller.cluster_images import (
+    applied,
+    broker,
+    context,
+    features,
+    image_of,
+    node_config,
+)
 
 
 def cluster(metadata_version: int = 30, *, elr: int = 1) -> MetadataImage:

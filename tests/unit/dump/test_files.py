@@ -6,9 +6,9 @@ import pytest
 
 from ottla.dump.files import Kind, list_files, recognise, without_segments_outside
 from ottla.dump.selection import Selection
-from ottla.storage.file_names import FileKind, FileState
-from tests.dumped import DISK
-from tests.kafka_fixtures import extract
+from ottla.storage.files.file_names import FileKind, FileState
+from tests.support.kafka.kafka_fixtures import extract
+from tests.support.storage.dumped import DISK
 
 
 @pytest.mark.parametrize(

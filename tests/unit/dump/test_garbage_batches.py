@@ -10,8 +10,13 @@ from ottla.model import LeaderEpoch, Offset
 from ottla.wire.records.batch import assign_offset_and_epoch
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.compression import Codec, compress
-from tests.batches import GARBAGE_BODIES, batch_around, compressed_around, raw_record
-from tests.dumped import only, record, rows_of, statistics_of, verified, write_log
+from tests.support.storage.batches import (
+    GARBAGE_BODIES,
+    batch_around,
+    compressed_around,
+    raw_record,
+)
+from tests.support.storage.dumped import only, record, rows_of, statistics_of, verified, write_log
 
 
 def log_around(directory: Path, garbage: bytearray, *, count: int) -> Path:

@@ -16,11 +16,11 @@ from ottla.dump.rows import (
     Remark,
 )
 from ottla.dump.selection import Selection
-from ottla.storage.epoch_cache import EpochEntry
-from ottla.storage.offset_index import OffsetPosition
-from ottla.storage.time_index import TimestampOffset
-from tests.dumped import DISK, LOG, only, plain_batches, rows_of, write_log
-from tests.kafka_fixtures import expected, extract, partition_names
+from ottla.storage.epochs.epoch_cache import EpochEntry
+from ottla.storage.indexes.offset_index import OffsetPosition
+from ottla.storage.indexes.time_index import TimestampOffset
+from tests.support.kafka.kafka_fixtures import expected, extract, partition_names
+from tests.support.storage.dumped import DISK, LOG, only, plain_batches, rows_of, write_log
 
 DEEP = Reading(deep=True)
 

@@ -15,8 +15,15 @@ from ottla.wire.records.control import (
     end_transaction_batch,
 )
 from ottla.wire.records.header import TimestampType
-from tests.dumped import NOON_MS, only, plain_batches, record, statistics_of, write_log
-from tests.kafka_fixtures import expected, extract
+from tests.support.kafka.kafka_fixtures import expected, extract
+from tests.support.storage.dumped import (
+    NOON_MS,
+    only,
+    plain_batches,
+    record,
+    statistics_of,
+    write_log,
+)
 
 
 def test_records_keys_and_tombstones_are_counted(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ from ottla.wire.stored.remote_storage import (
     RemotePartitionDeleteMetadataRecord,
 )
 from ottla.wire.stored.shares import ShareUpdateKey, ShareUpdateValue
-from tests.dumped import LOG, NOON_MS, only, record, rows_of, write_log
-from tests.kafka_fixtures import extract
+from tests.support.kafka.kafka_fixtures import extract
+from tests.support.storage.dumped import LOG, NOON_MS, only, record, rows_of, write_log
 
 COMMIT_KEY = GROUP_RECORDS.encode_key(OffsetCommitKey(group="g", topic="orders", partition=3))
 COMMIT_VALUE = GROUP_RECORDS.encode_value(OffsetCommitValue(offset=42), 3)

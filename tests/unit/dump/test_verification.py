@@ -12,8 +12,17 @@ from ottla.dump.verification import verify_file
 from ottla.wire.records.batch import compute_crc
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.header import CRC_AT, read_header
-from tests.dumped import DISK, LOG, NOON_MS, only, plain_batches, record, verified, write_log
-from tests.kafka_fixtures import extract, partition_names
+from tests.support.kafka.kafka_fixtures import extract, partition_names
+from tests.support.storage.dumped import (
+    DISK,
+    LOG,
+    NOON_MS,
+    only,
+    plain_batches,
+    record,
+    verified,
+    write_log,
+)
 
 LAST_OFFSET_DELTA_AT = 23
 RECORD_COUNT_AT = 57

@@ -18,7 +18,7 @@ from ottla.wire.stored.cluster_metadata.security import (
 )
 from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord, RemoveTopicRecord
 from ottla.wire.stored.cluster_metadata.transactions import NoOpRecord
-from tests.cluster_images import broker, one_broker, topic, uuid
+from tests.support.controller.cluster_images import broker, one_broker, topic, uuid
 
 
 def delta_of(image: MetadataImage, *records: Message) -> MetadataDelta:

@@ -11,9 +11,9 @@ from ottla.metadata.difference import difference
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
 from ottla.wire.stored.cluster_metadata.topics import RemoveTopicRecord
-from tests.cluster_images import applied, broker, one_broker, topic, uuid
-from tests.metadata_deltas import assert_leads
-from tests.metadata_strategies import metadata_records
+from tests.support.controller.cluster_images import applied, broker, one_broker, topic, uuid
+from tests.support.controller.metadata_deltas import assert_leads
+from tests.support.controller.metadata_strategies import metadata_records
 
 ORDERS = ConfigResource(ConfigResourceType.TOPIC, "orders")
 

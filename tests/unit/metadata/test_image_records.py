@@ -24,8 +24,8 @@ from ottla.wire.stored.cluster_metadata.security import (
     DelegationTokenRecord,
     UserScramCredentialRecord,
 )
-from tests.cluster_images import features, one_broker, topic, uuid
-from tests.metadata_strategies import metadata_records
+from tests.support.controller.cluster_images import features, one_broker, topic, uuid
+from tests.support.controller.metadata_strategies import metadata_records
 
 
 def image_after(records: list[Message]) -> MetadataImage:

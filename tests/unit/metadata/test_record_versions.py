@@ -13,7 +13,7 @@ from ottla.wire.stored.cluster_metadata.topics import (
     PartitionRecord,
     TopicRecord,
 )
-from tests.cluster_images import uuid
+from tests.support.controller.cluster_images import uuid
 
 # metadata.version: register broker, partition and partition change, as Kafka 4.3.1 answers them.
 VERSIONS = {7: (1, 0), 8: (2, 0), 16: (2, 0), 17: (3, 1), 22: (3, 1), 23: (3, 2), 29: (3, 2)}

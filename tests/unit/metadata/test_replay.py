@@ -49,7 +49,15 @@ from ottla.wire.stored.cluster_metadata.transactions import (
     EndTransactionRecord,
     NoOpRecord,
 )
-from tests.cluster_images import applied, broker, features, image_of, one_broker, topic, uuid
+from tests.support.controller.cluster_images import (
+    applied,
+    broker,
+    features,
+    image_of,
+    one_broker,
+    topic,
+    uuid,
+)
 
 
 def after(image: MetadataImage, record: Message) -> MetadataImage:

@@ -1,7 +1,7 @@
 """Error codes are Kafka's."""
 
 from ottla.model import ErrorCode
-from tests.protocol_table import read_table
+from tests.support.kafka.protocol_table import read_table
 
 
 def test_every_error_has_kafkas_code_name_and_retriability() -> None:

@@ -17,7 +17,7 @@ from ottla.wire.records import columns
 from ottla.wire.records.batch import assign_offset_and_epoch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import read_header
-from tests.batches import GARBAGE_BODIES, batch_around, batch_of, compressed_around
+from tests.support.storage.batches import GARBAGE_BODIES, batch_around, batch_of, compressed_around
 
 COLUMNS = (Column("offset", is_nullable=False), Column("value", is_nullable=True))
 

@@ -16,8 +16,8 @@ from ottla.pipeline.sink.rows import to_rows
 from ottla.wire.records import column_loops
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.columns import decode_columns
-from tests.java_batches import JAVA_BATCHES
-from tests.records import JAVA_RECORDS
+from tests.support.kafka.java_batches import JAVA_BATCHES
+from tests.support.storage.records import JAVA_RECORDS
 
 # Neither beside the loops nor in a home can anything be kept.
 NOWHERE = """

@@ -17,7 +17,7 @@ from ottla.pipeline.definitions.registry import (
     registering,
 )
 from ottla.pipeline.running.loading import load
-from tests.pipelines import definition
+from tests.support.spark.pipelines import definition
 
 TOPIC = Topic("orders")
 

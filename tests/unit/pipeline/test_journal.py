@@ -15,7 +15,7 @@ from ottla.pipeline.sink.transactions import Producer
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.header import read_header
 from ottla.wire.records.record import Record
-from tests.java_batches import JAVA_BATCHES
+from tests.support.kafka.java_batches import JAVA_BATCHES
 
 NOW = TimestampMs(0)
 

@@ -9,9 +9,9 @@ from ottla.wire.messages.fetch import EpochEndOffset, FetchRequest, NodeEndpoint
 from ottla.wire.messages.fetch_snapshot import FetchSnapshotRequest
 from ottla.wire.messages.update_raft_voter import UpdateRaftVoterRequest
 from ottla.wire.stored.quorum import KRaftVersionRecord
-from tests.raft_log import Entry, StoredSnapshot, encode
-from tests.raft_peer import Peer, fetched, partition_of, snapshot_piece
-from tests.raft_replica import Packet, voter_set, with_endpoint
+from tests.support.raft.raft_log import Entry, StoredSnapshot, encode
+from tests.support.raft.raft_peer import Peer, fetched, partition_of, snapshot_piece
+from tests.support.raft.raft_replica import Packet, voter_set, with_endpoint
 
 
 def follower(*epochs: int, **settings: object) -> Peer:

@@ -8,8 +8,8 @@ from ottla.wire.messages.begin_quorum_epoch import BeginQuorumEpochRequest
 from ottla.wire.messages.end_quorum_epoch import EndQuorumEpochRequest
 from ottla.wire.messages.fetch import FetchRequest
 from ottla.wire.messages.fetch_snapshot import FetchSnapshotRequest
-from tests.raft_log import decode
-from tests.raft_peer import (
+from tests.support.raft.raft_log import decode
+from tests.support.raft.raft_peer import (
     Peer,
     begin_request,
     end_request,
@@ -17,7 +17,7 @@ from tests.raft_peer import (
     partition_of,
     snapshot_request,
 )
-from tests.raft_replica import directory_id, voter_set
+from tests.support.raft.raft_replica import directory_id, voter_set
 
 
 def leader(**settings: object) -> Peer:

@@ -8,7 +8,7 @@ from ottla.raft.log import (
     find_obstacle,
     truncation_offset,
 )
-from tests.raft_log import Entry, MemoryLog, StoredSnapshot
+from tests.support.raft.raft_log import Entry, MemoryLog, StoredSnapshot
 
 
 def log_of(*epochs: int, start: OffsetAndEpoch = BOOTSTRAP_SNAPSHOT_ID) -> MemoryLog:

@@ -1,5 +1,5 @@
 from ottla.raft.progress import CheckQuorum, Progress
-from tests.raft_replica import voter, voter_set
+from tests.support.raft.raft_replica import voter, voter_set
 
 
 def progress(*voters: int, epoch_start_offset: int = 10) -> Progress:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.raft_scenarios import SCENARIOS, replay
+from tests.support.raft.raft_scenarios import SCENARIOS, replay
 
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.txt")), ids=lambda path: path.stem)

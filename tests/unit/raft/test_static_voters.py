@@ -7,9 +7,9 @@ from ottla.raft import VoterSet
 from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest
 from ottla.wire.stored.quorum import LeaderChangeMessage
 from ottla.wire.stored.quorum_state import quorum_state_to_json
-from tests.raft_log import ReplicaDisk
-from tests.raft_replica import CLUSTER_ID, Packet, Replica, config, directory_id, voter
-from tests.raft_scenarios import NoDice
+from tests.support.raft.raft_log import ReplicaDisk
+from tests.support.raft.raft_replica import CLUSTER_ID, Packet, Replica, config, directory_id, voter
+from tests.support.raft.raft_scenarios import NoDice
 
 
 def elected() -> tuple[Replica, Replica]:

@@ -14,8 +14,8 @@ from ottla.wire.messages.update_raft_voter import (
     UpdateRaftVoterRequest,
 )
 from ottla.wire.messages.update_raft_voter import Listener as UpdatedListener
-from tests.raft_peer import Peer, fetch_request
-from tests.raft_replica import CLUSTER_ID, directory_id, voter_set
+from tests.support.raft.raft_peer import Peer, fetch_request
+from tests.support.raft.raft_replica import CLUSTER_ID, directory_id, voter_set
 
 
 def leader(*, is_committed: bool = True) -> Peer:

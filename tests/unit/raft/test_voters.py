@@ -2,7 +2,7 @@ from ottla.model import ZERO_UUID
 from ottla.raft import ControlRecord, ReplicaKey, VoterSet
 from ottla.raft.voter_history import VoterHistory
 from ottla.wire.stored.quorum import KRaftVersionRecord, LeaderChangeMessage
-from tests.raft_replica import directory_id, voter, voter_set
+from tests.support.raft.raft_replica import directory_id, voter, voter_set
 
 
 def test_replica_with_another_disk_is_not_the_voter_it_was() -> None:

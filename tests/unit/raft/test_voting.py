@@ -5,8 +5,8 @@ from ottla.raft.states import Candidate, Follower, Prospective, Resigned, Unatta
 from ottla.wire.messages.fetch import FetchRequest
 from ottla.wire.messages.vote import VoteRequest, VoteResponse
 from ottla.wire.stored.quorum_state import QuorumStateData
-from tests.raft_peer import Peer, fetched, partition_of, vote_granted, vote_request
-from tests.raft_replica import directory_id, voter_set
+from tests.support.raft.raft_peer import Peer, fetched, partition_of, vote_granted, vote_request
+from tests.support.raft.raft_replica import directory_id, voter_set
 
 
 def test_vote_is_granted_once_per_epoch_and_again_to_the_same_candidate() -> None:

@@ -21,8 +21,8 @@ from ottla.wire.messages.alter_partition import (
     AlterPartitionResponseTopicData,
 )
 from ottla.wire.messages.fetch import FetchPartition
-from tests.brokers import broker
-from tests.replicas import new_partition, registered
+from tests.support.controller.brokers import broker
+from tests.support.replication.replicas import new_partition, registered
 
 
 class Here:

@@ -10,9 +10,9 @@ from ottla.model import ErrorCode, LeaderEpoch, NodeId, TopicPartition
 from ottla.replication.partition import Partition
 from ottla.simulation import SimulatedDisk
 from ottla.wire.messages.fetch import EpochEndOffset
-from tests.fetching_follower import Follower, data, end, run_follower
-from tests.logs import fetched, new_log
-from tests.replicas import TOPIC_ID, registered
+from tests.support.replication.fetching_follower import Follower, data, end, run_follower
+from tests.support.replication.replicas import TOPIC_ID, registered
+from tests.support.storage.logs import fetched, new_log
 
 
 def test_requests_name_what_changed_only() -> None:

@@ -11,11 +11,11 @@ from ottla.replication.following import (
     restart_in_range,
     truncate_to_agree,
 )
-from ottla.storage.epoch_cache import EpochEnd
+from ottla.storage.epochs.epoch_cache import EpochEnd
 from ottla.wire.messages.fetch import PartitionData
-from tests.batches import batch_of
-from tests.logs import NOW_MS, as_leader_has_it, fetched, new_log
-from tests.replicas import new_follower, registered
+from tests.support.replication.replicas import new_follower, registered
+from tests.support.storage.batches import batch_of
+from tests.support.storage.logs import NOW_MS, as_leader_has_it, fetched, new_log
 
 
 def data(

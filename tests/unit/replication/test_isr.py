@@ -6,10 +6,10 @@ import pytest
 
 from ottla.model import ErrorCode, KafkaError
 from ottla.replication.isr_change import CommittedIsr
-from tests.batches import batch_of
-from tests.brokers import broker
-from tests.logs import append, new_log
-from tests.replicas import LAG_MAX_MS, Leader, registered
+from tests.support.controller.brokers import broker
+from tests.support.replication.replicas import LAG_MAX_MS, Leader, registered
+from tests.support.storage.batches import batch_of
+from tests.support.storage.logs import append, new_log
 
 
 def test_a_follower_that_stays_behind_leaves_the_isr() -> None:

@@ -6,10 +6,16 @@ import pytest
 
 from ottla.model import ErrorCode, KafkaError
 from ottla.replication.partition import Isolation
-from tests.batches import batch_of
-from tests.brokers import broker
-from tests.logs import NOW_MS, append, new_log
-from tests.replicas import BATCH_BYTES, LAG_MAX_MS, Leader, new_partition, registered
+from tests.support.controller.brokers import broker
+from tests.support.replication.replicas import (
+    BATCH_BYTES,
+    LAG_MAX_MS,
+    Leader,
+    new_partition,
+    registered,
+)
+from tests.support.storage.batches import batch_of
+from tests.support.storage.logs import NOW_MS, append, new_log
 
 
 def refusal(error: pytest.ExceptionInfo[KafkaError]) -> ErrorCode:

@@ -13,7 +13,7 @@ from ottla.runtime.background import InlineBackground
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
 from ottla.simulation import SeededDice, SimulatedClock
-from ottla.storage.group_commit import GroupCommit
+from ottla.storage.log.group_commit import GroupCommit
 from ottla.wire.messages.fetch import (
     FetchableTopicResponse,
     FetchRequest,
@@ -21,9 +21,9 @@ from ottla.wire.messages.fetch import (
     PartitionData,
 )
 from ottla.wire.schema import Message
-from tests.logs import read_all
-from tests.replicas import Leader, new_follower
-from tests.scripted_node import ScriptedNode, until
+from tests.support.nodes.scripted_node import ScriptedNode, until
+from tests.support.replication.replicas import Leader, new_follower
+from tests.support.storage.logs import read_all
 
 
 def served_by(leader: Leader, request: Message) -> FetchResponse | None:

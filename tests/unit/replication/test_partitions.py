@@ -8,7 +8,7 @@ from ottla.metadata.topic import Topic, Topics
 from ottla.model import ErrorCode, KafkaError, LeaderEpoch, NodeId, TopicPartition, Uuid
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
-from tests.replicas import registered
+from tests.support.replication.replicas import registered
 
 TOPIC_ID = Uuid(b"t" * 16)
 

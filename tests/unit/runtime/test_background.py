@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-import tests.background_jobs as jobs
+import tests.support.storage.background_jobs as jobs
 from ottla.runtime.background import Background, InlineBackground, WorkerCrashedError
 from ottla.runtime.system_background import SystemBackground
 
@@ -186,7 +186,7 @@ def test_a_worker_ends_with_a_parent_that_was_killed(pipe: str) -> None:
     program = """if True:
         import asyncio, sys
         from ottla.runtime.system_background import SystemBackground
-        from tests.background_jobs import announce_and_never_end
+        from tests.support.storage.background_jobs import announce_and_never_end
 
         async def main():
             await SystemBackground().compute(announce_and_never_end, sys.argv[1])

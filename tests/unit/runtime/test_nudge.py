@@ -4,7 +4,7 @@ import asyncio
 
 from ottla.runtime.nudge import Nudge
 from ottla.simulation import SimulatedClock
-from tests.held_background import settle
+from tests.support.storage.held_background import settle
 
 
 def test_wait_ends_when_the_time_is_over() -> None:

@@ -18,7 +18,7 @@ from ottla.runtime.network import Address, Connection
 from ottla.runtime.system_disk import SystemDisk, SystemFile
 from ottla.runtime.system_network import SystemNetwork
 from ottla.simulation import SimulatedDisk
-from ottla.storage.log_store import LogStore
+from ottla.storage.directories.log_store import LogStore
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from ottla.runtime import system_listener
 from ottla.runtime.network import Address, Connection
 from ottla.runtime.system_listener import SystemListener
 from ottla.runtime.system_network import SystemNetwork
-from tests.event_loops import each_event_loop, run
+from tests.support.event_loops import each_event_loop, run
 
 __all__ = ["each_event_loop"]
 

@@ -16,7 +16,7 @@ from ottla.runtime.network import Address, Connection, ConnectionHandler, Networ
 from ottla.runtime.system_disk import SystemDisk, SystemFile
 from ottla.runtime.system_network import SystemNetwork
 from ottla.simulation import SimulatedDisk
-from tests.event_loops import each_event_loop, run
+from tests.support.event_loops import each_event_loop, run
 
 __all__ = ["each_event_loop"]
 

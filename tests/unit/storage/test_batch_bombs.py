@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.storage.batches.opened_batch import open_batch
 from ottla.storage.log_config import LogConfig
-from ottla.storage.opened_batch import open_batch
 from ottla.wire.records.compression import Codec, compress
-from tests.batches import batch_around, raw_record
+from tests.support.storage.batches import batch_around, raw_record
 
 NOW_MS = 1_000
 LIMIT = 10_000

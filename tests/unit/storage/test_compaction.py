@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from ottla.model import KafkaError, Offset, ProducerEpoch, ProducerId, TimestampMs
-from ottla.simulation.disk import SimulatedDisk
+from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.file_names import FileKind
-from ottla.storage.log import Log
+from ottla.storage.files.file_names import FileKind
+from ottla.storage.log.log import Log
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType
 from ottla.wire.records.record import Record
-from tests.batches import batch_of
-from tests.compactions import (
+from tests.support.storage.batches import batch_of
+from tests.support.storage.compactions import (
     assert_indexes_agree,
     commit_all,
     committed_records,
@@ -27,8 +27,8 @@ from tests.compactions import (
     roll_and_commit,
     stored_records,
 )
-from tests.log_checks import all_batches, directory_content, stored_batches
-from tests.logs import (
+from tests.support.storage.log_checks import all_batches, directory_content, stored_batches
+from tests.support.storage.logs import (
     DIRECTORY,
     NOW_MS,
     append,

@@ -10,8 +10,8 @@ from threading import Lock
 
 import pytest
 
-from ottla.simulation.dice import SeededDice
-from ottla.simulation.disk_faults import PowerLost
+from ottla.simulation.disk.disk_faults import PowerLost
+from ottla.simulation.seams.dice import SeededDice
 from ottla.storage.compaction import (
     CleanedGroup,
     CompactionResult,
@@ -19,11 +19,11 @@ from ottla.storage.compaction import (
     plan_compaction,
     swap_in,
 )
-from ottla.storage.file_names import FileKind, FileState, SegmentFileName
-from ottla.storage.interrupted_work import finish_interrupted_work
+from ottla.storage.files.file_names import FileKind, FileState, SegmentFileName
 from ottla.storage.log_config import LogConfig
+from ottla.storage.segments.interrupted_work import finish_interrupted_work
 from ottla.wire.records.compression import Codec
-from tests.compaction_history import (
+from tests.support.storage.compaction_history import (
     Compact,
     CompactionHistory,
     End,
@@ -32,9 +32,9 @@ from tests.compaction_history import (
     Put,
     Roll,
 )
-from tests.compactions import commit_all
-from tests.log_checks import all_batches, directory_content
-from tests.logs import DIRECTORY, Checkpoints, opened
+from tests.support.storage.compactions import commit_all
+from tests.support.storage.log_checks import all_batches, directory_content
+from tests.support.storage.logs import DIRECTORY, Checkpoints, opened
 
 # A log that is copied has a lock of its own.
 copyreg.pickle(type(Lock()), lambda _: (Lock, ()))

@@ -9,13 +9,13 @@ import pytest
 from ottla.model import TopicPartition
 from ottla.runtime.system_disk import SystemDisk
 from ottla.storage.compaction import compact, plan_compaction, swap_in
-from ottla.storage.log import Log
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_loading import open_log
 from ottla.storage.log_config import LogConfig
-from ottla.storage.log_loading import open_log
-from tests.compactions import commit_all, latest_values
 from tests.conformance.kafka.judge import Judge
-from tests.kafka_fixtures import extract, partition_names
-from tests.log_checks import replayed, stored_batches
+from tests.support.kafka.kafka_fixtures import extract, partition_names
+from tests.support.storage.compactions import commit_all, latest_values
+from tests.support.storage.log_checks import replayed, stored_batches
 
 NAMES = [name for name in partition_names("clean") if "cluster_metadata" not in name]
 CONFIG = LogConfig(compact=True, delete=False, min_cleanable_dirty_ratio=0.0)

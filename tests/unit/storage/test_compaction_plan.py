@@ -10,11 +10,11 @@ import pytest
 from ottla.storage.compaction import plan_compaction
 from ottla.storage.compaction.plan import LastBatch, PlannedSegment
 from ottla.storage.compaction.segment_groups import SizedSegment, group_segments
-from ottla.storage.log import Log
+from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
-from tests.batches import batch_of
-from tests.compactions import commit_all, roll_and_commit
-from tests.logs import NOW_MS, append, end_transaction, new_log
+from tests.support.storage.batches import batch_of
+from tests.support.storage.compactions import commit_all, roll_and_commit
+from tests.support.storage.logs import NOW_MS, append, end_transaction, new_log
 
 
 def segmented_log(*timestamps: int, **config: Any) -> Log:

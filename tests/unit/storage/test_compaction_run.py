@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from ottla.model import Offset, TimestampMs, TopicPartition
-from ottla.simulation.disk import SimulatedDisk
-from ottla.storage.cleaner_offsets import CleanerOffsets
+from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.storage.compaction import (
     CompactionCancelledError,
     compact,
@@ -22,16 +21,17 @@ from ottla.storage.compaction import (
 )
 from ottla.storage.compaction.offset_map import KEY_BYTES_MAX, OffsetMap
 from ottla.storage.compaction.two_passes import remove_cleaned
+from ottla.storage.directories.cleaner_offsets import CleanerOffsets
+from ottla.storage.directories.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.file_names import FileKind
-from ottla.storage.log import Log
-from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
+from ottla.storage.files.file_names import FileKind
+from ottla.storage.log.log import Log
 from ottla.wire.records.batch import read_body
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.header import read_header
 from ottla.wire.records.record import Record
-from tests.batches import batch_of
-from tests.compactions import (
+from tests.support.storage.batches import batch_of
+from tests.support.storage.compactions import (
     commit_all,
     compacted,
     latest_values,
@@ -39,8 +39,17 @@ from tests.compactions import (
     planned,
     roll_and_commit,
 )
-from tests.log_checks import directory_content
-from tests.logs import DATA, DIRECTORY, NOW_MS, PARTITION, append, base_offsets, new_log, opened
+from tests.support.storage.log_checks import directory_content
+from tests.support.storage.logs import (
+    DATA,
+    DIRECTORY,
+    NOW_MS,
+    PARTITION,
+    append,
+    base_offsets,
+    new_log,
+    opened,
+)
 
 
 def dirty_log(disk: SimulatedDisk | None = None, **config: Any) -> Log:

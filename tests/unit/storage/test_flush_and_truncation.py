@@ -11,14 +11,14 @@ import pytest
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.disk import Disk, File
 from ottla.runtime.system_disk import SystemDisk
-from ottla.storage import durable_file, rewriting
-from ottla.storage.flush import Flush
-from ottla.storage.log import Log
+from ottla.storage.files import durable_file, rewriting
+from ottla.storage.log.flush import Flush
+from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
-from ottla.storage.segment import Segment
-from tests.batches import batch_of
-from tests.log_checks import assert_sound
-from tests.logs import NOW_MS, append, opened
+from ottla.storage.segments.segment import Segment
+from tests.support.storage.batches import batch_of
+from tests.support.storage.log_checks import assert_sound
+from tests.support.storage.logs import NOW_MS, append, opened
 
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=1, file_delete_delay_ms=0)
 # Long enough for whoever does not wait to be seen doing so.
@@ -80,7 +80,7 @@ def stop_after_syncing(segment: Segment, worker: Worker, monkeypatch: pytest.Mon
             worker.stop()
 
     sync_file, its_log = rewriting.sync_file, segment.log_file
-    monkeypatch.setattr("ottla.storage.segment.sync_file", sync)
+    monkeypatch.setattr("ottla.storage.segments.segment.sync_file", sync)
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,22 @@ from typing import Any
 
 import pytest
 
-from ottla.simulation.disk import SimulatedDisk
-from ottla.storage.leader_batch import Origin
-from ottla.storage.log import Log
+from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.storage.batches.leader_batch import Origin
+from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.wire.records.batch import iterate_batches
 from ottla.wire.records.compression import Codec, compress
-from tests.batches import GARBAGE_BODIES, batch_around, batch_of, compressed_around, raw_record
-from tests.compactions import commit_all, compacted, roll_and_commit
-from tests.log_checks import all_batches
-from tests.logs import NOW_MS, append, end_transaction, new_log, opened
+from tests.support.storage.batches import (
+    GARBAGE_BODIES,
+    batch_around,
+    batch_of,
+    compressed_around,
+    raw_record,
+)
+from tests.support.storage.compactions import commit_all, compacted, roll_and_commit
+from tests.support.storage.log_checks import all_batches
+from tests.support.storage.logs import NOW_MS, append, end_transaction, new_log, opened
 
 # Whatever is wrong with the values and the headers of records does not keep them from being
 # compacted: they stay or go as they are.

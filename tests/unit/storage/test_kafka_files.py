@@ -8,19 +8,19 @@ import pytest
 
 from ottla.model import NodeId, TopicPartition, uuid_to_text
 from ottla.runtime.system_disk import SystemDisk
-from ottla.storage.clean_shutdown import read_clean_shutdown
-from ottla.storage.epoch_cache import LeaderEpochCache
+from ottla.storage.directories.clean_shutdown import read_clean_shutdown
+from ottla.storage.directories.meta_properties import read_meta_properties
+from ottla.storage.directories.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
+from ottla.storage.directories.partition_metadata import read_partition_metadata
+from ottla.storage.epochs.epoch_cache import LeaderEpochCache
 from ottla.storage.errors import CorruptIndexError
-from ottla.storage.file_names import FileKind, SegmentFileName
-from ottla.storage.meta_properties import read_meta_properties
-from ottla.storage.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
-from ottla.storage.offset_index import OffsetIndex
-from ottla.storage.partition_metadata import read_partition_metadata
-from ottla.storage.producer_entry import ProducerEntry
-from ottla.storage.producer_snapshot import encode_snapshot, read_snapshot
-from ottla.storage.time_index import TimeIndex
-from ottla.storage.transaction_index import TransactionIndex
-from tests.kafka_fixtures import expected, extract, partition_names
+from ottla.storage.files.file_names import FileKind, SegmentFileName
+from ottla.storage.indexes.offset_index import OffsetIndex
+from ottla.storage.indexes.time_index import TimeIndex
+from ottla.storage.indexes.transaction_index import TransactionIndex
+from ottla.storage.producers.producer_entry import ProducerEntry
+from ottla.storage.producers.producer_snapshot import encode_snapshot, read_snapshot
+from tests.support.kafka.kafka_fixtures import expected, extract, partition_names
 
 ENTRIES_MAX = 1_000_000
 DISK = SystemDisk()

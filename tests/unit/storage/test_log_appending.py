@@ -3,15 +3,15 @@ from __future__ import annotations
 import pytest
 
 from ottla.model import ErrorCode, KafkaError
-from ottla.simulation.disk import DiskCounters, SimulatedDisk
-from ottla.storage.leader_batch import Origin
-from ottla.storage.log import AppendResult
+from ottla.simulation.disk.disk import DiskCounters, SimulatedDisk
+from ottla.storage.batches.leader_batch import Origin
+from ottla.storage.log.log import AppendResult
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType
 from ottla.wire.records.record import iterate_records
-from tests.batches import batch_of
-from tests.log_checks import all_batches, assert_sound
-from tests.logs import append, as_leader_has_it, fetched, marker, new_log, read_all
+from tests.support.storage.batches import batch_of
+from tests.support.storage.log_checks import all_batches, assert_sound
+from tests.support.storage.logs import append, as_leader_has_it, fetched, marker, new_log, read_all
 
 
 def code_of(error: pytest.ExceptionInfo[KafkaError]) -> ErrorCode:

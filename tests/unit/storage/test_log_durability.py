@@ -6,14 +6,14 @@ import errno
 
 import pytest
 
-from ottla.simulation.dice import SeededDice
-from ottla.simulation.disk import DiskCounters, SimulatedDisk
-from ottla.simulation.disk_faults import Operation
-from ottla.storage.file_names import FileKind
-from ottla.storage.log import Log
+from ottla.simulation.disk.disk import DiskCounters, SimulatedDisk
+from ottla.simulation.disk.disk_faults import Operation
+from ottla.simulation.seams.dice import SeededDice
+from ottla.storage.files.file_names import FileKind
+from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
-from tests.batches import batch_of
-from tests.log_checks import (
+from tests.support.storage.batches import batch_of
+from tests.support.storage.log_checks import (
     all_batches,
     assert_only_files_of_segments,
     assert_producers_are,
@@ -21,7 +21,7 @@ from tests.log_checks import (
     directory_content,
     replayed,
 )
-from tests.logs import (
+from tests.support.storage.logs import (
     DIRECTORY,
     NOW_MS,
     Checkpoints,

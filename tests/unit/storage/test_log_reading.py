@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from ottla.model import ErrorCode, KafkaError
-from ottla.simulation.disk import DiskCounters, SimulatedDisk
-from ottla.storage.log import Log
+from ottla.simulation.disk.disk import DiskCounters, SimulatedDisk
+from ottla.storage.log.log import Log
 from ottla.wire.records.batch import iterate_batches
-from tests.batches import batch_of
-from tests.log_checks import all_batches
-from tests.logs import append, base_offsets, end_transaction, new_log, read_all
+from tests.support.storage.batches import batch_of
+from tests.support.storage.log_checks import all_batches
+from tests.support.storage.logs import append, base_offsets, end_transaction, new_log, read_all
 
 
 @pytest.fixture

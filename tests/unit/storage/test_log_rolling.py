@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ottla.storage.log import Log
+from ottla.storage.log.log import Log
 from ottla.wire.records.header import read_header
-from tests.batches import batch_of
-from tests.log_checks import all_batches, assert_sound
-from tests.logs import append, base_offsets, fetched, new_log, read_all
+from tests.support.storage.batches import batch_of
+from tests.support.storage.log_checks import all_batches, assert_sound
+from tests.support.storage.logs import append, base_offsets, fetched, new_log, read_all
 
 
 def roll_points(log: Log, *batches: bytearray, now_ms: int = 10_000) -> list[int]:

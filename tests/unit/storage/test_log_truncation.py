@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.simulation.dice import SeededDice
-from ottla.simulation.disk import SimulatedDisk
-from ottla.storage.log import Log
+from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.simulation.seams.dice import SeededDice
+from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
-from tests.batches import batch_of
-from tests.log_checks import all_batches, assert_only_files_of_segments, assert_sound
-from tests.logs import (
+from tests.support.storage.batches import batch_of
+from tests.support.storage.log_checks import (
+    all_batches,
+    assert_only_files_of_segments,
+    assert_sound,
+)
+from tests.support.storage.logs import (
     NOW_MS,
     Checkpoints,
     append,

@@ -9,11 +9,11 @@ import pytest
 from ottla.model import TopicPartition, Uuid
 from ottla.runtime.system_disk import SystemDisk
 from ottla.simulation import SeededDice, SimulatedDisk
-from ottla.simulation.disk_faults import Operation
-from ottla.storage.flush import TOGETHER_MIN
+from ottla.simulation.disk.disk_faults import Operation
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.log.flush import TOGETHER_MIN
 from ottla.storage.log_config import LogConfig
-from ottla.storage.log_directory import LogDirectory
-from tests.batches import batch_of
+from tests.support.storage.batches import batch_of
 
 CONFIG = LogConfig()
 TOPIC_ID = Uuid(bytes(range(16)))

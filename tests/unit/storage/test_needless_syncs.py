@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ottla.simulation import SeededDice, SimulatedDisk
-from ottla.simulation.disk_faults import Operation
-from ottla.storage.file_names import FileKind, SegmentFileName
+from ottla.simulation.disk.disk_faults import Operation
+from ottla.storage.files.file_names import FileKind, SegmentFileName
 from ottla.storage.log_config import LogConfig
-from ottla.storage.segment import Segment
-from tests.batches import batch_of
-from tests.logs import DIRECTORY, append, opened
+from ottla.storage.segments.segment import Segment
+from tests.support.storage.batches import batch_of
+from tests.support.storage.logs import DIRECTORY, append, opened
 
 CONFIG = LogConfig()
 FIRST_FILES = (FileKind.LOG, FileKind.OFFSET_INDEX, FileKind.TIME_INDEX)

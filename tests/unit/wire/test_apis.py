@@ -16,7 +16,7 @@ from ottla.wire.apis import (
     response_header_version,
 )
 from ottla.wire.errors import ProtocolError
-from tests.protocol_table import api_table
+from tests.support.kafka.protocol_table import api_table
 
 # The waves "one node", "cluster", "groups" and "transactions".
 ONE_NODE = {0, 1, 2, 3, 10, *range(18, 24), 32, 33, 34, 35, 37, 44, 57, 60, 61, 74, 75}

@@ -25,9 +25,9 @@ from ottla.wire.records.header import (
     read_header,
 )
 from ottla.wire.records.record import iterate_records
-from tests.batches import batch_of
-from tests.java_batches import JAVA_BATCHES
-from tests.records import JAVA_RECORDS
+from tests.support.kafka.java_batches import JAVA_BATCHES
+from tests.support.storage.batches import batch_of
+from tests.support.storage.records import JAVA_RECORDS
 
 PLAIN = JAVA_BATCHES["none"]
 

@@ -22,8 +22,8 @@ from ottla.wire.records.builder import (
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import DELETE_HORIZON_FLAG, TimestampType, read_header
 from ottla.wire.records.record import Record, iterate_records, walk_records
-from tests.java_batches import JAVA_BATCHES
-from tests.records import JAVA_RECORDS, record_lists
+from tests.support.kafka.java_batches import JAVA_BATCHES
+from tests.support.storage.records import JAVA_RECORDS, record_lists
 
 EPOCH = LeaderEpoch(7)
 HORIZON = TimestampMs(1700000700000)

@@ -23,8 +23,8 @@ from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType, read_header
 from ottla.wire.records.record import Record, iterate_records
 from ottla.wire.varint import read_varint
-from tests.java_batches import JAVA_BATCHES
-from tests.records import JAVA_RECORDS, record_lists
+from tests.support.kafka.java_batches import JAVA_BATCHES
+from tests.support.storage.records import JAVA_RECORDS, record_lists
 
 
 def binary_array(column: BinaryColumn, type_: Any) -> Any:

@@ -21,7 +21,7 @@ from ottla.wire.records.control import (
 )
 from ottla.wire.records.header import read_header
 from ottla.wire.records.record import Record, iterate_records
-from tests.java_batches import JAVA_BATCHES
+from tests.support.kafka.java_batches import JAVA_BATCHES
 
 NOW = TimestampMs(1700000000000)
 

@@ -12,8 +12,8 @@ from ottla.wire.records.compression import Codec, compress
 from ottla.wire.records.header import encode_attributes, read_header
 from ottla.wire.records.record import Record, iterate_records, walk_records
 from ottla.wire.varint import encode_varint, encode_varlong
-from tests.java_batches import JAVA_BATCHES
-from tests.records import JAVA_RECORDS
+from tests.support.kafka.java_batches import JAVA_BATCHES
+from tests.support.storage.records import JAVA_RECORDS
 
 
 def record_bytes(

@@ -21,9 +21,9 @@ from ottla.wire.schema import (
     Uuid,
     field,
 )
-from tests.protocol_classes import table_class
-from tests.protocol_table import layouts_by_version, message_names
-from tests.protocol_values import Values
+from tests.support.kafka.protocol_classes import table_class
+from tests.support.kafka.protocol_table import layouts_by_version, message_names
+from tests.support.kafka.protocol_values import Values
 
 
 class Leader(Struct):

@@ -7,8 +7,8 @@ from types import ModuleType
 import pytest
 
 from scripts.declare_messages import module_source, table_names
-from tests.declared_layout import layout_of
-from tests.protocol_table import (
+from tests.support.kafka.declared_layout import layout_of
+from tests.support.kafka.protocol_table import (
     layouts_by_version,
     message_class_name,
     message_names,

@@ -9,10 +9,10 @@ from ottla.wire.apis import LISTENERS
 from ottla.wire.schema import Message, Struct
 from ottla.wire.schema.fields import Field, fields_of
 from ottla.wire.schema.types import Array, Blob, Fixed, Nested
-from tests.declared_layout import layout_of
-from tests.declared_messages import declared_messages
-from tests.protocol_classes import table_class
-from tests.protocol_table import (
+from tests.support.kafka.declared_layout import layout_of
+from tests.support.kafka.declared_messages import declared_messages
+from tests.support.kafka.protocol_classes import table_class
+from tests.support.kafka.protocol_table import (
     layouts_by_version,
     message_names,
     read_table,

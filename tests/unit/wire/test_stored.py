@@ -27,9 +27,9 @@ from ottla.wire.stored.quorum_state import (
 )
 from ottla.wire.stored.remote_storage import REMOTE_LOG_RECORDS
 from ottla.wire.stored.typed_records import TypedRecords
-from tests.declared_messages import declared_messages
-from tests.protocol_table import message_class_name, read_table
-from tests.protocol_values import Values
+from tests.support.kafka.declared_messages import declared_messages
+from tests.support.kafka.protocol_table import message_class_name, read_table
+from tests.support.kafka.protocol_values import Values
 
 
 def names_in(package: str) -> set[str]:

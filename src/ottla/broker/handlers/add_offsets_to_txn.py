@@ -13,10 +13,10 @@ from functools import partial
 from typing import Final
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.internal_topics import create_internal_topic
-from ottla.broker.pending import Pending
-from ottla.broker.transaction_requests import (
+from ottla.broker.coordinators.internal_topics import create_internal_topic
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
+from ottla.broker.transactions.transaction_requests import (
     answer_of,
     submit_patiently,
     told_code,

@@ -18,9 +18,9 @@ from typing import Final
 
 from ottla.broker.broker import Broker
 from ottla.broker.gathered import Gathered
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
-from ottla.broker.transaction_requests import (
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
+from ottla.broker.transactions.transaction_requests import (
     BROKER_PATIENCE_MS,
     CLIENT_PATIENCE_MS,
     submit_patiently,

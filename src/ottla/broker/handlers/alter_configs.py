@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
+from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.node_resource import check_is_this_node, check_own_configs
 from ottla.configs import ConfigResourceType, replace_configs
 from ottla.model import ErrorCode, KafkaError

@@ -10,7 +10,7 @@ to be, it is made in that directory.
 from __future__ import annotations
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
+from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_replica_log_dirs import (

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import HandledApi, RequestContext, handles
+from ottla.broker.network.handling import HandledApi, RequestContext, handles
 from ottla.model import ErrorCode
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.api_versions import (

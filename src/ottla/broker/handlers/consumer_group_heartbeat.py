@@ -9,9 +9,9 @@ those of the coordinator itself.
 from __future__ import annotations
 
 from ottla.broker.broker import Broker
-from ottla.broker.group_requests import client_of
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
+from ottla.broker.coordinators.group_requests import client_of
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.consumer_group_heartbeat import (

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ottla.broker.broker import Broker
 from ottla.broker.gathered import Gathered
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_groups import (

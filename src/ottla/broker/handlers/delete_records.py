@@ -15,8 +15,8 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import is_internal_topic
 from ottla.replication.offset_waiters import OffsetWaiter

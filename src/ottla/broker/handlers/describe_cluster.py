@@ -10,8 +10,8 @@ from enum import IntEnum
 
 from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.listener_view import ListenerView
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.listener_view import ListenerView
 from ottla.model import ErrorCode
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_cluster import (

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
 from ottla.broker.loggers import logger_levels
+from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.node_resource import check_is_this_node
 from ottla.configs import (
     ConfigEntry,

@@ -11,11 +11,11 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.log_placement import is_cordoned
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.replicas.log_placement import is_cordoned
 from ottla.model import ErrorCode, TopicPartition
-from ottla.storage.log import Log
-from ottla.storage.log_directory import LogDirectory
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.log.log import Log
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_log_dirs import (
     DescribeLogDirsPartition,

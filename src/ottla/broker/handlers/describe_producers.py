@@ -6,10 +6,10 @@ Errors per partition: INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION, KAFKA
 from __future__ import annotations
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
+from ottla.broker.network.handling import RequestContext, handles
 from ottla.controller.operations.topic_names import check_name
 from ottla.model import KafkaError
-from ottla.storage.producer_entry import NO_OFFSET, ProducerEntry
+from ottla.storage.producers.producer_entry import NO_OFFSET, ProducerEntry
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_producers import (
     DescribeProducersRequest,

@@ -6,7 +6,7 @@ The leader of the quorum answers, wherever it is; its errors are in quorum_descr
 from __future__ import annotations
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
+from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse

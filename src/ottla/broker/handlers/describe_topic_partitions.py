@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ottla.broker.authorized_operations import TOPIC_OPERATIONS
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.listener_view import ListenerView
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.listener_view import ListenerView
 from ottla.broker.topic_names import unknown_topic_error
 from ottla.metadata import PartitionRegistration, Topic
 from ottla.model import ErrorCode

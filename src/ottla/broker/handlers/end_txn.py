@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Final
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
-from ottla.broker.transaction_requests import submit_patiently, told_code
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
+from ottla.broker.transactions.transaction_requests import submit_patiently, told_code
 from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0, TV_2
 from ottla.model import ErrorCode, KafkaError

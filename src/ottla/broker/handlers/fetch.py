@@ -10,10 +10,10 @@ FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, KAFKA_STORAGE_ERROR.
 from __future__ import annotations
 
 from ottla.broker.broker import Broker
-from ottla.broker.consumer_fetch import fetch_as_consumer
-from ottla.broker.follower_fetch import fetch_as_follower
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
+from ottla.broker.fetching.consumer_fetch import fetch_as_consumer
+from ottla.broker.fetching.follower_fetch import fetch_as_follower
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError, NodeId
 from ottla.replication.partition import Follower
 from ottla.wire.apis import ApiKey

@@ -18,9 +18,9 @@ from enum import IntEnum
 from typing import Final
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.internal_topics import create_internal_topic
-from ottla.broker.listener_view import ListenerView
+from ottla.broker.coordinators.internal_topics import create_internal_topic
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.listener_view import ListenerView
 from ottla.coordinator.runtime.placement import partition_for
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE

@@ -12,8 +12,8 @@ from collections import Counter
 from functools import partial
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
 from ottla.broker.loggers import check_logger_level, set_logger_level
+from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.node_resource import check_is_this_node, check_own_configs
 from ottla.configs import ConfigAlteration, ConfigOperation, ConfigResourceType, alter_configs
 from ottla.model import ErrorCode, KafkaError

@@ -15,9 +15,9 @@ from functools import partial
 from typing import Final
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
-from ottla.broker.transaction_requests import answer_of, submit_patiently, told_code
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
+from ottla.broker.transactions.transaction_requests import answer_of, submit_patiently, told_code
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.initializing import ExpectedProducer
 from ottla.model import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ErrorCode, KafkaError

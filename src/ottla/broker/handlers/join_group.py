@@ -9,9 +9,9 @@ COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE.
 from __future__ import annotations
 
 from ottla.broker.broker import Broker
-from ottla.broker.group_requests import client_of
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
+from ottla.broker.coordinators.group_requests import client_of
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.listener_view import ListenerView
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.listener_view import ListenerView
 from ottla.configs import ConfigResourceType
 from ottla.model import ErrorCode
 from ottla.wire.apis import ApiKey

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from ottla.broker.broker import Broker
 from ottla.broker.gathered import Gathered
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.model import ErrorCode, KafkaError

@@ -20,18 +20,18 @@ from collections.abc import Awaitable, Generator, Mapping
 from typing import Final, TypeAlias, TypeVar
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
+from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import NO_TIMESTAMP, ErrorCode, KafkaError
 from ottla.replication.partition import Isolation, Partition
 from ottla.runtime.background import WorkerCrashedError
-from ottla.storage.log import Log
-from ottla.storage.offset_lookup import (
+from ottla.storage.indexes.time_index import TimestampOffset
+from ottla.storage.log.log import Log
+from ottla.storage.log.offset_lookup import (
     BatchSearch,
     FoundOffset,
     SpecialTimestamp,
     offset_lookup,
 )
-from ottla.storage.time_index import TimestampOffset
 from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.list_offsets import (

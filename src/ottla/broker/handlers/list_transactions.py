@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 
 from ottla.broker.broker import Broker
 from ottla.broker.gathered import Gathered
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.consumer.pattern import Pattern, PatternError
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator

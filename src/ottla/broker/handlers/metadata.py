@@ -17,8 +17,8 @@ from collections.abc import Awaitable
 
 from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.listener_view import ListenerView
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.listener_view import ListenerView
 from ottla.broker.topic_creation import auto_create_topics
 from ottla.broker.topic_names import (
     is_valid_topic_name,

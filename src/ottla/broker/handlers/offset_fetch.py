@@ -14,8 +14,8 @@ from typing import Final
 
 from ottla.broker.broker import Broker
 from ottla.broker.gathered import Gathered
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.offsets.fetching import no_offset
 from ottla.coordinator.runtime.outcome import Outcome

@@ -7,7 +7,7 @@ UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LE
 from __future__ import annotations
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
+from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.replication.partition import Partition
 from ottla.wire.apis import ApiKey

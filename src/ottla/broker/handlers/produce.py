@@ -14,25 +14,25 @@ from __future__ import annotations
 
 from typing import Final
 
-from ottla.broker.acknowledgement import Acknowledgement
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.known_transactions import verified_at_once
-from ottla.broker.leader_hints import LeaderHints
-from ottla.broker.opened_produce import Opened, OpenedProduce, has_to_open
-from ottla.broker.pending import Pending
-from ottla.broker.produced_partition import produced_partition
-from ottla.broker.transaction_requests import within_transaction
-from ottla.broker.transactional_produce import (
+from ottla.broker.fetching.leader_hints import LeaderHints
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
+from ottla.broker.producing.acknowledgement import Acknowledgement
+from ottla.broker.producing.opened_produce import Opened, OpenedProduce, has_to_open
+from ottla.broker.producing.produced_partition import produced_partition
+from ottla.broker.transactions.known_transactions import verified_at_once
+from ottla.broker.transactions.transaction_requests import within_transaction
+from ottla.broker.transactions.transactional_produce import (
     TransactionalProduce,
     VerifiedProduce,
     claims_transaction,
 )
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partition import ACKS_ALL, Partition
-from ottla.storage.log import AppendResult
-from ottla.storage.opened_batch import OpenedBatch
-from ottla.storage.record_errors import InvalidRecordsError
+from ottla.storage.batches.opened_batch import OpenedBatch
+from ottla.storage.batches.record_errors import InvalidRecordsError
+from ottla.storage.log.log import AppendResult
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.produce import (
     BatchIndexAndErrorMessage,

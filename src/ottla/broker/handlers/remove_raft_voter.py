@@ -6,7 +6,7 @@ The leader of the quorum answers; its errors are those of raft/voter_changes.py.
 from __future__ import annotations
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
+from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse

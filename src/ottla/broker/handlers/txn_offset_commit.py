@@ -13,10 +13,10 @@ from functools import partial
 from typing import Final
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.pending import Pending
-from ottla.broker.transaction_requests import within_transaction
-from ottla.broker.transaction_verification import (
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
+from ottla.broker.transactions.transaction_requests import within_transaction
+from ottla.broker.transactions.transaction_verification import (
     TransactionalProducer,
     UnverifiedBatch,
     Verified,

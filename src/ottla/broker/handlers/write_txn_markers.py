@@ -15,9 +15,9 @@ from functools import partial
 from typing import Final
 
 from ottla.broker.broker import Broker
-from ottla.broker.handling import RequestContext, handles
-from ottla.broker.marker_appending import append_marker
-from ottla.broker.pending import Pending
+from ottla.broker.coordinators.marker_appending import append_marker
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.pending import Pending
 from ottla.coordinator.runtime.transactional import TransactionMarker
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.clock import Timer

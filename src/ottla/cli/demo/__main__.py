@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from ottla.cli.demo.story import tell
+from ottla.cli.display.terminal import open_terminal
 from ottla.cli.exit_codes import CommandError
-from ottla.cli.terminal import open_terminal
 
 try:
     tell()

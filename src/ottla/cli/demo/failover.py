@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from ottla.cli.cluster_admin import with_admin
-from ottla.cli.cluster_layout import ClusterLayout
-from ottla.cli.cluster_nodes import restart_node, send_signal
-from ottla.cli.cluster_options import ClusterOptions
-from ottla.cli.cluster_status import ask_status
+from ottla.cli.cluster.layout import ClusterLayout
+from ottla.cli.cluster.nodes import restart_node, send_signal
+from ottla.cli.cluster.status import ask_status
+from ottla.cli.connection.cluster_admin import with_admin
+from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.demo.load import Sender, create_topics, leaders, read_all
-from ottla.cli.terminal import Terminal
+from ottla.cli.display.terminal import Terminal
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
 
 TOPIC: Final = "clicks"

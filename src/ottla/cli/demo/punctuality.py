@@ -13,17 +13,17 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from ottla.cli.cluster_layout import ClusterLayout
-from ottla.cli.cluster_nodes import send_signal
-from ottla.cli.cluster_options import ClusterOptions
+from ottla.cli.cluster.layout import ClusterLayout
+from ottla.cli.cluster.nodes import send_signal
+from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.demo.failover import bring_back
 from ottla.cli.demo.flights import EXAMPLES, load_flights, stream_in
 from ottla.cli.demo.load import leaders
 from ottla.cli.demo.pipeline_process import PipelineProcess
 from ottla.cli.demo.plot import draw, weekly_delays
 from ottla.cli.demo.proof import check_each_once, plain_counts, streamed_counts, table_rows
-from ottla.cli.pipelines_run import Wanted, prepare_spark
-from ottla.cli.terminal import Terminal
+from ottla.cli.display.terminal import Terminal
+from ottla.cli.pipelines.run import Wanted, prepare_spark
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
 
 DEFINITION: Final = EXAMPLES / "punctuality.py"

@@ -10,13 +10,13 @@ from typing import Final
 
 from rich.console import Console
 
-from ottla.cli.cluster_layout import ClusterLayout
-from ottla.cli.cluster_making import NewCluster, make_cluster
-from ottla.cli.cluster_nodes import take_down
-from ottla.cli.cluster_up import run_in_background
+from ottla.cli.cluster.layout import ClusterLayout
+from ottla.cli.cluster.making import NewCluster, make_cluster
+from ottla.cli.cluster.nodes import take_down
+from ottla.cli.cluster.up import run_in_background
 from ottla.cli.demo.failover import replicas, tell_failover
 from ottla.cli.demo.punctuality import DEFINITION, PLOT, TABLE, tell_punctuality
-from ottla.cli.terminal import Terminal
+from ottla.cli.display.terminal import Terminal
 from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ottla.model import Buffer, ErrorCode
-from ottla.storage.verification import Verification
+from ottla.storage.producers.verification import Verification
 
 
 class CoordinatorLog(Protocol):

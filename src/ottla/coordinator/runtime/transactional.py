@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ottla.model import ProducerEpoch, ProducerId, TimestampMs
-from ottla.storage.verification import Verification
+from ottla.storage.producers.verification import Verification
 from ottla.wire.records import ControlRecordType, EndTransactionMarker, end_transaction_batch
 
 

@@ -9,8 +9,8 @@ from ottla.client.errors import ChannelError
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient
-from ottla.simulation.host import Host
-from ottla.simulation.node import SimulatedNode
+from ottla.simulation.world.host import Host
+from ottla.simulation.world.node import SimulatedNode
 from ottla.wire.messages import alter_partition_reassignments as reassignments
 from ottla.wire.messages import incremental_alter_configs as configs
 from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, Listener

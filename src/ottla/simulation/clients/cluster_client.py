@@ -11,7 +11,7 @@ from ottla.client.peer import ReconnectBackoff
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
 from ottla.runtime.tasks import Tasks
-from ottla.simulation.host import Host
+from ottla.simulation.world.host import Host
 from ottla.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ottla.wire.schema import Message
 

@@ -9,8 +9,8 @@ from ottla.client.errors import ChannelError
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient, Leader, Position
-from ottla.simulation.history import Event, Read, ReaderLost, WatermarkSeen
-from ottla.simulation.host import Host
+from ottla.simulation.history.history import Event, Read, ReaderLost, WatermarkSeen
+from ottla.simulation.world.host import Host
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.wire.records.batch import crc_matches, iterate_batches

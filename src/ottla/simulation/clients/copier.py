@@ -18,15 +18,15 @@ from ottla.simulation.clients.consumer import SimulatedConsumer
 from ottla.simulation.clients.group_coordinator import GroupCoordinator
 from ottla.simulation.clients.group_member import Progress
 from ottla.simulation.clients.transactional_producer import RefusedError, TransactionalProducer
-from ottla.simulation.history import Event, GroupResumed
-from ottla.simulation.host import Host
-from ottla.simulation.transaction_events import (
+from ottla.simulation.history.history import Event, GroupResumed
+from ottla.simulation.history.transaction_events import (
     OffsetTaken,
     TransactionBegun,
     TransactionEnded,
     TransactionEnding,
     TransactionRefused,
 )
+from ottla.simulation.world.host import Host
 from ottla.wire.records.record import Record
 
 _RECORDS_MAX: Final = 40

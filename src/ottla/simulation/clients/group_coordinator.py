@@ -9,7 +9,7 @@ from ottla.client.errors import ChannelError
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient, Position
-from ottla.simulation.host import Host
+from ottla.simulation.world.host import Host
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.offset_commit import (
     OffsetCommitRequest,

@@ -15,8 +15,8 @@ from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import Position
 from ottla.simulation.clients.consumer import SimulatedConsumer
 from ottla.simulation.clients.group_coordinator import GroupCoordinator
-from ottla.simulation.history import Event, GroupCommitted, GroupOwns, GroupResumed
-from ottla.simulation.host import Host
+from ottla.simulation.history.history import Event, GroupCommitted, GroupOwns, GroupResumed
+from ottla.simulation.world.host import Host
 
 
 class Progress:

@@ -17,8 +17,8 @@ from ottla.client.errors import ChannelError
 from ottla.model import ErrorCode, Offset, ProducerEpoch, ProducerId, TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient
-from ottla.simulation.history import Acknowledged, Event, ProducerFailed, Sent
-from ottla.simulation.host import Host
+from ottla.simulation.history.history import Acknowledged, Event, ProducerFailed, Sent
+from ottla.simulation.world.host import Host
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest
 from ottla.wire.messages.produce import (
     PartitionProduceData,

@@ -16,7 +16,7 @@ from ottla.model import TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient
 from ottla.simulation.clients.group_coordinator import TRANSACTION_KEY, GroupCoordinator
-from ottla.simulation.host import Host
+from ottla.simulation.world.host import Host
 from ottla.wire.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,

@@ -17,9 +17,9 @@ from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient, Position
 from ottla.simulation.clients.group_coordinator import TRANSACTION_KEY, GroupCoordinator
 from ottla.simulation.clients.straggler import Straggler
-from ottla.simulation.history import Acknowledged, Event, ProducerFailed, Sent
-from ottla.simulation.host import Host
-from ottla.simulation.transaction_events import ProducerInitialized
+from ottla.simulation.history.history import Acknowledged, Event, ProducerFailed, Sent
+from ottla.simulation.history.transaction_events import ProducerInitialized
+from ottla.simulation.world.host import Host
 from ottla.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,

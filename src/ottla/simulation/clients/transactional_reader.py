@@ -13,9 +13,9 @@ from ottla.model import TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import Leader
 from ottla.simulation.clients.consumer import SimulatedConsumer
-from ottla.simulation.history import Event
-from ottla.simulation.host import Host
-from ottla.simulation.transaction_events import StableOffsetSeen, TransactionalRead
+from ottla.simulation.history.history import Event
+from ottla.simulation.history.transaction_events import StableOffsetSeen, TransactionalRead
+from ottla.simulation.world.host import Host
 from ottla.wire.records.batch import iterate_batches
 from ottla.wire.records.control import ControlRecordType, read_control_type
 from ottla.wire.records.record import Record, iterate_records

@@ -27,7 +27,7 @@ from ottla.storage.compaction.offset_map import KEY_BYTES_MAX, OffsetMap, key_id
 from ottla.storage.compaction.plan import CompactionPlan
 from ottla.storage.compaction.result import UnreadableBatch
 from ottla.storage.compaction.transaction_walk import TransactionWalk
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.indexes.transaction_index import AbortedTransaction
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import read_body
 from ottla.wire.records.builder import empty_batch, seal_batch, shift_timestamp

@@ -9,9 +9,9 @@ from ottla.model import Buffer
 from ottla.runtime.disk import Disk
 from ottla.storage.compaction.plan import CompactionPlan, PlannedSegment
 from ottla.storage.compaction.throttle import Throttle
-from ottla.storage.file_names import FileState
-from ottla.storage.segment import Segment
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.files.file_names import FileState
+from ottla.storage.indexes.transaction_index import AbortedTransaction
+from ottla.storage.segments.segment import Segment
 from ottla.wire.records.header import BatchHeader, read_header
 
 _WRITE_BYTES: Final = 1 << 20

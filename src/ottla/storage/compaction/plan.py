@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ottla.storage.log import Log
+from ottla.storage.indexes.transaction_index import AbortedTransaction
+from ottla.storage.log.log import Log
 from ottla.storage.log_config import NEVER_MS, LogConfig
-from ottla.storage.segment import Segment
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.segments.segment import Segment
 
 # Kafka's log.cleaner.dedupe.buffer.size.
 MEMORY_BYTES: Final = 128 << 20

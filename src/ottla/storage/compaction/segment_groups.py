@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ottla.storage.compaction.plan import PlannedSegment
+from ottla.storage.indexes.offset_index import RELATIVE_OFFSET_MAX
 from ottla.storage.log_config import LogConfig
-from ottla.storage.offset_index import RELATIVE_OFFSET_MAX
 
 
 class SizedSegment(NamedTuple):

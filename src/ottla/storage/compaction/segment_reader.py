@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ottla.runtime.disk import Disk
-from ottla.storage.batch_scan import scan_batches
 from ottla.storage.compaction.plan import CompactionPlan, PlannedSegment
 from ottla.storage.compaction.result import CompactionCancelledError
 from ottla.storage.compaction.throttle import Throttle
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.segment import Segment
+from ottla.storage.segments.batch_scan import scan_batches
+from ottla.storage.segments.segment import Segment
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import crc_matches
 from ottla.wire.records.header import BatchHeader

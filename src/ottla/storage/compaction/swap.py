@@ -19,10 +19,10 @@ from contextlib import suppress
 
 from ottla.storage.compaction.result import CleanedGroup, CompactionResult
 from ottla.storage.compaction.two_passes import remove_cleaned
-from ottla.storage.file_names import FileKind, FileState, SegmentFileName
-from ottla.storage.interrupted_work import complete_swap, segment_files
-from ottla.storage.log import Log
-from ottla.storage.segment import Segment
+from ottla.storage.files.file_names import FileKind, FileState, SegmentFileName
+from ottla.storage.log.log import Log
+from ottla.storage.segments.interrupted_work import complete_swap, segment_files
+from ottla.storage.segments.segment import Segment
 
 
 def swap_in(log: Log, result: CompactionResult, *, now_ms: int) -> bool:

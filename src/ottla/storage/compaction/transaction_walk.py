@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ottla.model import Buffer
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.indexes.transaction_index import AbortedTransaction
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import read_body
 from ottla.wire.records.control import ControlRecordType, read_control_type

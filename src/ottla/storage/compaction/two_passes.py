@@ -21,9 +21,9 @@ from ottla.storage.compaction.segment_groups import SizedSegment, group_segments
 from ottla.storage.compaction.segment_reader import SegmentReader
 from ottla.storage.compaction.throttle import Sleep, Throttle
 from ottla.storage.compaction.transaction_walk import TransactionWalk
-from ottla.storage.file_names import FileKind, FileState, SegmentFileName
-from ottla.storage.interrupted_work import remove_segment_files, segment_files
-from ottla.storage.rewriting import sync_file
+from ottla.storage.files.file_names import FileKind, FileState, SegmentFileName
+from ottla.storage.files.rewriting import sync_file
+from ottla.storage.segments.interrupted_work import remove_segment_files, segment_files
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import read_body
 from ottla.wire.records.header import BatchHeader

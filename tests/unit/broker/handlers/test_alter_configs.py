@@ -10,7 +10,7 @@ from ottla.wire.messages.alter_configs import (
     AlterConfigsResource,
     AlterConfigsResourceResponse,
 )
-from tests.one_node import NODE_ID, OneNode
+from tests.support.nodes.one_node import NODE_ID, OneNode
 
 
 def resource(kind: ConfigResourceType, name: str, **configs: str) -> AlterConfigsResource:

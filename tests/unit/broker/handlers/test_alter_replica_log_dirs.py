@@ -15,8 +15,8 @@ from ottla.wire.messages.delete_topics import DeleteTopicsRequest
 from ottla.wire.messages.describe_log_dirs import DescribeLogDirsRequest
 from ottla.wire.records.batch import iterate_batches
 from ottla.wire.records.record import iterate_records
-from tests.batches import batch_of
-from tests.one_node import OneNode, StartNode
+from tests.support.nodes.one_node import OneNode, StartNode
+from tests.support.storage.batches import batch_of
 
 
 @pytest.fixture

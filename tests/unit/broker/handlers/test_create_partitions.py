@@ -9,8 +9,8 @@ from ottla.wire.messages.create_partitions import (
     CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 )
-from tests.batches import batch_of
-from tests.one_node import OneNode
+from tests.support.nodes.one_node import OneNode
+from tests.support.storage.batches import batch_of
 
 
 def grow(node: OneNode, count: int, *, version: int = 3) -> CreatePartitionsTopicResult:

@@ -10,8 +10,8 @@ from ottla.wire.messages.create_topics import (
     CreatableTopicResult,
     CreateTopicsRequest,
 )
-from tests.batches import batch_of
-from tests.one_node import OneNode
+from tests.support.nodes.one_node import OneNode
+from tests.support.storage.batches import batch_of
 
 
 def create(

@@ -12,8 +12,8 @@ from ottla.wire.messages.delete_records import (
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from tests.batches import batch_of
-from tests.one_node import OneNode, StartNode
+from tests.support.nodes.one_node import OneNode, StartNode
+from tests.support.storage.batches import batch_of
 
 HIGH_WATERMARK = -1
 

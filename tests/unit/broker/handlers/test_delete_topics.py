@@ -9,8 +9,8 @@ from ottla.wire.messages.delete_topics import (
     DeleteTopicsRequest,
     DeleteTopicState,
 )
-from tests.batches import batch_of
-from tests.one_node import OneNode, StartNode
+from tests.support.nodes.one_node import OneNode, StartNode
+from tests.support.storage.batches import batch_of
 
 
 def delete(

@@ -4,7 +4,7 @@ from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from ottla.broker.handlers.describe_cluster import EndpointType
 from ottla.model import ErrorCode
 from ottla.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from tests.one_node import HOST, NODE_ID, PORT, OneNode
+from tests.support.nodes.one_node import HOST, NODE_ID, PORT, OneNode
 
 
 def test_the_cluster_is_this_node(node: OneNode) -> None:

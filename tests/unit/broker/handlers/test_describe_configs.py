@@ -10,7 +10,7 @@ from ottla.wire.messages.describe_configs import (
     DescribeConfigsResourceResult,
     DescribeConfigsResult,
 )
-from tests.one_node import NODE_ID, OneNode, StartNode
+from tests.support.nodes.one_node import NODE_ID, OneNode, StartNode
 
 THIS_NODE = str(NODE_ID)
 

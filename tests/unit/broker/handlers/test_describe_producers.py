@@ -7,8 +7,8 @@ from ottla.wire.messages.describe_producers import (
     ProducerState,
     TopicRequest,
 )
-from tests.batches import batch_of
-from tests.one_node import OneNode
+from tests.support.nodes.one_node import OneNode
+from tests.support.storage.batches import batch_of
 
 
 def ask(node: OneNode, topic: str = "orders") -> PartitionResponse:

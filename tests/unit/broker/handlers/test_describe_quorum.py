@@ -9,7 +9,7 @@ from ottla.wire.messages.describe_quorum import (
     DescribeQuorumRequestTopicData,
     DescribeQuorumResponsePartitionData,
 )
-from tests.one_node import NODE_ID, OneNode
+from tests.support.nodes.one_node import NODE_ID, OneNode
 
 
 def ask(

@@ -8,7 +8,7 @@ from ottla.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponse,
     TopicRequest,
 )
-from tests.one_node import NODE_ID, OneNode, StartNode
+from tests.support.nodes.one_node import NODE_ID, OneNode, StartNode
 
 
 def ask(

@@ -8,8 +8,8 @@ import pytest
 from ottla.broker.handlers.find_coordinator import CoordinatorType
 from ottla.model import ErrorCode
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from tests.held_background import settle
-from tests.one_node import HOST, NODE_ID, PORT, OneNode, StartNode
+from tests.support.nodes.one_node import HOST, NODE_ID, PORT, OneNode, StartNode
+from tests.support.storage.held_background import settle
 
 TOPIC = "__consumer_offsets"
 

@@ -20,7 +20,7 @@ from ottla.wire.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from ottla.wire.messages.sync_group import SyncGroupRequest
-from tests.one_node import OneNode, StartNode
+from tests.support.nodes.one_node import OneNode, StartNode
 
 GROUPS = ["one", "two", "three"]
 

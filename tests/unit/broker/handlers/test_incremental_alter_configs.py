@@ -15,9 +15,9 @@ from ottla.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from ottla.wire.messages.list_config_resources import ListConfigResourcesRequest
-from tests.one_node import NODE_ID, OneNode
+from tests.support.nodes.one_node import NODE_ID, OneNode
 
-LOGGER = "ottla.broker.connection"
+LOGGER = "ottla.broker.network.connection"
 THIS_NODE = str(NODE_ID)
 
 

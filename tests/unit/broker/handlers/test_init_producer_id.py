@@ -8,7 +8,7 @@ from ottla.model import ErrorCode
 from ottla.simulation import Operation
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ottla.wire.schema import Message
-from tests.one_node import OneNode, StartNode
+from tests.support.nodes.one_node import OneNode, StartNode
 
 IDEMPOTENT = InitProducerIdRequest(transactional_id=None)
 

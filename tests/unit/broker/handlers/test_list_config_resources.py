@@ -7,7 +7,7 @@ from ottla.wire.messages.list_config_resources import (
     ConfigResource,
     ListConfigResourcesRequest,
 )
-from tests.one_node import NODE_ID, OneNode
+from tests.support.nodes.one_node import NODE_ID, OneNode
 
 
 def listed(node: OneNode, *kinds: int) -> set[tuple[int, str]]:

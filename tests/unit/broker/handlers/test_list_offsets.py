@@ -8,7 +8,7 @@ import pytest
 from ottla.model import ErrorCode
 from ottla.replication.partition import Isolation, Partition
 from ottla.simulation import Operation
-from ottla.storage.offset_lookup import SpecialTimestamp
+from ottla.storage.log.offset_lookup import SpecialTimestamp
 from ottla.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,
@@ -16,9 +16,9 @@ from ottla.wire.messages.list_offsets import (
     ListOffsetsTopic,
 )
 from ottla.wire.records.compression import Codec
-from tests.batches import batch_around, batch_of, raw_record
-from tests.held_background import HeldBackground, settle
-from tests.one_node import OneNode, StartNode
+from tests.support.nodes.one_node import OneNode, StartNode
+from tests.support.storage.batches import batch_around, batch_of, raw_record
+from tests.support.storage.held_background import HeldBackground, settle
 
 LATEST_VERSION = 11
 CONSUMER, DEBUGGER = -1, -2

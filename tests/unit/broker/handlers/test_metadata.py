@@ -11,7 +11,7 @@ from ottla.wire.messages.metadata import (
     MetadataResponse,
     MetadataResponseTopic,
 )
-from tests.one_node import HOST, LISTENER, NODE_ID, PORT, OneNode, StartNode
+from tests.support.nodes.one_node import HOST, LISTENER, NODE_ID, PORT, OneNode, StartNode
 
 LATEST = 13
 OTHER_NODE = 7

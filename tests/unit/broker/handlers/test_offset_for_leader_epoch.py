@@ -9,8 +9,8 @@ from ottla.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from tests.batches import batch_of
-from tests.one_node import OneNode
+from tests.support.nodes.one_node import OneNode
+from tests.support.storage.batches import batch_of
 
 UNDEFINED = (-1, -1)
 

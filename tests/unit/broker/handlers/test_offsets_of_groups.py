@@ -25,7 +25,7 @@ from ottla.wire.messages.offset_fetch import (
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from tests.one_node import OneNode, StartNode
+from tests.support.nodes.one_node import OneNode, StartNode
 
 GROUP = "group"
 SMALL = {"offsets.topic.num.partitions": "3"}

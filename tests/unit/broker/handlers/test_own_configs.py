@@ -9,8 +9,8 @@ from ottla.controller.operations.alter_configs import incremental_alter_configs
 from ottla.model import ErrorCode
 from ottla.wire.messages import alter_configs as whole
 from ottla.wire.messages import incremental_alter_configs as incremental
-from tests.cluster_images import broker, context, features, image_of
-from tests.one_node import NODE_ID, StartNode
+from tests.support.controller.cluster_images import broker, context, features, image_of
+from tests.support.nodes.one_node import NODE_ID, StartNode
 
 BROKER = ConfigResourceType.BROKER
 THREADS = "background.threads"

@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from ottla.model import ErrorCode, Offset, TimestampMs
-from ottla.simulation.disk_faults import Operation
+from ottla.simulation.disk.disk_faults import Operation
 from ottla.wire.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -16,9 +16,9 @@ from ottla.wire.messages.produce import (
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.record import Record
-from tests.batches import GARBAGE_BODIES, batch_around, batch_of, compressed_around
-from tests.one_node import OneNode, StartNode
-from tests.transaction_coordinator import ScriptedCoordinator
+from tests.support.coordinator.transaction_coordinator import ScriptedCoordinator
+from tests.support.nodes.one_node import OneNode, StartNode
+from tests.support.storage.batches import GARBAGE_BODIES, batch_around, batch_of, compressed_around
 
 
 def produce(

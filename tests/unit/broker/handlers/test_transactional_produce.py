@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.broker.handling import RequestContext
-from ottla.broker.pending import Pending
+from ottla.broker.network.handling import RequestContext
+from ottla.broker.network.pending import Pending
 from ottla.coordinator.runtime.transactional import TransactionMarker
 from ottla.model import ErrorCode
-from ottla.storage.leader_batch import Origin
+from ottla.storage.batches.leader_batch import Origin
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.produce import (
     PartitionProduceData,
@@ -15,9 +15,9 @@ from ottla.wire.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from tests.batches import batch_of
-from tests.one_node import LISTENER, OneNode, StartNode
-from tests.transaction_coordinator import ScriptedCoordinator
+from tests.support.coordinator.transaction_coordinator import ScriptedCoordinator
+from tests.support.nodes.one_node import LISTENER, OneNode, StartNode
+from tests.support.storage.batches import batch_of
 
 PRODUCER = 7
 # As clients of TransactionV1 send it, with and without TRANSACTION_ABORTABLE, and of TransactionV2.

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from ottla.broker.coordinators.transaction_markers import MarkerSender
 from ottla.broker.handlers.find_coordinator import CoordinatorType
-from ottla.broker.transaction_markers import MarkerSender
 from ottla.model import ErrorCode
 from ottla.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from ottla.wire.messages.add_partitions_to_txn import (
@@ -22,8 +22,8 @@ from ottla.wire.messages.end_txn import EndTxnRequest
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest
 from ottla.wire.messages.list_transactions import ListTransactionsRequest
-from tests.held_background import settle
-from tests.one_node import OneNode, StartNode
+from tests.support.nodes.one_node import OneNode, StartNode
+from tests.support.storage.held_background import settle
 
 ID = "transfers"
 CONFIGS = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "2"}

@@ -6,7 +6,7 @@ from ottla.model import ErrorCode
 from ottla.simulation import Operation
 from ottla.wire.messages.api_versions import ApiVersionsRequest
 from ottla.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
-from tests.one_node import OneNode
+from tests.support.nodes.one_node import OneNode
 
 SAFE_DOWNGRADE = 2
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.broker.handling import RequestContext
-from ottla.broker.pending import Pending
+from ottla.broker.network.handling import RequestContext
+from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode
 from ottla.replication.partition import Isolation
 from ottla.wire.apis import ApiKey
@@ -24,9 +24,9 @@ from ottla.wire.messages.write_txn_markers import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from tests.batches import batch_of
-from tests.one_node import LISTENER, OneNode, StartNode
-from tests.transaction_coordinator import ScriptedCoordinator
+from tests.support.coordinator.transaction_coordinator import ScriptedCoordinator
+from tests.support.nodes.one_node import LISTENER, OneNode, StartNode
+from tests.support.storage.batches import batch_of
 
 PRODUCER = 7
 GROUP = "group"

@@ -15,7 +15,7 @@ from ottla.wire.messages.alter_partition import (
     BrokerState,
 )
 from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord
-from tests.cluster_images import (
+from tests.support.controller.cluster_images import (
     applied,
     broker,
     context,

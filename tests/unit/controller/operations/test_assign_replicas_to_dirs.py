@@ -9,7 +9,7 @@ from ottla.wire.messages.assign_replicas_to_dirs import (
     AssignReplicasToDirsRequestPartitionData,
     AssignReplicasToDirsRequestTopicData,
 )
-from tests.cluster_images import (
+from tests.support.controller.cluster_images import (
     applied,
     broker,
     context,

@@ -12,7 +12,14 @@ from ottla.wire.messages.elect_leaders import (
     ElectLeadersResponse,
     TopicPartitions,
 )
-from tests.cluster_images import applied, broker, context, features, image_of, topic
+from tests.support.controller.cluster_images import (
+    applied,
+    broker,
+    context,
+    features,
+    image_of,
+    topic,
+)
 
 
 def cluster() -> MetadataImage:

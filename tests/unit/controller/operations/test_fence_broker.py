@@ -14,7 +14,7 @@ from ottla.wire.messages import broker_registration as registration
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest
 from ottla.wire.stored.cluster_metadata.brokers import BrokerRegistrationChangeRecord
-from tests.cluster_images import (
+from tests.support.controller.cluster_images import (
     CLUSTER_ID,
     applied,
     broker,

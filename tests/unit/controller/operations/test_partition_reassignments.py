@@ -21,7 +21,15 @@ from ottla.wire.messages.list_partition_reassignments import (
 )
 from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
 from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord
-from tests.cluster_images import applied, broker, context, features, image_of, topic, uuid
+from tests.support.controller.cluster_images import (
+    applied,
+    broker,
+    context,
+    features,
+    image_of,
+    topic,
+    uuid,
+)
 
 ORDERS = Uuid(b"orders".ljust(16, b"."))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ottla.model import ErrorCode
-from tests.group_shard import GROUP, REBALANCE_MS, SESSION_MS, GroupShard
+from tests.support.coordinator.group_shard import GROUP, REBALANCE_MS, SESSION_MS, GroupShard
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode
-from tests.consumer_members import Member, add_topic, all_of
-from tests.group_shard import GROUP, GroupShard
+from tests.support.coordinator.consumer_members import Member, add_topic, all_of
+from tests.support.coordinator.group_shard import GROUP, GroupShard
 
 NAMES = "abcd"
 PARTITIONS = 5

@@ -14,8 +14,8 @@ from ottla.wire.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from tests.consumer_members import REBALANCE_MS, Member, add_topic, all_of
-from tests.group_shard import GROUP, GroupShard
+from tests.support.coordinator.consumer_members import REBALANCE_MS, Member, add_topic, all_of
+from tests.support.coordinator.group_shard import GROUP, GroupShard
 
 SESSION_S = 45
 

@@ -15,8 +15,8 @@ from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode
-from tests.consumer_members import Member, add_topic, all_of
-from tests.group_shard import GROUP, GroupShard
+from tests.support.coordinator.consumer_members import Member, add_topic, all_of
+from tests.support.coordinator.group_shard import GROUP, GroupShard
 
 # Too large to be assigned at once.
 LARGE = 510

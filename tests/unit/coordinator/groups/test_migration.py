@@ -15,8 +15,8 @@ from ottla.wire.stored.consumer_protocol import (
     ConsumerProtocolSubscription,
     TopicPartition,
 )
-from tests.consumer_members import Member, add_topic, all_of
-from tests.group_shard import GROUP, GroupShard
+from tests.support.coordinator.consumer_members import Member, add_topic, all_of
+from tests.support.coordinator.group_shard import GROUP, GroupShard
 
 VERSION = 1
 COUNT = 6

@@ -6,7 +6,7 @@ import pytest
 
 from ottla.model import ErrorCode
 from ottla.wire.messages.join_group import JoinGroupResponse
-from tests.group_shard import REBALANCE_MS, GroupShard
+from tests.support.coordinator.group_shard import REBALANCE_MS, GroupShard
 
 
 @pytest.fixture

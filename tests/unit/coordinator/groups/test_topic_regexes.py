@@ -17,8 +17,8 @@ from ottla.coordinator.groups.consumer.topic_regexes import (
 )
 from ottla.metadata import MetadataImage
 from ottla.simulation import SeededDice, SimulatedClock
-from tests.consumer_members import Member, add_topic, all_of
-from tests.group_shard import GroupShard
+from tests.support.coordinator.consumer_members import Member, add_topic, all_of
+from tests.support.coordinator.group_shard import GroupShard
 
 # Its automaton has more states than anything could keep, as names that are nothing but a and b say.
 OVERFLOWING = "[ab]*a[ab]{200}"

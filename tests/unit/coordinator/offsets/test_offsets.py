@@ -21,7 +21,7 @@ from ottla.wire.messages.offset_delete import (
 from ottla.wire.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from ottla.wire.stored.consumer_protocol import ConsumerProtocolSubscription
 from ottla.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
-from tests.group_shard import GROUP, Answer, GroupShard
+from tests.support.coordinator.group_shard import GROUP, Answer, GroupShard
 
 DAY_S = 86_400
 RETENTION_S = 7 * DAY_S

@@ -13,7 +13,7 @@ from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.runtime.transactional import TransactionalWriter, TransactionMarker
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode, KafkaError, TopicPartition
-from ottla.storage.verification import Verification
+from ottla.storage.producers.verification import Verification
 from ottla.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -26,8 +26,8 @@ from ottla.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from ottla.wire.records import read_header
-from tests.consumer_members import Member, add_topic
-from tests.group_shard import GROUP, Answer, GroupShard
+from tests.support.coordinator.consumer_members import Member, add_topic
+from tests.support.coordinator.group_shard import GROUP, Answer, GroupShard
 
 PRODUCER, OTHER = 7, 8
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)

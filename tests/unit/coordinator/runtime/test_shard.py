@@ -17,8 +17,8 @@ from ottla.wire.records import Record, build_batch
 from ottla.wire.schema import Message
 from ottla.wire.stored.coordinator_records import GROUP_RECORDS, CoordinatorRecords
 from ottla.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
-from tests.coordinator_log import MemoryLog
-from tests.group_shard import Answer
+from tests.support.coordinator.coordinator_log import MemoryLog
+from tests.support.coordinator.group_shard import Answer
 
 NAME = TopicPartition("__consumer_offsets", 0)
 TIMEOUT_MS = 5_000

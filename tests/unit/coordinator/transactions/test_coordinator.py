@@ -14,7 +14,7 @@ from ottla.coordinator.transactions.transaction import CLIENT_EPOCH_MAX, EPOCH_M
 from ottla.coordinator.transactions.versions import TV_0
 from ottla.model import ErrorCode
 from ottla.simulation import SimulatedClock
-from tests.transaction_shard import (
+from tests.support.coordinator.transaction_shard import (
     FIRST_PRODUCER_ID,
     ID,
     ORDERS,

@@ -8,9 +8,9 @@ import pytest
 
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.wire.records import iterate_batches
-from tests.coordinator_log import MemoryLog
-from tests.kafka_fixtures import extract
-from tests.transaction_shard import TransactionShard
+from tests.support.coordinator.coordinator_log import MemoryLog
+from tests.support.coordinator.transaction_shard import TransactionShard
+from tests.support.kafka.kafka_fixtures import extract
 
 
 @pytest.fixture(params=["clean", "unclean"])

@@ -13,7 +13,13 @@ from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.coordinator.transactions.transaction import CLIENT_EPOCH_MAX
 from ottla.model import ErrorCode
-from tests.transaction_shard import ID, ORDERS, PAYMENTS, TIMEOUT_MS, TransactionShard
+from tests.support.coordinator.transaction_shard import (
+    ID,
+    ORDERS,
+    PAYMENTS,
+    TIMEOUT_MS,
+    TransactionShard,
+)
 
 FENCED = ErrorCode.PRODUCER_FENCED
 # Whoever asks while markers are written is to ask again, and hears more then.

@@ -1,0 +1,1 @@
+"""A broker and the controller: registration, heartbeats, requests to the active one."""

@@ -1,0 +1,163 @@
+"""What a controller's listener serves: the quorum's replicas, brokers, and tools that ask it.
+
+An administrator's request that another node forwards comes in an envelope (KIP-590); one that comes
+by itself is answered by the active controller, whichever is asked. What brokers and replicas ask is
+answered here or not at all: the error is in the place that the response has for it; if it has none,
+the connection ends and the broker looks for the right node.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.handlers.api_versions import describe_apis
+from ottla.broker.handlers.describe_configs import describe_configs
+from ottla.broker.handlers.incremental_alter_configs import alter_incrementally
+from ottla.broker.network.handling import HandledApi, RequestContext
+from ottla.controller.service import BROKER_APIS, OPERATIONS, QUORUM_APIS
+from ottla.model import ErrorCode, KafkaError
+from ottla.wire.apis import ApiKey, response_class
+from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ottla.wire.messages.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
+from ottla.wire.messages.incremental_alter_configs import (
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from ottla.wire.requests import decode_request, encode_response
+from ottla.wire.schema import Message
+
+_CONTROLLER_ENDPOINTS: Final = 2
+# An election takes less; a tool that is told of no controller does not ask again.
+_LEADER_WAIT_SECONDS: Final = 2.0
+_FORWARDED: Final = frozenset(
+    (*OPERATIONS, *BROKER_APIS, ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER)
+)
+_ADMIN_APIS: Final = (
+    ApiKey.CREATE_TOPICS,
+    ApiKey.DELETE_TOPICS,
+    ApiKey.CREATE_PARTITIONS,
+    ApiKey.ALTER_CONFIGS,
+    ApiKey.UPDATE_FEATURES,
+    ApiKey.ELECT_LEADERS,
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+    ApiKey.LIST_PARTITION_REASSIGNMENTS,
+    ApiKey.UNREGISTER_BROKER,
+    ApiKey.DESCRIBE_QUORUM,
+    ApiKey.ADD_RAFT_VOTER,
+    ApiKey.REMOVE_RAFT_VOTER,
+)
+
+
+def controller_apis() -> dict[int, HandledApi]:
+    """By key, with the handler of each."""
+    handlers: dict[int, Any] = dict.fromkeys((*OPERATIONS, *QUORUM_APIS, *BROKER_APIS), serve)
+    handlers |= dict.fromkeys(_ADMIN_APIS, ask_active)
+    handlers[ApiKey.INCREMENTAL_ALTER_CONFIGS] = incremental_alter_configs
+    handlers[ApiKey.API_VERSIONS] = api_versions
+    handlers[ApiKey.DESCRIBE_CLUSTER] = describe_cluster
+    handlers[ApiKey.DESCRIBE_CONFIGS] = describe_configs
+    handlers[ApiKey.ENVELOPE] = envelope
+    return {int(key): HandledApi(ApiKey(key), handlers[key]) for key in sorted(handlers)}
+
+
+async def serve(broker: Broker, context: RequestContext, request: Message) -> Message:
+    try:
+        return await broker.service.serve(request, connection=context.connection)
+    except KafkaError as error:
+        return _refusal(request, error)
+
+
+async def ask_active(
+    broker: Broker,
+    context: RequestContext,
+    request: Message,
+) -> Message:
+    try:
+        response: Message = await broker.controller.ask(request, context.api_version)
+    except KafkaError as error:
+        return _refusal(request, error)
+    return response
+
+
+async def incremental_alter_configs(
+    broker: Broker,
+    context: RequestContext,
+    request: IncrementalAlterConfigsRequest,
+) -> IncrementalAlterConfigsResponse:
+    """A controller takes the configs of any node, and the levels of its own loggers (KIP-919)."""
+    return await alter_incrementally(broker, context, request, of_any_node=True)
+
+
+async def envelope(
+    broker: Broker,
+    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    request: EnvelopeRequest,
+) -> EnvelopeResponse:
+    head, forwarded = decode_request(request.request_data)
+    if head.api_key not in _FORWARDED:
+        return EnvelopeResponse(error_code=ErrorCode.INVALID_REQUEST)
+    try:
+        response = await broker.service.serve(forwarded)
+    except KafkaError as error:
+        return EnvelopeResponse(error_code=error.code)
+    parts: list[Any] = encode_response(
+        response, head.api_version, correlation_id=head.correlation_id
+    )
+    return EnvelopeResponse(response_data=b"".join(parts)[4:])
+
+
+def api_versions(
+    broker: Broker, context: RequestContext, request: ApiVersionsRequest
+) -> ApiVersionsResponse:
+    return describe_apis(broker, context, request, broker.controller_apis)
+
+
+async def describe_cluster(
+    broker: Broker,
+    context: RequestContext,
+    request: DescribeClusterRequest,
+) -> DescribeClusterResponse:
+    """The controllers that have registered, as one of them is asked (KIP-919)."""
+    if request.endpoint_type != _CONTROLLER_ENDPOINTS:
+        return DescribeClusterResponse(
+            error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
+            error_message="this is a controller's endpoint; ask a broker's for the brokers",
+        )
+    leader = await _wait_leader(broker)
+    return DescribeClusterResponse(
+        endpoint_type=_CONTROLLER_ENDPOINTS,
+        cluster_id=broker.cluster_id,
+        controller_id=-1 if leader is None else leader,
+        brokers=[
+            DescribeClusterBroker(broker_id=node_id, host=endpoint.host, port=endpoint.port)
+            for node_id, controller in sorted(broker.image.controllers.items())
+            for endpoint in controller.endpoints
+            if endpoint.name == context.listener
+        ],
+    )
+
+
+async def _wait_leader(broker: Broker) -> int | None:
+    """Who leads the quorum; None if nobody does for longer than an election takes."""
+    quorum, clock = broker.service.controller.quorum, broker.clock
+    deadline = clock.monotonic() + _LEADER_WAIT_SECONDS
+    while (leader := quorum.leader_and_epoch.leader_id) is None and clock.monotonic() < deadline:
+        await broker.controller.wait_moved()
+    return leader
+
+
+def _refusal(request: Message, error: KafkaError) -> Message:
+    assert request.api_key is not None
+    cls = response_class(request.api_key)
+    if "error_code" not in cls.field_options:
+        raise ConnectionAbortedError(f"{type(request).__name__} cannot be answered: {error}")
+    fields: dict[str, Any] = {"error_code": error.code}
+    if "error_message" in cls.field_options:
+        fields["error_message"] = error.message
+    return cls(**fields)

@@ -1,0 +1,111 @@
+"""Whose directories these are: found, made for a new cluster, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ottla.configs import NodeConfig
+from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
+from ottla.model import NodeId
+from ottla.raft.voters import Endpoint, VoterSet
+from ottla.runtime.dice import Dice
+from ottla.runtime.disk import Disk
+from ottla.storage.directories.meta_properties import (
+    MetaProperties,
+    read_meta_properties,
+    write_meta_properties,
+)
+from ottla.storage.errors import StorageError
+
+# What a node that stands alone is called by its voter set: nobody connects to it.
+_NOBODY_CONNECTS: Final = ("localhost", 0)
+
+
+def identify(
+    disk: Disk, paths: Sequence[str], *, config: NodeConfig, dice: Dice, now_ms: int
+) -> MetaProperties:
+    """The identity of the directory that has the node's metadata.
+
+    Where none is formatted, they become those of a new cluster if the node stands alone. A
+    directory that joins formatted ones is taken in; one that belongs to another cluster or node is
+    refused. Raises `StorageError`, which says what to do.
+    """
+    metadata_path = config.metadata_log_dir
+    every_path = tuple(dict.fromkeys([metadata_path, *paths]))
+    found = {path: read_meta_properties(disk, path) for path in every_path}
+    known = [(path, each) for path, each in found.items() if each is not None]
+    for path, each in known:
+        _require_ours(path, each, known[0], config.node_id)
+    identity = found[metadata_path]
+    if identity is None:
+        if known:
+            raise StorageError(
+                f"{known[0][0]} belongs to a cluster, and {metadata_path}, where its metadata "
+                "should be, is empty; name all of the node's directories as they were"
+            )
+        return _begin_cluster(disk, every_path, config=config, dice=dice, now_ms=now_ms)
+    if identity.directory_id is None:
+        identity = identity._replace(directory_id=dice.uuid())
+        write_meta_properties(disk, metadata_path, identity)
+    for path in every_path:
+        if found[path] is None:
+            write_meta_properties(disk, path, identity._replace(directory_id=dice.uuid()))
+    return identity
+
+
+def controller_endpoint(config: NodeConfig) -> Endpoint:
+    """Where the other controllers are told to find this one, as far as its configs say."""
+    for listener in config.listeners.advertised_controller:
+        return Endpoint(listener.name, listener.host or "localhost", listener.port)
+    return Endpoint(config.listeners.controller_names[0], *_NOBODY_CONNECTS)
+
+
+def _begin_cluster(
+    disk: Disk, paths: Sequence[str], *, config: NodeConfig, dice: Dice, now_ms: int
+) -> MetaProperties:
+    if not config.is_standalone:
+        raise StorageError(_how_to_format(config))
+    voter = initial_voter(config.node_id, dice.uuid(), controller_endpoint(config))
+    return format_node(
+        disk,
+        paths,
+        metadata_path=config.metadata_log_dir,
+        cluster_id=new_cluster_id(dice),
+        node_id=NodeId(config.node_id),
+        voters=VoterSet.of([voter]),
+        dice=dice,
+        now_ms=now_ms,
+    )
+
+
+def _how_to_format(config: NodeConfig) -> str:
+    """What a cluster is made of is for a person to say: two nodes that both began one would be
+    two clusters."""
+    command = "ottla format --config FILE --cluster-id ID"
+    unformatted = (
+        f"{config.metadata_log_dir} is not formatted, and node {config.node_id} is to be part of a "
+        "cluster"
+    )
+    if not config.is_controller or config.controller_quorum_voters:
+        return f"{unformatted}: run `{command}` with the cluster's id, which all nodes share"
+    return (
+        f"{unformatted}: run `{command}` with the cluster's id, which all nodes share, and "
+        "--initial-controllers if it is one of a new cluster's controllers, --standalone if it is "
+        "the only one, or --no-initial-controllers if it joins others"
+    )
+
+
+def _require_ours(
+    path: str, identity: MetaProperties, first: tuple[str, MetaProperties], node_id: int
+) -> None:
+    if identity.cluster_id != first[1].cluster_id:
+        raise StorageError(
+            f"{path} belongs to cluster {identity.cluster_id} and {first[0]} to cluster "
+            f"{first[1].cluster_id}; a node's directories belong to one"
+        )
+    if identity.node_id != node_id:
+        raise StorageError(
+            f"{path} belongs to node {identity.node_id}, and this is node {node_id}; "
+            f"start it with node.id={identity.node_id} or give it a directory of its own"
+        )

@@ -1,0 +1,274 @@
+"""How a node makes itself known to the controller, stays known, and takes its leave.
+
+unknown ──register──▶ fenced ──caught up──▶ serving ──wants to shut down──▶ may stop
+                        ▲                      │
+                        └──not heard of for a session timeout, or its connection ended
+
+Heartbeats come at an interval, and at once when the connection to the controller was lost, for it
+takes a broker that does not come back quickly for a dead one; when the metadata says something else
+about this node; and when another broker is about to stop, which waits for all to have heard of it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from itertools import count
+from typing import Any, Final
+
+from ottla.broker.control.active_controller import ActiveController, Lane
+from ottla.client import ChannelError
+from ottla.configs.listeners import Listener
+from ottla.controller.committed_metadata import CommittedMetadata
+from ottla.metadata import BrokerRegistration, MetadataDelta
+from ottla.metadata.features import SUPPORTED_FEATURES
+from ottla.model import ErrorCode, KafkaError, Uuid
+from ottla.runtime.clock import Clock
+from ottla.runtime.nudge import Nudge
+from ottla.wire.messages import broker_registration, controller_registration
+from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from ottla.wire.messages.broker_registration import BrokerRegistrationRequest
+from ottla.wire.messages.controller_registration import ControllerRegistrationRequest
+from ottla.wire.schema import Message
+
+_log = logging.getLogger(__name__)
+
+_SECURITY_PROTOCOLS: Final = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
+_UNREGISTERED: Final = -1
+# Between heartbeats of one that wants to stop, and waits for nothing else.
+_LEAVE_STEP_SECONDS: Final = 0.01
+_LEAVE_SECONDS: Final = 10.0
+# Without an active controller nobody can take over anyway: the others stop as well, or are gone.
+_LEAVE_UNHEARD_SECONDS: Final = 2.0
+
+
+class Registration:
+    """One incarnation of a node. Belongs to the node's loop."""
+
+    def __init__(
+        self,
+        controller: ActiveController,
+        metadata: CommittedMetadata,
+        clock: Clock,
+        *,
+        node_id: int,
+        incarnation_id: Uuid,
+        heartbeat_interval_ms: int,
+        session_timeout_ms: int,
+        offline_directories: Callable[[], list[Uuid]] = list,
+    ) -> None:
+        self.broker_epoch = _UNREGISTERED
+        self._is_leaving = False
+        self._controller = controller
+        self._metadata = metadata
+        self._clock = clock
+        self._node_id = node_id
+        self._incarnation_id = incarnation_id
+        self._interval = heartbeat_interval_ms / 1_000
+        self._session_timeout_ms = session_timeout_ms
+        self._offline_directories = offline_directories
+        self._hurry = Nudge(clock)
+        # Heartbeats in a row that nobody answered.
+        self._unheard = 0
+        metadata.listen(self._metadata_changed)
+
+    # ---- becoming known
+
+    async def register_controller(self, endpoints: Iterable[Listener]) -> None:
+        """Makes the node known as one of the controllers."""
+        request = ControllerRegistrationRequest(
+            controller_id=self._node_id,
+            incarnation_id=self._incarnation_id,
+            listeners=[
+                controller_registration.Listener(
+                    name=name,
+                    host=host,
+                    port=port,
+                    security_protocol=_SECURITY_PROTOCOLS[protocol],
+                )
+                for name, host, port, protocol in endpoints
+            ],
+            features=[
+                controller_registration.Feature(
+                    name=name, min_supported_version=low, max_supported_version=high
+                )
+                for name, (low, high) in SUPPORTED_FEATURES.items()
+            ],
+        )
+        await self._ask(request)
+
+    async def register(
+        self,
+        advertised: Iterable[Listener],
+        *,
+        cluster_id: str,
+        rack: str | None,
+        directory_ids: list[Uuid],
+        previous_broker_epoch: int,
+    ) -> None:
+        """Makes the node known as a broker, still fenced. Tries until a controller answers.
+
+        Raises KafkaError if it is refused for good.
+        """
+        request = BrokerRegistrationRequest(
+            broker_id=self._node_id,
+            cluster_id=cluster_id,
+            incarnation_id=self._incarnation_id,
+            listeners=[
+                broker_registration.Listener(
+                    name=name, host=host, port=port, security_protocol=_SECURITY_PROTOCOLS[protocol]
+                )
+                for name, host, port, protocol in advertised
+            ],
+            features=[
+                broker_registration.Feature(
+                    name=name, min_supported_version=low, max_supported_version=high
+                )
+                for name, (low, high) in SUPPORTED_FEATURES.items()
+            ],
+            rack=rack,
+            log_dirs=directory_ids,
+            previous_broker_epoch=previous_broker_epoch,
+        )
+        for attempts in count(1):
+            response = await self._ask(request)
+            error = ErrorCode(response.error_code)
+            if error is ErrorCode.NONE:
+                self.broker_epoch = response.broker_epoch
+                return
+            if error is not ErrorCode.DUPLICATE_BROKER_REGISTRATION:
+                raise KafkaError(
+                    error, f"the controller does not take this node as a broker: {error.name}"
+                )
+            # Its last incarnation may have died without a sign.
+            await self._controller.wait_moved(attempts=attempts)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this node's own metadata shows that it is registered."""
+        return self._registered() is not None
+
+    async def wait_known(self) -> None:
+        """Returns once `is_known`. Raises KafkaError if this node's metadata has failed."""
+        while not self.is_known:
+            self._controller.require_metadata()
+            await self._hurry.wait(self._interval)
+
+    async def _ask(self, request: Message) -> Any:
+        """What a controller answers, as soon as one does. `KafkaError` if that makes no sense."""
+        for attempts in count(1):
+            try:
+                response = await self._controller.send(request)
+            except ChannelError as error:
+                _log.debug("no controller answers: %s", error)
+            except KafkaError as error:
+                if error.code is not ErrorCode.NOT_CONTROLLER:
+                    raise
+            else:
+                if response.error_code != ErrorCode.NOT_CONTROLLER:
+                    return response
+            await self._controller.wait_moved(attempts=attempts)
+        raise AssertionError("attempts never end")
+
+    def _registered(self) -> BrokerRegistration | None:
+        """This incarnation, as this node's own metadata shows it."""
+        broker = self._metadata.image.brokers.get(self._node_id)
+        return broker if broker is not None and broker.epoch == self.broker_epoch else None
+
+    # ---- staying known
+
+    async def begin_to_serve(self) -> None:
+        """Returns when the controller has unfenced the node, and its own metadata shows it. Raises
+        KafkaError if there is another incarnation."""
+        while not self._is_serving():
+            response = await self._heartbeat(want_shut_down=False)
+            if response is None:
+                continue
+            if response.error_code != ErrorCode.NONE:
+                error = ErrorCode(response.error_code)
+                raise KafkaError(
+                    error, f"the controller does not let this node serve: {error.name}"
+                )
+            if not self._is_serving():
+                await self._hurry.wait(self._interval)
+
+    def _is_serving(self) -> bool:
+        registered = self._registered()
+        return registered is not None and not registered.fenced
+
+    async def keep_alive(self) -> None:
+        """Goes on until the node takes its leave, or this is cancelled."""
+        while True:
+            await self._hurry.wait(self._interval)
+            if self._is_leaving:
+                # One that does not say so would be let in again.
+                return
+            response = await self._heartbeat(want_shut_down=False)
+            if response is not None and response.error_code != ErrorCode.NONE:
+                _log.error(
+                    "heartbeat refused: node %d %s (%s)",
+                    self._node_id,
+                    "was unregistered, and registers again when it is restarted"
+                    if self._metadata.image.brokers.get(self._node_id) is None
+                    else "is registered as another incarnation",
+                    ErrorCode(response.error_code).name,
+                )
+
+    def hurry(self) -> None:
+        """Has the next heartbeat sent at once: the controller may take this node for dead."""
+        self._hurry.give()
+
+    def _metadata_changed(self, delta: MetadataDelta) -> None:
+        for broker_id in delta.brokers_changed:
+            broker = self._metadata.image.brokers.get(broker_id)
+            is_leaving = broker is not None and broker.in_controlled_shutdown and not broker.fenced
+            if broker_id == self._node_id or is_leaving:
+                self.hurry()
+
+    async def take_leave(self) -> None:
+        """Gives up every leadership, so that nobody is sent here any more."""
+        if self.broker_epoch == _UNREGISTERED:
+            return
+        self._is_leaving = True
+        deadline = self._clock.monotonic() + _LEAVE_SECONDS
+        unheard = self._clock.monotonic() + _LEAVE_UNHEARD_SECONDS
+        while self._clock.monotonic() < min(deadline, unheard):
+            response = await self._heartbeat(want_shut_down=True, timeout_ms=1_000)
+            if response is not None:
+                if response.should_shut_down or response.error_code:
+                    return
+                unheard = self._clock.monotonic() + _LEAVE_UNHEARD_SECONDS
+            await self._clock.sleep(_LEAVE_STEP_SECONDS)
+
+    async def _heartbeat(
+        self, *, want_shut_down: bool, timeout_ms: int | None = None
+    ) -> BrokerHeartbeatResponse | None:
+        """None if no controller answers, of which the next one hears soon. Raises KafkaError if
+        this node has no part in the cluster any more."""
+        request = BrokerHeartbeatRequest(
+            broker_id=self._node_id,
+            broker_epoch=self.broker_epoch,
+            current_metadata_offset=self._metadata.end_offset - 1,
+            want_fence=False,
+            want_shut_down=want_shut_down,
+            offline_log_dirs=self._offline_directories(),
+        )
+        timeout_ms = timeout_ms or self._session_timeout_ms // 2
+        try:
+            response: BrokerHeartbeatResponse = await self._controller.send(
+                request, lane=Lane.HEARTBEATS, timeout_ms=timeout_ms
+            )
+        except ChannelError as error:
+            _log.debug("no answer to a heartbeat: %s", error)
+        except KafkaError as error:
+            if self._controller.has_failed:
+                raise
+            _log.debug("a heartbeat is refused: %s", error)
+        else:
+            if response.error_code != ErrorCode.NOT_CONTROLLER:
+                self._unheard = 0
+                return response
+        self._unheard += 1
+        await self._controller.wait_moved(attempts=self._unheard)
+        self.hurry()
+        return None

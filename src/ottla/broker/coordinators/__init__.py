@@ -1,0 +1,1 @@
+"""Which coordinators this broker has, and the logs that they write to."""

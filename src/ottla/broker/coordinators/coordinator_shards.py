@@ -1,0 +1,231 @@
+"""A coordinator's shards: one for each partition of its topic that this node leads.
+
+A shard comes to be when the node becomes a leader and reads its partition, a few milliseconds'
+worth at a time; until it is through, whoever asks is told to ask again. It goes when the node leads
+the partition no longer.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from ottla.broker.network.pending import Pending
+from ottla.coordinator.runtime.placement import partition_for
+from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.replication.partition import Partition
+from ottla.runtime.background import Background
+from ottla.storage.files.file_slice import FileSlice
+from ottla.wire.errors import ProtocolError
+from ottla.wire.records import Codec
+from ottla.wire.schema import Message
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+    from ottla.coordinator.runtime.shard import Operation, Postpone, Refuse, Shard
+    from ottla.coordinator.runtime.state_machine import StateMachine, Timers
+    from ottla.coordinator.runtime.transactional import TransactionalWriter, TransactionMarker
+    from ottla.coordinator.runtime.waiting_answer import Reply
+
+_log = logging.getLogger(__name__)
+
+M = TypeVar("M", bound="StateMachine")
+
+# Loading gives the loop back after this long.
+_STEP_SECONDS: Final = 0.002
+# What was damaged on its way from the disk is read again after this, and then after twice as long.
+_READ_AGAIN_SECONDS: Final = 0.1
+_READ_AGAIN_SECONDS_MAX: Final = 10.0
+
+
+class CoordinatorShards(Generic[M]):
+    """Made with the broker. Owned by the node's loop."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        background: Background,
+        topic: str,
+        make_machine: Callable[[Partition, Timers], M],
+        *,
+        write_timeout_ms: int,
+        load_bytes: int,
+        codec: Codec,
+    ) -> None:
+        self._broker = broker
+        self._background = background
+        self.topic = topic
+        self._make_machine = make_machine
+        self._write_timeout_ms = write_timeout_ms
+        self._load_bytes = load_bytes
+        self._codec = codec
+        self._shards: dict[int, Shard[M]] = {}
+
+    @property
+    def all(self) -> list[Shard[M]]:
+        return list(self._shards.values())
+
+    # ---- requests
+
+    def run(self, key: str, operation: Operation[M], refuse: Refuse) -> Message | Pending:
+        """The answer to a request about what `key` names, or what `refuse` makes of an error."""
+        pending = Pending()
+        self.submit(key, operation, pending.resolve, refuse)
+        return pending.answer
+
+    def submit(
+        self,
+        key: str,
+        operation: Operation[M],
+        reply: Reply,
+        refuse: Refuse,
+        *,
+        writer: TransactionalWriter | None = None,
+        postpone: Postpone | None = None,
+    ) -> None:
+        shard = self.shard_of(key)
+        if shard is None:
+            reply(
+                refuse(
+                    KafkaError(
+                        ErrorCode.NOT_COORDINATOR,
+                        f"this node does not coordinate {key!r}; ask any node who does",
+                    )
+                )
+            )
+        else:
+            shard.submit(operation, reply, refuse, writer=writer, postpone=postpone)
+
+    def end_transaction(
+        self, index: int, marker: TransactionMarker, told: Callable[[ErrorCode], None]
+    ) -> None:
+        """Has a transaction end that one of the topic's partitions has a part of."""
+        shard = self._shards.get(index)
+        if shard is None:
+            told(ErrorCode.NOT_COORDINATOR)
+        else:
+            shard.end_transaction(marker, told)
+
+    def partition_of(self, key: str) -> TopicPartition | None:
+        """Where the state of what `key` names is kept, unless there is no such topic yet."""
+        topic = self._broker.image.topics.by_name.get(self.topic)
+        if topic is None:
+            return None
+        return TopicPartition(self.topic, partition_for(key, len(topic.partitions)))
+
+    def shard_of(self, key: str) -> Shard[M] | None:
+        topic = self._broker.metadata.image.topics.by_name.get(self.topic)
+        if topic is None:
+            return None
+        return self._shards.get(partition_for(key, len(topic.partitions)))
+
+    def perform(self, index: int, operation: Operation[M]) -> None:
+        """Carries out what nobody waits for, unless the partition is not led here any more."""
+        shard = self._shards.get(index)
+        if shard is not None:
+            shard.perform(operation)
+
+    # ---- leadership
+
+    def follow(self, partition: Partition) -> None:
+        """Makes or ends the partition's shard, as this node leads it or not."""
+        index = partition.name.partition
+        if not partition.is_leader or partition.log is None:
+            self.forget(partition)
+        elif index not in self._shards:
+            shard = self._shards[index] = self._make_shard(partition)
+            if partition.log.log_start_offset == partition.log.log_end_offset:
+                shard.finish_loading()
+            else:
+                self._broker.tasks.start(f"load {partition.name}", self._load(shard, partition))
+
+    def _make_shard(self, partition: Partition) -> Shard[M]:
+        # Loaded with the first partition, as the state machines are.
+        from ottla.broker.coordinators.partition_log import PartitionLog
+        from ottla.coordinator.runtime.shard import Shard
+
+        return Shard(
+            partition.name,
+            PartitionLog(self._broker, partition),
+            self._broker.clock,
+            partial(self._make_machine, partition),
+            write_timeout_ms=self._write_timeout_ms,
+            codec=self._codec,
+        )
+
+    def close(self) -> None:
+        """The node stops. Whoever waits is told to look for another coordinator."""
+        for shard in self.all:
+            shard.close()
+        self._shards.clear()
+
+    def forget(self, partition: Partition) -> None:
+        shard = self._shards.pop(partition.name.partition, None)
+        if shard is not None:
+            shard.close()
+
+    async def _load(self, shard: Shard[M], partition: Partition) -> None:
+        clock = self._broker.clock
+        started = clock.monotonic()
+        try:
+            await self._replay(shard, partition)
+        except OSError as error:
+            self._broker.storage_failed(partition, error)
+        except (ProtocolError, KafkaError) as error:
+            _log.error("%s cannot be read and has no coordinator: %s", partition.name, error)
+            self.forget(partition)
+        if shard.is_loading:
+            shard.finish_loading()
+            took_ms = (clock.monotonic() - started) * 1_000
+            _log.info("%s: its coordinator was loaded in %d ms", partition.name, took_ms)
+
+    async def _replay(self, shard: Shard[M], partition: Partition) -> None:
+        from ottla.coordinator.runtime.replay import Replay
+
+        log = partition.require_log()
+        replay = Replay(partition.name, shard.machine, start_offset=log.log_start_offset)
+        # Nothing but this shard appends, and it does not before it is loaded.
+        end_offset = log.log_end_offset
+        pause = _READ_AGAIN_SECONDS
+        while replay.position < end_offset and shard.is_loading:
+            found = log.read(
+                max(replay.position, log.log_start_offset),
+                bytes_max=self._load_bytes,
+                upper_offset=end_offset,
+            )
+            if found is None:
+                break
+            position = replay.position
+            try:
+                await self._in_steps(replay.apply(await self._read(found)))
+                if replay.position == position:
+                    raise ProtocolError("there is no whole batch")
+            except ProtocolError as error:
+                _log.error(
+                    "%s: what was read from offset %d on is damaged, and is read again in %.1f s. "
+                    "If that does not help, have another replica lead it (ottla elect) and replace "
+                    "this one: %s",
+                    partition.name,
+                    replay.position,
+                    pause,
+                    error,
+                )
+                await self._broker.clock.sleep(pause)
+                pause = min(2 * pause, _READ_AGAIN_SECONDS_MAX)
+            else:
+                pause = _READ_AGAIN_SECONDS
+        await self._in_steps(replay.finish())
+
+    async def _in_steps(self, work: Iterator[None]) -> None:
+        clock = self._broker.clock
+        started = clock.monotonic()
+        for _ in work:
+            if clock.monotonic() - started > _STEP_SECONDS:
+                await clock.sleep(0)
+                started = clock.monotonic()
+
+    async def _read(self, found: FileSlice) -> bytes:
+        cached = found.read_cached()
+        return await self._background.run(found.read) if cached is None else bytes(cached)

@@ -1,0 +1,221 @@
+"""Markers on their way to the leaders of partitions.
+
+Markers for one node go together, as many as have gathered while the last request to it was under
+way; those for partitions that this node leads take no connection. What fails is sent again after a
+moment, to whoever leads by then; what was sent to a node that leads no longer is sent to the next
+one without waiting for an answer. A partition that is gone takes no marker.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ottla.broker.control.broker_peers import PeerLane
+from ottla.broker.coordinators.marker_appending import append_marker
+from ottla.broker.coordinators.marker_writing import MarkerPart, MarkerWriting, markers_request
+from ottla.client import ChannelError, versions
+from ottla.coordinator.transactions.markers import TransactionMarkers
+from ottla.model import ErrorCode, TopicPartition
+from ottla.wire.messages.write_txn_markers import WriteTxnMarkersResponse
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+_log = logging.getLogger(__name__)
+
+_TIMEOUT_MS: Final = 10_000
+_NO_LEADER: Final = -1
+
+# The markers are of no use any more: another coordinator has written others.
+_FENCED: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED)
+
+
+class MarkerSender:
+    """One for all coordinators of a node. Owned by its loop; requests end with the node's tasks."""
+
+    _append = staticmethod(append_marker)
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._queues: defaultdict[int, list[MarkerPart]] = defaultdict(list)
+        self._busy: set[int] = set()
+        # What was sent to which node and is not answered.
+        self._in_flight: dict[int, list[MarkerPart]] = {}
+
+    def writer(
+        self,
+        coordinator_epoch: Callable[[], int],
+        written: Callable[[TransactionMarkers], None],
+    ) -> ShardMarkers:
+        """For one coordinator, which is told of each transaction that has all its markers."""
+        return ShardMarkers(self, coordinator_epoch, written)
+
+    def leaders_changed(self) -> None:
+        """A leader that hangs would otherwise hold up its successors until it times out."""
+        for node_id, parts in list(self._in_flight.items()):
+            moved: list[MarkerPart] = []
+            for part in parts:
+                names = [name for name in part.partitions if self._leader_of(name) != node_id]
+                if names:
+                    moved.append(MarkerPart(part.writing, names, part.attempts))
+                    part.partitions[:] = [name for name in part.partitions if name not in names]
+            for part in moved:
+                self.dispatch(part.writing, part.partitions, attempts=part.attempts)
+
+    def dispatch(
+        self, writing: MarkerWriting, partitions: Iterable[TopicPartition], *, attempts: int = 0
+    ) -> None:
+        if writing.is_over:
+            return
+        by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
+        for name in sorted(partitions):
+            leader = self._leader_of(name)
+            if leader is None:
+                writing.settle(name)
+            else:
+                by_leader[leader].append(name)
+        for leader, names in by_leader.items():
+            self._give(leader, MarkerPart(writing, names, attempts))
+        writing.maybe_finish()
+
+    def _leader_of(self, name: TopicPartition) -> int | None:
+        """None if there is no such partition."""
+        topic = self._broker.image.topics.by_name.get(name.topic)
+        registration = None if topic is None else topic.partitions.get(name.partition)
+        return None if registration is None else registration.leader
+
+    def _give(self, leader: int, part: MarkerPart) -> None:
+        if leader == _NO_LEADER:
+            self._again(part)
+        elif leader == self._broker.node_id:
+            self._write_here(part)
+        else:
+            self._queues[leader].append(part)
+            if leader not in self._busy and not self._broker.tasks.is_closed:
+                self._busy.add(leader)
+                self._broker.tasks.start(f"markers to {leader}", self._send_all(leader))
+
+    def _again(self, part: MarkerPart) -> None:
+        writing, partitions, attempts = part
+        again = partial(self.dispatch, writing, partitions, attempts=attempts + 1)
+        self._broker.clock.call_later(part.next_retry_ms(self._broker.dice) / 1_000, again)
+
+    # ---- to this node
+
+    def _write_here(self, part: MarkerPart) -> None:
+        marker = part.writing.marker()
+        now_ms = self._broker.clock.now_ms()
+        batch = marker.batch(now_ms=now_ms)
+        for name in part.partitions:
+            told = partial(self._written_here, part, name)
+            self._append(self._broker, name, marker, batch, told, now_ms=now_ms)
+
+    def _written_here(self, part: MarkerPart, name: TopicPartition, code: ErrorCode) -> None:
+        if self._is_settled(part.writing, name, code):
+            part.writing.maybe_finish()
+        else:
+            self._again(MarkerPart(part.writing, [name], part.attempts))
+
+    # ---- to other nodes
+
+    async def _send_all(self, node_id: int) -> None:
+        try:
+            while parts := [
+                each for each in self._queues.pop(node_id, ()) if not each.writing.is_over
+            ]:
+                await self._send(node_id, parts)
+        finally:
+            self._busy.discard(node_id)
+
+    async def _send(self, node_id: int, parts: list[MarkerPart]) -> None:
+        self._in_flight[node_id] = parts
+        try:
+            response = await self._broker.peers.send(
+                node_id,
+                PeerLane.MARKERS,
+                markers_request(parts),
+                versions.WRITE_TXN_MARKERS,
+                timeout_ms=_TIMEOUT_MS,
+            )
+        except ChannelError as error:
+            _log.info("markers to node %d are sent again: %s", node_id, error)
+            for part in parts:
+                if part.partitions:
+                    self._again(part)
+        else:
+            self._answered(parts, response)
+        finally:
+            del self._in_flight[node_id]
+
+    # ---- answers
+
+    def _answered(self, parts: list[MarkerPart], response: object) -> None:
+        assert isinstance(response, WriteTxnMarkersResponse)
+        codes = {
+            (marker.producer_id, topic.name, partition.partition_index): partition.error_code
+            for marker in response.markers
+            for topic in marker.topics
+            for partition in topic.partitions
+        }
+        for part in parts:
+            producer_id = part.writing.markers.producer_id
+            failed = []
+            for name in part.partitions:
+                code = codes.get((producer_id, *name), ErrorCode.UNKNOWN_SERVER_ERROR)
+                if not self._is_settled(part.writing, name, ErrorCode(code)):
+                    failed.append(name)
+            if failed:
+                self._again(MarkerPart(part.writing, failed, part.attempts))
+            part.writing.maybe_finish()
+
+    def _is_settled(self, writing: MarkerWriting, name: TopicPartition, code: ErrorCode) -> bool:
+        if code is ErrorCode.NONE:
+            writing.settle(name)
+            return True
+        markers = writing.markers
+        if code in _FENCED:
+            _log.warning(
+                "%s takes no marker of %r with producer %d and epoch %d: %s",
+                name,
+                markers.transactional_id,
+                markers.producer_id,
+                markers.producer_epoch,
+                code.name,
+            )
+            writing.give_up()
+            return True
+        _log.info("%s: a marker is written again after %s", name, code.name)
+        return False
+
+
+class ShardMarkers:
+    """The markers of one coordinator, until it is closed."""
+
+    def __init__(
+        self,
+        sender: MarkerSender,
+        coordinator_epoch: Callable[[], int],
+        written: Callable[[TransactionMarkers], None],
+    ) -> None:
+        self._sender = sender
+        self._coordinator_epoch = coordinator_epoch
+        self._written = written
+        self.is_closed = False
+
+    @property
+    def coordinator_epoch(self) -> int:
+        return self._coordinator_epoch()
+
+    def write(self, markers: TransactionMarkers) -> None:
+        self._sender.dispatch(MarkerWriting(self, markers), markers.partitions)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def finished(self, markers: TransactionMarkers) -> None:
+        if not self.is_closed:
+            self._written(markers)

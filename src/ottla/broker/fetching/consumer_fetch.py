@@ -1,0 +1,279 @@
+"""A consumer's fetch: what is committed, or nothing that an open transaction may take back.
+
+The bytes are shared out fairly: each partition gets its own maximum while the request's lasts, and
+in a session who got records is served last the next time. The first batch is sent even if it is
+larger than any maximum, so that nobody gets stuck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ottla.broker.broker import Broker
+from ottla.broker.fetching.fetch_session import FetchSession, Wanted, wanted_of
+from ottla.broker.fetching.leader_hints import LeaderHints
+from ottla.broker.fetching.read_replicas import preferred_read_replica
+from ottla.broker.network.handling import RequestContext
+from ottla.broker.network.pending import Pending
+from ottla.model import Buffer, KafkaError, TopicPartition
+from ottla.replication.partition import Isolation, Partition, PartitionRead
+from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice
+from ottla.wire.messages.fetch import (
+    AbortedTransaction,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+)
+
+_INVALID_OFFSET = -1
+_TOPIC_ID_VERSION = 13
+# From here on consumers may read from followers (KIP-392).
+_FOLLOWER_VERSION = 11
+
+
+def fetch_as_consumer(
+    broker: Broker, context: RequestContext, request: FetchRequest, session: FetchSession | None
+) -> FetchResponse | Pending:
+    reading = _Reading(broker, context, request, session)
+    found = reading.read()
+    if found.size >= request.min_bytes or found.is_urgent or not reading.can_wait:
+        response = reading.response(found)
+        cold = [each for each in found.slices if not each.is_warm]
+        return broker.when_warm(cold, response) if cold else response
+    return _Waiting(reading, found, missing=request.min_bytes - found.size).pending
+
+
+class _Answer(NamedTuple):
+    """What one partition has to say; its message is made when it is sent."""
+
+    wanted: Wanted
+    read: PartitionRead | None
+    error: int = 0
+    preferred_read_replica: int = -1
+
+
+class _Found:
+    """What one look at the partitions brought."""
+
+    __slots__ = ("answers", "is_urgent", "partitions", "size", "slices")
+
+    def __init__(self) -> None:
+        self.answers: list[_Answer] = []
+        self.partitions: list[Partition] = []
+        self.slices: list[FileSlice] = []
+        self.size = 0
+        # Whether somebody has to be told something that is no record.
+        self.is_urgent = False
+
+
+class _Reading:
+    """A fetch: its partitions, looked at once or, if it waits, once more."""
+
+    __slots__ = (
+        "_context",
+        "_is_by_id",
+        "_isolation",
+        "_reads_followers",
+        "broker",
+        "request",
+        "session",
+        "wanted",
+    )
+
+    def __init__(
+        self,
+        broker: Broker,
+        context: RequestContext,
+        request: FetchRequest,
+        session: FetchSession | None,
+    ) -> None:
+        self.broker = broker
+        self.request = request
+        self.session = session
+        self._context = context
+        self._is_by_id = context.api_version >= _TOPIC_ID_VERSION
+        self._reads_followers = context.api_version >= _FOLLOWER_VERSION
+        self._isolation = Isolation(request.isolation_level & 1)
+        self.wanted = wanted_of(request) if session is None else list(session.wanted.values())
+
+    @property
+    def can_wait(self) -> bool:
+        return self.request.max_wait_ms > 0 and bool(self.wanted)
+
+    def read(self) -> _Found:
+        found = _Found()
+        left = min(self.request.max_bytes, self.broker.fetch_bytes_max)
+        for wanted in self.wanted:
+            try:
+                answer = self._read_partition(wanted, left, found)
+            except KafkaError as error:
+                answer = _Answer(wanted, None, error.code)
+            found.answers.append(answer)
+            if answer.read is None or answer.preferred_read_replica >= 0:
+                found.is_urgent = True
+            elif answer.read.records is not None:
+                found.size += answer.read.records.size
+                left = max(left - answer.read.records.size, 0)
+        return found
+
+    def _read_partition(self, wanted: Wanted, bytes_left: int, found: _Found) -> _Answer:
+        asked, partitions = wanted.request, self.broker.partitions
+        if self._is_by_id:
+            partition = partitions.by_id(wanted.topic_id, asked.partition)
+        else:
+            partition = partitions.by_name(wanted.topic, asked.partition)
+        partition.check_leader_epoch(asked.current_leader_epoch)
+        if not partition.is_leader and not self._reads_followers:
+            raise partition.not_leader()
+        found.partitions.append(partition)
+        bytes_max = min(asked.partition_max_bytes, bytes_left)
+        if self.request.rack_id and partition.is_leader:
+            replica = preferred_read_replica(
+                self.broker, partition, asked.fetch_offset, rack=self.request.rack_id
+            )
+            if replica is not None:
+                read = self._look(partition, asked.fetch_offset, 0, min_one_batch=False)
+                return _Answer(wanted, read, preferred_read_replica=replica)
+        return _Answer(
+            wanted,
+            self._look(partition, asked.fetch_offset, bytes_max, min_one_batch=not found.size),
+        )
+
+    def _look(
+        self, partition: Partition, offset: int, bytes_max: int, *, min_one_batch: bool
+    ) -> PartitionRead:
+        try:
+            return partition.read(
+                offset,
+                bytes_max=bytes_max,
+                isolation=self._isolation,
+                min_one_batch=min_one_batch,
+            )
+        except OSError as error:
+            raise self.broker.storage_failed(partition, error) from error
+
+    def response(self, found: _Found) -> FetchResponse:
+        session = self.session
+        answers = [(each.wanted, _message(each, found)) for each in found.answers]
+        if session is None:
+            response = FetchResponse(responses=_by_topic(answers))
+        else:
+            is_first = self.request.session_epoch == 0
+            told = []
+            for wanted, answer in answers:
+                if wanted.has_news(answer) or is_first:
+                    told.append((wanted, answer))
+                if answer.records and wanted.key in session.wanted:
+                    session.serve_last(wanted)
+            response = FetchResponse(session_id=session.id, responses=_by_topic(told))
+        if found.is_urgent:
+            self._add_hints(response)
+        return response
+
+    def _add_hints(self, response: FetchResponse) -> None:
+        hints = LeaderHints(self.broker, self._context.listener)
+        for topic in response.responses:
+            for answer in topic.partitions:
+                name = TopicPartition(topic.topic, answer.partition_index)
+                leader = hints.of(answer.error_code, name, topic.topic_id)
+                if leader is not None:
+                    answer.current_leader = LeaderIdAndEpoch(
+                        leader_id=leader.node_id, leader_epoch=leader.epoch
+                    )
+        response.node_endpoints = [
+            NodeEndpoint(node_id=node.id, host=endpoint.host, port=endpoint.port, rack=node.rack)
+            for node, endpoint in hints.endpoints()
+        ]
+
+
+def _message(answer: _Answer, found: _Found) -> PartitionData:
+    index, read = answer.wanted.request.partition, answer.read
+    if read is None:
+        return PartitionData(
+            partition_index=index,
+            error_code=answer.error,
+            high_watermark=_INVALID_OFFSET,
+            last_stable_offset=_INVALID_OFFSET,
+            records=b"",
+        )
+    aborted = read.aborted_transactions
+    return PartitionData(
+        partition_index=index,
+        high_watermark=read.high_watermark,
+        last_stable_offset=read.last_stable_offset,
+        log_start_offset=read.log_start_offset,
+        aborted_transactions=None
+        if aborted is None
+        else [
+            AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
+            for each in aborted
+        ],
+        preferred_read_replica=answer.preferred_read_replica,
+        records=b"" if read.records is None else records_to_send(read.records, found.slices),
+    )
+
+
+def records_to_send(records: FileSlice, slices: list[FileSlice]) -> Buffer:
+    """Few bytes are read at once where they are cached; more are sent from the file, and are then
+    among the slices."""
+    if records.size <= COPIED_BYTES_MAX and (data := records.read_cached()) is not None:
+        return data
+    slices.append(records)
+    return records  # type: ignore[return-value]  # sized, and sent as a file
+
+
+class _Waiting:
+    """A fetch that found too little: looks again when enough is committed, or time is up."""
+
+    __slots__ = ("_missing", "_partitions", "_reading", "_timer", "pending")
+
+    def __init__(self, reading: _Reading, found: _Found, *, missing: int) -> None:
+        self.pending = Pending(on_abandoned=self._stop)
+        self._reading = reading
+        self._missing = missing
+        self._partitions = found.partitions
+        for partition in self._partitions:
+            partition.when_committed(self, self._committed)
+        seconds = reading.request.max_wait_ms / 1_000
+        self._timer = reading.broker.clock.call_later(seconds, self._time_is_up)
+
+    def _committed(self, size: int) -> None:
+        self._missing -= size
+        if self._missing > 0 or self._is_answered():
+            return
+        found = self._reading.read()
+        if self._is_answered():
+            # The disk failed, which wakes everybody who waits for it, this one and others.
+            return
+        self._missing = self._reading.request.min_bytes - found.size
+        if self._missing <= 0 or found.is_urgent:
+            self._stop()
+            self.pending.resolve(self._reading.response(found))
+
+    def _is_answered(self) -> bool:
+        return self.pending.response is not None
+
+    def _time_is_up(self) -> None:
+        self._stop()
+        self.pending.resolve(self._reading.response(self._reading.read()))
+
+    def _stop(self) -> None:
+        self._timer.cancel()
+        for partition in self._partitions:
+            partition.forget(self)
+
+
+def _by_topic(answers: Iterable[tuple[Wanted, PartitionData]]) -> list[FetchableTopicResponse]:
+    """Neighbours of one topic go together; partitions keep the order of service."""
+    topics: list[FetchableTopicResponse] = []
+    for wanted, answer in answers:
+        last = topics[-1] if topics else None
+        if last is None or last.topic != wanted.topic or last.topic_id != wanted.topic_id:
+            last = FetchableTopicResponse(topic=wanted.topic, topic_id=wanted.topic_id)
+            topics.append(last)
+        last.partitions.append(answer)
+    return topics

@@ -1,0 +1,176 @@
+"""The fetch sessions of a node, and which of them a new one replaces (KIP-227).
+
+A session is privileged if a registered broker opened it, as a follower. When all slots are taken, a
+new session replaces the first of these that exists:
+
+1. the session unused for longest, if that is more than two minutes;
+2. if the new one is privileged, the other session unused for longest;
+3. of the same kind, the smallest session opened more than two minutes ago, if it has fewer
+   partitions than the new one.
+
+If none exists, the request is answered without a session (id 0), and the client names all of its
+partitions again. Apache Kafka does the same, except that its rule 2 takes the smallest session.
+
+Three limits are not Kafka's. A broker has at most `_SESSIONS_PER_FOLLOWER_MAX` sessions, and a
+further one replaces its own session unused for longest: until brokers are authenticated, every
+client can claim to be one, and shall not take all slots by that. A session has few more partitions
+than this node. All sessions together have at most `_PARTITIONS_MAX`; beyond it, unused sessions
+are closed as in 1 and 2. A session that outgrows a limit ends with FETCH_SESSION_ID_NOT_FOUND.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ottla.broker.fetching.fetch_session import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, wanted_of
+from ottla.broker.fetching.fetch_session_ranking import FetchSessionRanking
+from ottla.model import ErrorCode, KafkaError, NodeId
+from ottla.runtime.clock import Clock
+from ottla.runtime.dice import Dice
+from ottla.wire.messages.fetch import FetchRequest
+
+_SESSION_ID_MAX: Final = 2**31 - 1
+_UNUSED_SECONDS_MAX: Final = 120.0
+# Above num.replica.fetchers, so that a broker's sessions of before its restart do no harm.
+_SESSIONS_PER_FOLLOWER_MAX: Final = 16
+# 65 MB, as a partition takes 324 bytes.
+_PARTITIONS_MAX: Final = 200_000
+# A client may name partitions that have just been deleted, or that this node does not know yet.
+_UNKNOWN_PARTITIONS_MAX: Final = 1_000
+
+
+class FetchSessionCache:
+    """Made with the broker, and owned by its loop."""
+
+    def __init__(
+        self, clock: Clock, dice: Dice, *, sessions_max: int, partitions_here: Callable[[], int]
+    ) -> None:
+        self._clock = clock
+        self._dice = dice
+        self._sessions_max = sessions_max
+        self._partitions_here = partitions_here
+        self._sessions: dict[int, FetchSession] = {}
+        self._privileged = FetchSessionRanking()
+        self._others = FetchSessionRanking()
+        # In the order of their last use.
+        self._of_follower: dict[NodeId, dict[int, FetchSession]] = {}
+        self.partition_count = 0
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def enter(
+        self, request: FetchRequest, *, follower: NodeId | None = None
+    ) -> FetchSession | None:
+        """The session that a request belongs to, or None for a fetch without one. `follower` is the
+        registered broker that sent the request."""
+        session_id, epoch = request.session_id, request.session_epoch
+        session = self._sessions.get(session_id)
+        if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
+            if session is not None:
+                self._close(session)
+            return self._maybe_open(request, follower) if epoch == INITIAL_EPOCH else None
+        if session is None:
+            raise KafkaError(
+                ErrorCode.FETCH_SESSION_ID_NOT_FOUND, f"no fetch session has the id {session_id}"
+            )
+        self._use(session)
+        if session.epoch != epoch:
+            raise KafkaError(
+                ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+                f"fetch session {session_id} is at epoch {session.epoch}, not {epoch}",
+            )
+        session.update(request)
+        if len(session.wanted) != session.size:
+            self._resize(session)
+        return session
+
+    def _maybe_open(self, request: FetchRequest, follower: NodeId | None) -> FetchSession | None:
+        size = sum(len(topic.partitions) for topic in request.topics)
+        if not self._sessions_max or size > self._size_max():
+            return None
+        if not self._make_room(size, follower):
+            return None
+        session_id = self._dice.between(low=1, high=_SESSION_ID_MAX)
+        while session_id in self._sessions:
+            session_id = self._dice.between(low=1, high=_SESSION_ID_MAX)
+        now = self._clock.monotonic()
+        session = FetchSession(session_id, wanted_of(request), follower=follower, opened_at=now)
+        self._sessions[session_id] = session
+        self._ranking_of(session).add(session)
+        if follower is not None:
+            self._of_follower.setdefault(follower, {})[session_id] = session
+        self.partition_count += session.size
+        return session
+
+    def _make_room(self, size: int, follower: NodeId | None) -> bool:
+        """Closes what a new session of `size` partitions replaces. False if there is no room."""
+        if follower is not None:
+            own = self._of_follower.get(follower, {})
+            if len(own) >= _SESSIONS_PER_FOLLOWER_MAX:
+                self._close(next(iter(own.values())))
+        now = self._clock.monotonic()
+        if len(self._sessions) >= self._sessions_max:
+            replaced = self._unused(now, follower) or self._smaller(now, size, follower)
+            if replaced is None:
+                return False
+            self._close(replaced)
+        while self.partition_count + size > _PARTITIONS_MAX:
+            unused = self._unused(now, follower)
+            if unused is None:
+                return False
+            self._close(unused)
+        return True
+
+    def _unused(self, now: float, follower: NodeId | None) -> FetchSession | None:
+        rankings = (self._others, self._privileged)
+        longest = [each for each in (ranking.longest_unused for ranking in rankings) if each]
+        unused = min(longest, key=lambda session: session.used_at, default=None)
+        if unused is not None and now - unused.used_at > _UNUSED_SECONDS_MAX:
+            return unused
+        return self._others.longest_unused if follower is not None else None
+
+    def _smaller(self, now: float, size: int, follower: NodeId | None) -> FetchSession | None:
+        ranking = self._others if follower is None else self._privileged
+        smallest = ranking.smallest(opened_before=now - _UNUSED_SECONDS_MAX)
+        return None if smallest is None or smallest.size >= size else smallest
+
+    def _use(self, session: FetchSession) -> None:
+        session.used_at = self._clock.monotonic()
+        if session.follower is None:
+            self._others.used(session)
+        else:
+            self._privileged.used(session)
+            own = self._of_follower[session.follower]
+            own[session.id] = own.pop(session.id)
+
+    def _resize(self, session: FetchSession) -> None:
+        size = len(session.wanted)
+        self.partition_count += size - session.size
+        has_grown = size > session.size
+        session.size = size
+        self._ranking_of(session).resized(session)
+        if has_grown and (size > self._size_max() or self.partition_count > _PARTITIONS_MAX):
+            self._close(session)
+            raise KafkaError(
+                ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+                f"fetch session {session.id} got too many partitions: {size}",
+            )
+
+    def _close(self, session: FetchSession) -> None:
+        del self._sessions[session.id]
+        self._ranking_of(session).remove(session)
+        if session.follower is not None:
+            own = self._of_follower[session.follower]
+            del own[session.id]
+            if not own:
+                del self._of_follower[session.follower]
+        self.partition_count -= session.size
+        session.close()
+
+    def _ranking_of(self, session: FetchSession) -> FetchSessionRanking:
+        return self._others if session.follower is None else self._privileged
+
+    def _size_max(self) -> int:
+        return self._partitions_here() + _UNKNOWN_PARTITIONS_MAX

@@ -1,0 +1,271 @@
+"""A follower's fetch: everything that is in the log, committed or not, and how far that is.
+
+A follower may fetch thousands of partitions of which few have news, again and again. So its session
+is told by the partitions which of them have: records, another high watermark, another leader. Only
+those, and what the request itself changes, are looked at. Of the others the leader knows that the
+follower has everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from ottla.broker.broker import Broker
+from ottla.broker.fetching.consumer_fetch import records_to_send
+from ottla.broker.fetching.fetch_session import FetchSession, Wanted, wanted_of
+from ottla.broker.network.pending import Pending
+from ottla.model import KafkaError, Uuid
+from ottla.replication.partition import Follower, Partition, PartitionRead
+from ottla.storage.files.file_slice import FileSlice
+from ottla.wire.messages.fetch import (
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
+
+_INVALID_OFFSET: Final = -1
+
+
+def fetch_as_follower(
+    broker: Broker, request: FetchRequest, session: FetchSession | None, follower: Follower
+) -> FetchResponse | Pending:
+    if session is None:
+        news = FollowerNews(broker, {each.key: each for each in wanted_of(request)})
+    else:
+        news = session.follower_news or FollowerNews(broker, session.wanted)
+        session.follower_news = news
+        news.look_at(wanted_of(request))
+    reading = _Reading(broker, request, session, follower, news)
+    response = reading.look(now_ms=broker.replication.now_ms())
+    if reading.is_enough(response) or not request.max_wait_ms:
+        return reading.when_warm(response)
+    return _Waiting(reading).pending
+
+
+class FollowerNews:
+    """Which of a session's partitions have something to tell. Lives as long as the session."""
+
+    def __init__(self, broker: Broker, wanted: dict[tuple[str, Uuid, int], Wanted]) -> None:
+        self.wanted = wanted
+        # In the order in which they are served: who could not be served stays in front.
+        self.changed: dict[tuple[str, Uuid, int], None] = {}
+        self._broker = broker
+        self._watched: dict[tuple[str, Uuid, int], Partition] = {}
+        self.waiting: _Waiting | None = None
+
+    def look_at(self, named: Iterable[Wanted]) -> None:
+        """These are to be looked at, whether or not they have news."""
+        for each in named:
+            self.changed[each.key] = None
+
+    def watch(self, key: tuple[str, Uuid, int], partition: Partition) -> None:
+        """Has the partition tell its news from now on."""
+        known = self._watched.get(key)
+        if known is partition:
+            return
+        if known is not None:
+            known.forget(self)
+        self._watched[key] = partition
+        partition.when_appended(self, partial(self._has_records, key))
+        partition.when_committed(self, partial(self._has_offsets, key))
+
+    def forget(self, keys: list[tuple[str, Uuid, int]]) -> None:
+        """The follower does not want these any more."""
+        for key in keys:
+            self.changed.pop(key, None)
+            partition = self._watched.pop(key, None)
+            if partition is not None:
+                partition.forget(self)
+
+    def close(self) -> None:
+        self.forget(list(self._watched))
+
+    def _has_offsets(self, key: tuple[str, Uuid, int], _size: int) -> None:
+        """Another high watermark can wait until there is something else to tell."""
+        self.changed[key] = None
+
+    def _has_records(self, key: tuple[str, Uuid, int], _size: int) -> None:
+        self.changed[key] = None
+        if self.waiting is not None:
+            self.waiting.has_news()
+
+
+class _Reading:
+    """One request, looked at when it comes and, if it waits, when there is news."""
+
+    __slots__ = (
+        "_is_urgent",
+        "broker",
+        "follower",
+        "news",
+        "request",
+        "session",
+        "size",
+        "slices",
+    )
+
+    def __init__(
+        self,
+        broker: Broker,
+        request: FetchRequest,
+        session: FetchSession | None,
+        follower: Follower,
+        news: FollowerNews,
+    ) -> None:
+        self.broker = broker
+        self.request = request
+        self.session = session
+        self.follower = follower
+        self.news = news
+        self.size = 0
+        self.slices: list[FileSlice] = []
+        # Whether a partition has an error, or the follower's log is another than the leader's.
+        self._is_urgent = False
+
+    def is_enough(self, response: FetchResponse) -> bool:
+        """Whether to answer without waiting for more. Without a session, an answer names every
+        partition whether or not it has news."""
+        if self.size >= self.request.min_bytes or self._is_urgent:
+            return True
+        return self.session is not None and bool(response.responses)
+
+    def watch(self) -> None:
+        """Has every partition tell its news from now on."""
+        for key, wanted in self.news.wanted.items():
+            with suppress(KafkaError):
+                partition = self.broker.partitions.by_id(wanted.topic_id, wanted.request.partition)
+                self.news.watch(key, partition)
+
+    def look(self, *, now_ms: int | None) -> FetchResponse:
+        """`now_ms` is None for a request that was looked at before: what it says is known."""
+        if self.session is None:
+            self.news.look_at(self.news.wanted.values())
+        self.size = 0
+        self.slices.clear()
+        changed, self.news.changed = self.news.changed, {}
+        left = self.request.max_bytes
+        topics: dict[Uuid, FetchableTopicResponse] = {}
+        is_first = self.session is None or self.request.session_epoch == 0
+        for key in changed:
+            wanted = self.news.wanted.get(key)
+            if wanted is None:
+                continue
+            answer = self._answer(wanted, left, now_ms)
+            size = len(answer.records or b"")
+            if answer.error_code or answer.diverging_epoch is not None:
+                self._is_urgent = True
+            left = max(left - size, 0)
+            self.size += size
+            if size == 0 and left == 0:
+                # There may be more than fits; it is looked at again.
+                self.news.changed[key] = None
+            if wanted.has_news(answer) or is_first:
+                topic = topics.get(wanted.topic_id)
+                if topic is None:
+                    topic = FetchableTopicResponse(topic=wanted.topic, topic_id=wanted.topic_id)
+                    topics[wanted.topic_id] = topic
+                topic.partitions.append(answer)
+        session_id = 0 if self.session is None else self.session.id
+        return FetchResponse(session_id=session_id, responses=list(topics.values()))
+
+    def when_warm(self, response: FetchResponse) -> FetchResponse | Pending:
+        cold = [each for each in self.slices if not each.is_warm]
+        return self.broker.when_warm(cold, response) if cold else response
+
+    def _answer(self, wanted: Wanted, bytes_left: int, now_ms: int | None) -> PartitionData:
+        asked = wanted.request
+        try:
+            partition = self.broker.partitions.by_id(wanted.topic_id, asked.partition)
+            if self.session is not None:
+                self.news.watch(wanted.key, partition)
+            read = self._read(partition, wanted, bytes_left, now_ms)
+        except KafkaError as error:
+            return PartitionData(
+                partition_index=asked.partition,
+                error_code=error.code,
+                high_watermark=_INVALID_OFFSET,
+                records=b"",
+            )
+        diverging = read.diverging_epoch
+        return PartitionData(
+            partition_index=asked.partition,
+            high_watermark=read.high_watermark,
+            last_stable_offset=read.last_stable_offset,
+            log_start_offset=read.log_start_offset,
+            aborted_transactions=None,
+            diverging_epoch=None
+            if diverging is None
+            else EpochEndOffset(epoch=diverging.epoch, end_offset=diverging.end_offset),
+            records=b"" if read.records is None else records_to_send(read.records, self.slices),
+        )
+
+    def _read(
+        self, partition: Partition, wanted: Wanted, bytes_left: int, now_ms: int | None
+    ) -> PartitionRead:
+        throttle = self.broker.replication.leader_throttle
+        is_held_back = (
+            throttle.is_exceeded(partition) and self.follower.node_id not in partition.isr
+        )
+        if is_held_back:
+            # When it may go on, nobody says so: it is looked at again.
+            self.news.changed[wanted.key] = None
+        asked = wanted.request
+        try:
+            read = partition.read_for_follower(
+                self.follower,
+                asked,
+                bytes_max=0 if is_held_back else min(asked.partition_max_bytes, bytes_left),
+                min_one_batch=not self.size and not is_held_back,
+                now_ms=now_ms,
+            )
+        except OSError as error:
+            raise self.broker.storage_failed(partition, error) from error
+        if read.records is not None:
+            throttle.record(partition, read.records.size)
+        return read
+
+
+class _Waiting:
+    """A follower's request that found no news: answered with the first, or when time is up."""
+
+    __slots__ = ("_is_due", "_reading", "_timer", "pending")
+
+    def __init__(self, reading: _Reading) -> None:
+        self.pending = Pending(on_abandoned=self._stop)
+        self._reading = reading
+        self._is_due = False
+        reading.news.waiting = self
+        if reading.session is None:
+            reading.watch()
+        seconds = reading.request.max_wait_ms / 1_000
+        self._timer = reading.broker.clock.call_later(seconds, self._time_is_up)
+
+    def has_news(self) -> None:
+        """What comes in the same turn of the loop goes together."""
+        if not self._is_due:
+            self._is_due = True
+            self._reading.broker.clock.call_later(0, self._answer)
+
+    def _answer(self) -> None:
+        self._is_due = False
+        if self.pending.response is not None or self._reading.news.waiting is not self:
+            return
+        response = self._reading.look(now_ms=None)
+        if self._reading.is_enough(response):
+            self._stop()
+            self.pending.resolve(response)
+
+    def _time_is_up(self) -> None:
+        self._stop()
+        self.pending.resolve(self._reading.look(now_ms=None))
+
+    def _stop(self) -> None:
+        self._timer.cancel()
+        self._reading.news.waiting = None
+        if self._reading.session is None:
+            self._reading.news.close()

@@ -1,0 +1,43 @@
+"""Where a partition is led now, for a client that looked in the wrong place (KIP-951)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ottla.broker.broker import Broker
+from ottla.broker.network.listener_view import ListenerView, ReachableBroker
+from ottla.model import ErrorCode, TopicPartition, Uuid
+
+_ASKED_THE_WRONG_NODE = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+
+
+class Leader(NamedTuple):
+    node_id: int
+    epoch: int
+
+
+class LeaderHints:
+    """Made for one answer: gathers the leaders that it names, to tell where they are."""
+
+    def __init__(self, broker: Broker, listener: str) -> None:
+        self._broker = broker
+        self._listener = listener
+        self._named: set[int] = set()
+
+    def of(self, error: int, name: TopicPartition, topic_id: Uuid) -> Leader | None:
+        """Who leads the partition, if that is what was wrong and somebody does."""
+        if error not in _ASKED_THE_WRONG_NODE:
+            return None
+        topics = self._broker.image.topics
+        topic = topics.by_name.get(name.topic) if name.topic else topics.by_id.get(topic_id)
+        partition = None if topic is None else topic.partitions.get(name.partition)
+        if partition is None or partition.leader < 0:
+            return None
+        self._named.add(partition.leader)
+        return Leader(partition.leader, partition.leader_epoch)
+
+    def endpoints(self) -> list[ReachableBroker]:
+        if not self._named:
+            return []
+        reachable = ListenerView(self._broker.image, self._listener).all_brokers
+        return [reachable[node_id] for node_id in sorted(self._named) if node_id in reachable]

@@ -1,0 +1,1 @@
+"""Connections of clients: frames in, responses out in order."""

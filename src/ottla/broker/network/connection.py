@@ -1,0 +1,334 @@
+"""A client's connection: frames in, answers out, in the order of the requests.
+
+    reading ──▶ dispatching ──▶ answering
+       ▲                            │
+       └── paused while an answer is awaited, the peer does not read, or its turn is over
+
+A request that has to wait holds up those behind it, with one exception: appends go on while earlier
+ones wait to be acknowledged, since a producer pipelines them and the log has taken them in order.
+So nothing here queues more than one request of a client besides its produce requests, and a client
+that does not read its answers is not read from either. Nobody is served for longer than a turn of a
+few milliseconds while others wait, however many requests came at once.
+
+What is not Kafka's protocol, an API that is not handled or a version that is not known ends the
+connection, as with Kafka. ApiVersions alone is answered in any version.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple, cast
+
+from ottla.broker.broker import Broker
+from ottla.broker.handlers.api_versions import unsupported_version_response
+from ottla.broker.network.handling import HandledApi, RequestContext
+from ottla.broker.network.pending import Pending
+from ottla.model import Buffer, Part
+from ottla.runtime.network import Connection
+from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice
+from ottla.wire.apis import ApiKey
+from ottla.wire.errors import ProtocolError
+from ottla.wire.frames import FrameReader
+from ottla.wire.messages.fetch import FetchResponse
+from ottla.wire.requests import (
+    decode_request_head,
+    encode_response_into,
+    encode_whole_response,
+)
+from ottla.wire.schema import Message
+
+_log = logging.getLogger(__name__)
+
+# More appends than any client has in flight.
+_PENDING_MAX = 64
+# Answers go out together up to this size; only then is it known whether the peer reads them.
+_UNSENT_BYTES_MAX = 64 * 1024
+_TURN_SECONDS = 0.005
+
+
+class _Awaited(NamedTuple):
+    """An answer that has its place in the order and is not there yet."""
+
+    pending: Pending
+    version: int
+    correlation_id: int
+    lets_others_pass: bool
+
+
+class ClientConnection:
+    """Handler of one connection, made by the listener. Owned by the node's loop."""
+
+    def __init__(
+        self, broker: Broker, listener: str, apis: dict[int, HandledApi] | None = None
+    ) -> None:
+        """`apis` are what this listener serves, if not what brokers' listeners do."""
+        self._broker = broker
+        self._listener = listener
+        self._apis = broker.apis if apis is None else apis
+        self._when_closed: list[Callable[[], None]] = []
+        self._frames = FrameReader(frame_bytes_max=broker.request_bytes_max)
+        self._contexts: dict[int, RequestContext] = {}
+        self._awaited: deque[_Awaited] = deque()
+        self._unsent: list[Part] = []
+        self._unsent_bytes = 0
+        # Only fetches carry stretches of files; the rest goes as one piece.
+        self._has_unsent_files = False
+        self._is_peer_slow = False
+        self._is_turn_over = False
+        self._is_closing = False
+        self._is_reading = True
+        self._monotonic = broker.clock.monotonic
+        self.last_active = self._turn_started = self._monotonic()
+        broker.connection_limits.accepted()
+
+    def connected(self, connection: Connection) -> None:
+        self._connection = connection
+        self._broker.connections[self] = None
+        if not self._broker.connection_limits.admits(connection.peer_address.host):
+            _log.info(
+                "closing the connection from %s: its host has max.connections.per.ip connections",
+                connection.peer_address,
+            )
+            self.close()
+
+    def get_buffer(self, size_hint: int) -> memoryview:  # noqa: ARG002 - the seam's signature
+        return self._frames.get_buffer()
+
+    def buffer_filled(self, length: int) -> None:
+        self._frames.buffer_filled(length)
+        self.last_active = self._turn_started = self._monotonic()
+        self._dispatch()
+
+    def pause_writing(self) -> None:
+        self._is_peer_slow = True
+        self._read_or_not()
+
+    def resume_writing(self) -> None:
+        self._is_peer_slow = False
+        self.last_active = self._turn_started = self._monotonic()
+        self._dispatch()
+
+    def closed(self, error: Exception | None) -> None:
+        self._is_closing = True
+        self._broker.connections.pop(self, None)
+        self._broker.connection_limits.ended(self._connection.peer_address.host)
+        for awaited in self._awaited:
+            awaited.pending.abandon()
+        self._awaited.clear()
+        for told in self._when_closed:
+            told()
+        self._release()
+        if error is not None:
+            _log.debug("the connection from %s ended: %s", self._connection.peer_address, error)
+
+    def when_closed(self, told: Callable[[], None]) -> None:
+        if self in self._broker.connections:
+            self._when_closed.append(told)
+        else:
+            # The connection ended before the handler's task ran.
+            told()
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether it only waits for the peer to read what was sent."""
+        return self._is_closing
+
+    def close(self) -> None:
+        """Sends what is answered, then closes."""
+        self._is_closing = True
+        self._frames.release()
+        self._connection.close()
+
+    def abort(self) -> None:
+        self._is_closing = True
+        self._frames.release()
+        self._connection.abort()
+
+    def _release(self) -> None:
+        """Frees what a connection that ended does not need. The connection, its contexts and its
+        transport refer to each other, so the memory would stay until a full garbage collection."""
+        self._frames.release()
+        self._unsent.clear()
+        self._contexts.clear()
+        self._when_closed.clear()
+
+    def _dispatch(self) -> None:
+        """Handles the frames that are here, as far as they may be handled now."""
+        if self._survives(self._handle_frames) and (
+            self._awaited or self._is_peer_slow or self._is_turn_over or not self._is_reading
+        ):
+            self._read_or_not()
+
+    def _survives(self, step: Callable[[], None]) -> bool:
+        """Whether the connection goes on after a step. Whatever the step raises is its own end,
+        and not that of whoever has just appended what it waited for."""
+        try:
+            try:
+                step()
+            finally:
+                self._send_unsent()
+        except (ProtocolError, ConnectionAbortedError) as error:
+            _log.info("closing the connection from %s: %s", self._connection.peer_address, error)
+            self.close()
+        except Exception:
+            _log.exception("closing the connection from %s", self._connection.peer_address)
+            self.abort()
+        return not self._is_closing
+
+    def _handle_frames(self) -> None:
+        frames = self._frames
+        while self._may_dispatch():
+            frame = frames.next_frame()
+            if frame is None:
+                break
+            self._handle(frame)
+            if self._unsent_bytes > _UNSENT_BYTES_MAX:
+                self._send_unsent()
+            if not frames.has_received:
+                break
+            if self._monotonic() - self._turn_started > _TURN_SECONDS:
+                self._end_turn()
+
+    def _end_turn(self) -> None:
+        """Lets others go on and takes up the frames that are here after them."""
+        if not self._is_turn_over:
+            self._is_turn_over = True
+            self._broker.clock.call_later(0, self._begin_turn)
+
+    def _begin_turn(self) -> None:
+        self._is_turn_over = False
+        self._turn_started = self._monotonic()
+        self._dispatch()
+
+    def _may_dispatch(self) -> bool:
+        awaited = self._awaited
+        if self._is_peer_slow or self._is_turn_over or self._is_closing:
+            return False
+        return not awaited or (awaited[-1].lets_others_pass and len(awaited) < _PENDING_MAX)
+
+    def _read_or_not(self) -> None:
+        should_read = self._may_dispatch()
+        if should_read != self._is_reading:
+            self._is_reading = should_read
+            if should_read:
+                self._connection.resume_reading()
+            else:
+                self._connection.pause_reading()
+
+    def _handle(self, frame: memoryview) -> None:
+        key, version, correlation_id, client_id, position = decode_request_head(frame)
+        api = self._apis.get(key)
+        if api is None:
+            raise ProtocolError(f"API {key} is not served here")
+        if version not in api.versions:
+            if key != ApiKey.API_VERSIONS:
+                raise ProtocolError(
+                    f"{api.key.name} version {version} is not served here, only "
+                    f"{api.versions[0]} to {api.versions[-1]}"
+                )
+            self._send(unsupported_version_response(self._broker), 0, correlation_id)
+            return
+        request, _ = api.request_class.decode_from(frame, version, position)
+        context = self._contexts.get(version)
+        if context is None or context.client_id != client_id:
+            context = self._context_of(version, client_id)
+        answer = api.handler(self._broker, context, request)
+        if isinstance(answer, Message) and not self._awaited:
+            self._send(answer, version, correlation_id)
+        elif answer is not None:
+            self._await(api, answer, version, correlation_id)
+
+    def _await(
+        self,
+        api: HandledApi,
+        answer: Message | Pending | Awaitable[Message],
+        version: int,
+        correlation_id: int,
+    ) -> None:
+        if isinstance(answer, Pending):
+            pending = answer
+        else:
+            pending = Pending()
+            if isinstance(answer, Message):
+                pending.resolve(answer)
+            else:
+                self._broker.tasks.start(api.key.name, self._resolve(answer, pending))
+        is_append = api.key is ApiKey.PRODUCE
+        self._awaited.append(_Awaited(pending, version, correlation_id, is_append))
+        pending.when_resolved(self._answer_resolved)
+
+    def _context_of(self, version: int, client_id: str) -> RequestContext:
+        """A client goes by one name, and takes turns with the versions of a few APIs."""
+        host = self._connection.peer_address.host
+        context = RequestContext(version, client_id, host, self._listener, self)
+        self._contexts[version] = context
+        return context
+
+    async def _resolve(self, answer: Awaitable[Message], pending: Pending) -> None:
+        try:
+            pending.resolve(await answer)
+        except ConnectionAbortedError as error:
+            _log.info("closing the connection from %s: %s", self._connection.peer_address, error)
+            self.close()
+        except Exception:
+            self._connection.abort()
+            raise
+
+    def _answer_resolved(self) -> None:
+        self.last_active = self._monotonic()
+        if not self._survives(self._send_resolved):
+            return
+        if self._frames.has_received:
+            # Not from here: what comes next may be an append that wakes the next one, and so on.
+            self._end_turn()
+        self._read_or_not()
+
+    def _send_resolved(self) -> None:
+        """Sends the answers that are there, up to the first that is not."""
+        awaited = self._awaited
+        while awaited and (response := awaited[0].pending.response) is not None:
+            first = awaited.popleft()
+            self._send(response, first.version, first.correlation_id)
+
+    def _send(self, response: Message, version: int, correlation_id: int) -> None:
+        """Puts an answer behind those that wait to be sent: they go out together."""
+        if isinstance(response, FetchResponse):
+            self._has_unsent_files = True
+            self._unsent_bytes += encode_response_into(
+                self._unsent, response, version, correlation_id=correlation_id
+            )
+        else:
+            whole = encode_whole_response(response, version, correlation_id=correlation_id)
+            self._unsent.append(whole)
+            self._unsent_bytes += len(whole)
+
+    def _send_unsent(self) -> None:
+        parts = self._unsent
+        if not parts:
+            return
+        self._unsent, self._unsent_bytes = [], 0
+        if not self._has_unsent_files:
+            # They are all buffers.
+            whole: list[Any] = parts
+            self._connection.write(whole if len(whole) == 1 else [b"".join(whole)])
+            return
+        self._has_unsent_files = False
+        buffers: list[Buffer] = []
+        for part in parts:
+            if isinstance(part, FileSlice):
+                data = part.read_cached() if part.size <= COPIED_BYTES_MAX else None
+                if data is not None:
+                    buffers.append(data)
+                    continue
+                self._write(buffers)
+                buffers = []
+                self._connection.send_file(part.file, position=part.position, length=part.size)
+            else:
+                buffers.append(cast(Buffer, part))
+        self._write(buffers)
+
+    def _write(self, buffers: list[Buffer]) -> None:
+        if buffers:
+            self._connection.write([b"".join(buffers)])

@@ -1,0 +1,1 @@
+"""Appends that wait, and batches that are opened first."""

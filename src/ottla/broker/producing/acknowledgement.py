@@ -1,0 +1,106 @@
+"""Appends of one request that are answered later: when the in-sync replicas have them, when they
+are on this node's device, or when time is up. Completed by events; nothing is polled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ottla.broker.network.pending import Pending
+from ottla.model import ErrorCode, KafkaError
+from ottla.replication.offset_waiters import OffsetWaiter
+from ottla.replication.partition import Partition
+from ottla.runtime.clock import Timer
+from ottla.storage.log.log import AppendResult, Log
+from ottla.wire.messages.produce import PartitionProduceResponse, ProduceResponse
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+
+class Acknowledgement:
+    """Made by a request that has to wait; resolves the `Pending` that `wait` returns."""
+
+    __slots__ = ("_broker", "_missing", "_pending", "_response", "_timer", "_waiters")
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._missing = 0
+        self._response: ProduceResponse | None = None
+        self._waiters: list[tuple[OffsetWaiter, PartitionProduceResponse]] = []
+        self._timer: Timer | None = None
+        self._pending = Pending(on_abandoned=self._stop)
+
+    def expect(
+        self,
+        partition: Partition,
+        answer: PartitionProduceResponse,
+        result: AppendResult,
+        *,
+        is_replicated: bool,
+    ) -> None:
+        """Waits for one append, of which the answer may have to be changed."""
+        log = partition.require_log()
+        if log.config.syncs_before_acknowledging:
+            self._missing += 1
+            durable = self._broker.commit.when_durable(log, result.last_offset + 1)
+            durable.add_done_callback(partial(self._synced, log, answer))
+        if not is_replicated:
+            self._missing += 1
+            told = partial(self._replicated, answer)
+            waiter = partition.when_acknowledged(result.last_offset + 1, told)
+            self._waiters.append((waiter, answer))
+
+    def wait(self, response: ProduceResponse, *, timeout_ms: int) -> Pending:
+        self._response = response
+        if not self._missing:
+            self._pending.resolve(response)
+        else:
+            self._timer = self._broker.clock.call_later(timeout_ms / 1_000, self._time_is_up)
+        return self._pending
+
+    def _replicated(self, answer: PartitionProduceResponse, error: ErrorCode) -> None:
+        if error:
+            _refuse(answer, error, "the append is in this node's log, and may be lost with it")
+        self._one_less()
+
+    def _synced(
+        self, log: Log, answer: PartitionProduceResponse, durable: asyncio.Future[None]
+    ) -> None:
+        error = None if durable.cancelled() else durable.exception()
+        if isinstance(error, KafkaError):
+            _refuse(answer, error.code, error.message)
+        elif isinstance(error, OSError):
+            # Nobody knows what of it is there: the directory is out of use from now on.
+            told = self._broker.log_failed(log, error)
+            _refuse(answer, told.code, told.message)
+        self._one_less()
+
+    def _one_less(self) -> None:
+        self._missing -= 1
+        if not self._missing and self._response is not None and self._pending.response is None:
+            self._stop()
+            self._pending.resolve(self._response)
+
+    def _time_is_up(self) -> None:
+        assert self._response is not None
+        self._stop()
+        for waiter, answer in self._waiters:
+            if waiter.is_waiting:
+                waiter.cancel()
+                _refuse(
+                    answer, ErrorCode.REQUEST_TIMED_OUT, "not all in-sync replicas have it in time"
+                )
+        self._pending.resolve(self._response)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def _refuse(answer: PartitionProduceResponse, error: ErrorCode, message: str | None) -> None:
+    answer.error_code = error
+    answer.error_message = message
+    answer.base_offset = -1

@@ -1,0 +1,242 @@
+"""Produce requests with batches that have to be opened before they are appended.
+
+    waiting for the partitions' turns ──▶ opened ──▶ appended, and the turns are over
+
+A topic that is compacted, that recompresses or that checks records has its batches opened
+(storage/batches/opened_batch.py). A small batch is opened at once and the request goes on. A large
+one is opened by a worker process, and later requests for its partition wait behind it: otherwise a
+producer's batches would be appended in another order than it sent them. Batches that wait are held
+in memory, so their total is limited; beyond it requests are refused with NOT_ENOUGH_REPLICAS, which
+every client retries.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from ottla.broker.network.handling import RequestContext
+from ottla.broker.network.pending import Pending
+from ottla.broker.producing.produced_partition import produced_partition
+from ottla.broker.transactions.transactional_produce import VerifiedProduce
+from ottla.broker.transactions.turns import Turns
+from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.runtime.background import WorkerCrashedError
+from ottla.storage.batches.opened_batch import OpenedBatch, open_batch, open_inline
+from ottla.storage.log_config import LogConfig
+from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest
+from ottla.wire.schema import Message
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+_log = logging.getLogger(__name__)
+
+# Of requests that wait, in bytes. One request may be larger.
+_WAITING_BYTES_MAX: Final = 64 << 20
+
+# The loop goes on with something else after this long.
+_STEP_SECONDS: Final = 0.002
+
+# By the identity of what the request has for a partition: the batch, or why it is refused.
+Opened: TypeAlias = Mapping[int, OpenedBatch | KafkaError]
+Answer: TypeAlias = Message | Pending | None
+Append: TypeAlias = (
+    "Callable[[Broker, RequestContext, ProduceRequest, VerifiedProduce | None, Opened], Answer]"
+)
+
+
+class Openings:
+    """What the requests of a node share that wait for batches to be opened."""
+
+    def __init__(self) -> None:
+        # By partition.
+        self.turns = Turns()
+        self.waiting_bytes = 0
+
+
+class _Part(NamedTuple):
+    data: PartitionProduceData
+    name: TopicPartition
+    config: LogConfig
+
+
+def has_to_open(broker: Broker, version: int, request: ProduceRequest) -> bool:
+    """Whether a batch may have to be opened, or has to wait behind one that is."""
+    openings, partitions = broker.openings, broker.partitions
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            try:
+                partition = produced_partition(partitions, version, topic, data.index)
+            except KafkaError:
+                continue
+            log = partition.log
+            if log is not None and log.config.opens_batches:
+                return True
+            if openings.waiting_bytes and openings.turns.is_busy(partition.name):
+                return True
+    return False
+
+
+class OpenedProduce:
+    """One request. Holds on to its records until they are appended."""
+
+    __slots__ = (
+        "_append",
+        "_broker",
+        "_context",
+        "_names",
+        "_opened",
+        "_pending",
+        "_request",
+        "_size",
+        "_turns_missing",
+        "_verified",
+    )
+
+    def __init__(
+        self,
+        broker: Broker,
+        context: RequestContext,
+        request: ProduceRequest,
+        verified: VerifiedProduce | None,
+        append: Append,
+    ) -> None:
+        self._broker = broker
+        self._context = context
+        self._request = request
+        self._verified = verified
+        self._append = append
+        self._pending = Pending()
+        self._opened: dict[int, OpenedBatch | KafkaError] = {}
+        self._names: list[TopicPartition] = []
+        self._turns_missing = 0
+        self._size = 0
+
+    def run(self) -> Answer:
+        parts = list(self._parts())
+        openings = self._broker.openings
+        is_first = not any(openings.turns.is_busy(part.name) for part in parts)
+        if is_first and self._open_within_a_step(parts):
+            return self._append_all()
+        size = sum(len(part.data.records or b"") for part in parts)
+        if openings.waiting_bytes and openings.waiting_bytes + size > _WAITING_BYTES_MAX:
+            self._refuse(parts)
+            return self._append_all()
+        self._size = size
+        openings.waiting_bytes += size
+        # In one step, so that two requests never have a partition each that the other waits for.
+        self._names = list(dict.fromkeys(part.name for part in parts))
+        self._turns_missing = len(self._names)
+        for name in self._names:
+            openings.turns.begin(name, self._turn_came)
+        return None if self._request.acks == 0 else self._pending.answer
+
+    def _parts(self) -> Iterator[_Part]:
+        """What goes to partitions that are here; the rest is refused when it is appended."""
+        version, partitions = self._context.api_version, self._broker.partitions
+        for topic in self._request.topic_data:
+            for data in topic.partition_data:
+                with suppress(KafkaError):
+                    partition = produced_partition(partitions, version, topic, data.index)
+                    if partition.log is not None and data.records is not None:
+                        yield _Part(data, partition.name, partition.log.config)
+
+    def _open_within_a_step(self, parts: list[_Part]) -> bool:
+        """Whether all batches are open, which is given up when it takes too long."""
+        monotonic = self._broker.clock.monotonic
+        started = monotonic()
+        return all(
+            monotonic() - started < _STEP_SECONDS and self._open_inline(part) for part in parts
+        )
+
+    def _open_inline(self, part: _Part) -> bool:
+        """Whether a batch is settled when this returns, which a large one is not."""
+        data, name, config = part
+        if self._is_open(part):
+            return True
+        assert data.records is not None
+        try:
+            opened = open_inline(
+                data.records, config, name=name, now_ms=self._broker.clock.now_ms()
+            )
+        except KafkaError as error:
+            self._opened[id(data)] = error
+            return True
+        if opened is not None:
+            self._opened[id(data)] = opened
+        return opened is not None
+
+    def _is_open(self, part: _Part) -> bool:
+        """Whether a batch does not have to be opened, was refused, or was opened for the config
+        that its partition has now."""
+        known = self._opened.get(id(part.data))
+        if isinstance(known, KafkaError) or not part.config.opens_batches:
+            return True
+        return known is not None and known.config is part.config
+
+    def _refuse(self, parts: list[_Part]) -> None:
+        error = KafkaError(
+            ErrorCode.NOT_ENOUGH_REPLICAS,
+            f"{self._broker.openings.waiting_bytes} bytes of batches wait to be decompressed and "
+            "checked; try again later, with fewer or smaller batches",
+        )
+        for part in parts:
+            self._opened[id(part.data)] = error
+
+    def _turn_came(self) -> None:
+        self._turns_missing -= 1
+        if not self._turns_missing:
+            # In a task of its own: the turn before may have ended in a call from far away.
+            self._broker.tasks.start("open batches", self._run_turn())
+
+    async def _run_turn(self) -> None:
+        openings = self._broker.openings
+        try:
+            # A partition's config may change while its batch is being opened.
+            while unopened := [part for part in self._parts() if not self._is_open(part)]:
+                await self._open_all(unopened)
+            answer: Answer = None
+            # Without acks no error is sent, and the connection may be far ahead by now.
+            with suppress(ConnectionAbortedError):
+                answer = self._append_all()
+            self._pending.follow(answer)
+        finally:
+            openings.waiting_bytes -= self._size
+            for name in self._names:
+                openings.turns.end(name)
+
+    async def _open_all(self, parts: list[_Part]) -> None:
+        clock = self._broker.clock
+        started = clock.monotonic()
+        for part in parts:
+            if not self._open_inline(part):
+                self._opened[id(part.data)] = await self._open_in_worker(part)
+            if clock.monotonic() - started >= _STEP_SECONDS:
+                await clock.sleep(0)
+                started = clock.monotonic()
+
+    async def _open_in_worker(self, part: _Part) -> OpenedBatch | KafkaError:
+        data, name, config = part
+        records = bytes(data.records or b"")
+        now_ms = self._broker.clock.now_ms()
+        compute = self._broker.background.compute_soon
+        try:
+            opened = await compute(_open, records, config, name, now_ms)
+        except KafkaError as error:
+            return error
+        except WorkerCrashedError as error:
+            _log.error("a batch for %s could not be checked: %s", name, error)
+            return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error))
+        return opened._replace(config=config)
+
+    def _append_all(self) -> Answer:
+        return self._append(
+            self._broker, self._context, self._request, self._verified, self._opened
+        )
+
+
+def _open(records: bytes, config: LogConfig, name: TopicPartition, now_ms: int) -> OpenedBatch:
+    return open_batch(records, config, name=name, now_ms=now_ms)

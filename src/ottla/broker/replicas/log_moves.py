@@ -1,0 +1,241 @@
+"""Moves logs between this node's directories while they are in use (AlterReplicaLogDirs, KIP-113).
+
+    asked for ──▶ copying ──caught up──▶ flushed, the controller told ──▶ swapped ──▶ old one gone
+                     │ ▲                                                    │
+                     │ └──the log was cut: from its start again             └──purged later
+                     └──cancelled, or the partition is gone──▶ discarded
+
+What is copied is whatever the log has, committed or not, in the background and no faster than
+`replica.alter.log.dirs.io.max.bytes.per.second`. The last bytes are copied in the turn of the loop
+that swaps the logs, so that nothing is appended in between. A move goes on after a restart: the
+directory that it goes to has a future log then.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+from ottla.broker.control.directory_assignments import assign_directories
+from ottla.configs.definition import LONG_MAX
+from ottla.model import KafkaError, TopicPartition
+from ottla.replication.byte_rate import ByteRate
+from ottla.replication.following import append_as_follower
+from ottla.replication.partition import Partition
+from ottla.runtime.background import Background
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.files.file_names import DirectoryState
+from ottla.storage.log.log import Log
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+_log = logging.getLogger(__name__)
+
+_PIECE_BYTES: Final = 1 << 20
+_THROTTLED_SECONDS: Final = 0.1
+_DRAIN_STEP_SECONDS: Final = 0.01
+
+
+class LogMoves:
+    """Made with the broker, owned by the node's loop. One move of a partition at a time."""
+
+    def __init__(self, broker: Broker, background: Background) -> None:
+        self._broker = broker
+        self._background = background
+        self._moves: dict[TopicPartition, _Move] = {}
+        # Where replicas are wanted that are not here yet.
+        self.wanted: dict[TopicPartition, str] = {}
+        self._bytes = ByteRate(
+            windows_max=broker.config.alter_log_dirs_replication_quota_window_num,
+            window_seconds=broker.config.alter_log_dirs_replication_quota_window_size_seconds,
+        )
+
+    def move(self, partition: Partition, directory: LogDirectory) -> None:
+        """Begins to move a partition's log, or gives a move up where it is wanted as it is. Raises
+        `KafkaError` or `OSError` if that cannot be done."""
+        log, now_ms = partition.require_log(), self._broker.clock.now_ms()
+        under_way = self._moves.get(partition.name)
+        if under_way is not None and under_way.target is directory:
+            return
+        if under_way is not None:
+            self.cancel(partition.name)
+        if partition.name in directory.logs:
+            return
+        directory.futures.begin(
+            partition.name,
+            partition.topic_id,
+            log.config,
+            unique_id=self._broker.dice.uuid(),
+            start_offset=log.log_start_offset,
+            now_ms=now_ms,
+        )
+        self._begin(partition, directory)
+
+    def resume(self) -> None:
+        """Goes on with what was under way when the node ended. To be called once, after loading."""
+        for directory in self._broker.logs.directories:
+            for name in list(directory.futures):
+                partition = self._broker.partitions.get(name)
+                future = directory.futures.get(name)
+                log = None if partition is None else partition.log
+                if partition is None or log is None or future is None or name in directory.logs:
+                    self._discard(directory, name)
+                    continue
+                # Above the high watermark, a crash may have left something else in either.
+                future.truncate_to(log.high_watermark, now_ms=self._broker.clock.now_ms())
+                self._begin(partition, directory)
+
+    def cancel(self, name: TopicPartition) -> None:
+        """Gives up a move, if there is one."""
+        under_way = self._moves.pop(name, None)
+        if under_way is not None:
+            self._discard(under_way.target, name)
+
+    def _begin(self, partition: Partition, target: LogDirectory) -> None:
+        future = target.futures.get(partition.name)
+        assert future is not None
+        moving = self._moves[partition.name] = _Move(partition, target, future)
+        self._broker.tasks.start(f"move of {partition.name}", self._run(moving))
+
+    def _discard(self, directory: LogDirectory, name: TopicPartition) -> None:
+        if directory.futures.get(name) is None:
+            return
+        try:
+            path = directory.futures.discard(name)
+        except OSError as error:
+            self._broker.directory_failed(directory.path, error)
+        else:
+            self._broker.tasks.start("purge", self._purge(directory, path))
+
+    # ---- one move
+
+    async def _run(self, moving: _Move) -> None:
+        partition, target = moving.partition, moving.target
+        _log.info("%s moves to %s", partition.name, target.path)
+        try:
+            # What is appended while it is made known is copied last.
+            if (
+                await self._copy(moving)
+                and await self._make_known(moving)
+                and await self._copy(moving)
+            ):
+                self._swap(moving)
+        except KafkaError as error:
+            _log.error("%s cannot be copied to %s: %s", partition.name, target.path, error)
+        except OSError as error:
+            _log.error("%s cannot be moved to %s: %s", partition.name, target.path, error)
+            self._broker.directory_failed(target.path, error)
+        if self._moves.get(partition.name) is moving:
+            self.cancel(partition.name)
+
+    def _is_on(self, moving: _Move) -> bool:
+        partition = moving.partition
+        return (
+            self._moves.get(partition.name) is moving
+            and self._broker.partitions.get(partition.name) is partition
+            and partition.log is not None
+            and moving.target in self._broker.logs.directories
+        )
+
+    async def _copy(self, moving: _Move) -> bool:
+        """Until the future log has everything; False if the move is over before that."""
+        clock = self._broker.clock
+        while self._is_on(moving):
+            if self._is_throttled():
+                await clock.sleep(_THROTTLED_SECONDS)
+                continue
+            log, truncations = moving.next_log(now_ms=clock.now_ms())
+            end = moving.future.log_end_offset
+            piece = log.read(end, bytes_max=_PIECE_BYTES, upper_offset=log.log_end_offset)
+            if piece is None:
+                return True
+            records = await self._background.run(piece.read)
+            if self._is_on(moving) and moving.log is log and log.truncations == truncations:
+                append_as_follower(
+                    moving.future,
+                    records,
+                    leader_epoch=moving.partition.leader_epoch,
+                    now_ms=clock.now_ms(),
+                )
+                self._bytes.record(len(records), now=clock.monotonic())
+        return False
+
+    def _is_throttled(self) -> bool:
+        rate_max = self._broker.config.replica_alter_log_dirs_io_max_bytes_per_second
+        now = self._broker.clock.monotonic()
+        return rate_max < LONG_MAX and self._bytes.per_second(now=now) > rate_max
+
+    async def _make_known(self, moving: _Move) -> bool:
+        """Before the swap, so that whatever ends the node, the metadata tells which log counts."""
+        flush = moving.future.prepare_flush()
+        if flush is not None:
+            await self._background.run(flush.run)
+            moving.future.complete_flush(flush)
+        directory_id, partition = moving.target.id, moving.partition
+        if directory_id is not None:
+            replica = partition.topic_id, partition.name.partition
+            await assign_directories(self._broker, {directory_id: [replica]})
+        return self._is_on(moving)
+
+    def _swap(self, moving: _Move) -> None:
+        partition, target, now_ms = moving.partition, moving.target, self._broker.clock.now_ms()
+        old, source = partition.require_log(), self._directory_of(partition)
+        new = target.promote(partition.name, log_start_offset=old.log_start_offset, now_ms=now_ms)
+        assert new.log_end_offset == old.log_end_offset, f"{partition.name} is not all there"
+        new.reconfigure(old.config)
+        new.advance_high_watermark(old.high_watermark)
+        source.move_out(partition.name)
+        partition.log = new
+        del self._moves[partition.name]
+        _log.info("%s is in %s now", partition.name, target.path)
+        self._broker.tasks.start("old log", self._remove_old(source, old))
+
+    async def _remove_old(self, source: LogDirectory, old: Log) -> None:
+        clock, commit = self._broker.clock, self._broker.commit
+        while commit.is_syncing(old):
+            await clock.sleep(_DRAIN_STEP_SECONDS)
+        aside = {old.partition: self._broker.dice.uuid()}
+        try:
+            (path,) = await self._background.run(source.rename_aside, aside, DirectoryState.DELETE)
+        except OSError as error:
+            self._broker.directory_failed(source.path, error)
+            return
+        # Some still read from it.
+        await clock.sleep(old.config.file_delete_delay_ms / 1_000)
+        old.abandon()
+        await self._purge(source, path)
+
+    def _directory_of(self, partition: Partition) -> LogDirectory:
+        return next(
+            directory
+            for directory in self._broker.logs.directories
+            if directory.logs.get(partition.name) is partition.log
+        )
+
+    async def _purge(self, directory: LogDirectory, path: str) -> None:
+        try:
+            await self._background.run(directory.purge, path)
+        except OSError as error:
+            _log.warning("%s is left for the next start to remove: %s", path, error)
+
+
+class _Move:
+    """A log that is copied, and how far that is known to agree with it."""
+
+    def __init__(self, partition: Partition, target: LogDirectory, future: Log) -> None:
+        self.partition = partition
+        self.target = target
+        self.future = future
+        self.log = partition.require_log()
+        self._truncations = self.log.truncations
+
+    def next_log(self, *, now_ms: int) -> tuple[Log, int]:
+        """The log as it is now, and how often it was cut. A copy that does not agree with it any
+        more begins anew."""
+        log, end = self.partition.require_log(), self.future.log_end_offset
+        agrees = log is self.log and log.truncations == self._truncations
+        if not agrees or not log.log_start_offset <= end <= log.log_end_offset:
+            self.log, self._truncations = log, log.truncations
+            self.future.truncate_fully(log.log_start_offset, now_ms=now_ms)
+        return log, log.truncations

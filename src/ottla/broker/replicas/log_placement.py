@@ -1,0 +1,58 @@
+"""In which directory a partition's log is made (KIP-858)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.configs import NodeConfig
+from ottla.metadata import PartitionRegistration
+from ottla.metadata.partition import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
+from ottla.model import Uuid
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.log_store import LogStore
+
+EVERY_LOG_DIR: Final = "*"
+_NO_DIRECTORY: Final = (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
+
+
+def is_cordoned(directory: LogDirectory, config: NodeConfig) -> bool:
+    """Whether new logs go elsewhere (KIP-1066)."""
+    cordoned = config.cordoned_log_dirs
+    return directory.path in cordoned or EVERY_LOG_DIR in cordoned
+
+
+def _id_of(directory: LogDirectory) -> Uuid | None:
+    try:
+        return directory.id
+    except OSError:
+        # Whoever makes a log there will meet the same error, and knows what to do about it.
+        return None
+
+
+class LogPlacement:
+    """Places the logs of one delta: where the metadata says, or where there are fewest."""
+
+    def __init__(self, logs: LogStore, config: NodeConfig, node_id: int) -> None:
+        self._node_id = node_id
+        self._has_failed = bool(logs.failed)
+        self._by_id = {_id_of(directory): directory for directory in logs.directories}
+        open_to_all = [each for each in logs.directories if not is_cordoned(each, config)]
+        self._counts = {each: len(each.logs) for each in open_to_all or logs.directories}
+
+    def place(
+        self, registration: PartitionRegistration, *, is_new: bool, path: str | None = None
+    ) -> LogDirectory | None:
+        """In the directory at `path` if somebody wants it there and the metadata nowhere. None
+        where there is no directory, and for a log that may be in one that has failed: it must not
+        begin anew."""
+        wanted = registration.directory_of(self._node_id)
+        if wanted in self._by_id:
+            return self._by_id[wanted]
+        if not is_new and (wanted not in _NO_DIRECTORY or self._has_failed):
+            return None
+        directory = min(
+            self._counts, key=lambda each: (each.path != path, self._counts[each]), default=None
+        )
+        if directory is not None:
+            self._counts[directory] += 1
+        return directory

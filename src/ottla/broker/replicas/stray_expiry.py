@@ -1,0 +1,86 @@
+"""Strays that were kept for long enough are removed.
+
+Kafka keeps them until a person removes them. Here they go after `ottla.stray.retention.ms`, unless
+the cluster may still need them: a partition that has no leader keeps every copy of its log.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from ottla.metadata import MetadataImage
+from ottla.runtime.background import Background
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.stray_directories import StrayDirectory
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+_log = logging.getLogger(__name__)
+
+_NAMES_SHOWN: Final = 3
+_DAY_MS: Final = 24 * 60 * 60 * 1_000
+
+
+def warn_of_strays(
+    directory: LogDirectory, strays: list[StrayDirectory], *, retention_ms: int
+) -> None:
+    """One line for all of them."""
+    if not strays:
+        return
+    names = ", ".join(str(stray.partition) for stray in strays[:_NAMES_SHOWN])
+    more = f" and {len(strays) - _NAMES_SHOWN:,} more" if len(strays) > _NAMES_SHOWN else ""
+    fate = "they stay until you remove them (ottla.stray.retention.ms is -1)"
+    if retention_ms >= 0:
+        days = retention_ms / _DAY_MS
+        fate = f"each is removed {days:g} days after it was set aside (ottla.stray.retention.ms)"
+    _log.warning(
+        "%s has %s of logs of no partition of this node, which end in -stray: %s%s; %s",
+        directory.path,
+        "1 directory" if len(strays) == 1 else f"{len(strays):,} directories",
+        names,
+        more,
+        fate,
+    )
+
+
+class StrayExpiry:
+    """A chore of a node that serves."""
+
+    def __init__(self, broker: Broker, background: Background) -> None:
+        self._broker = broker
+        self._background = background
+
+    async def remove_expired(self) -> None:
+        retention_ms = self._broker.config.stray_retention_ms
+        if retention_ms < 0:
+            return
+        for directory in self._broker.logs.directories:
+            now_ms = self._broker.clock.now_ms()
+            try:
+                strays = await self._background.run(
+                    self._broker.logs.find_strays, directory.path, now_ms
+                )
+                expired = [each for each in strays if now_ms - each.since_ms >= retention_ms]
+                await self._remove(directory, expired)
+            except OSError as error:
+                _log.warning("strays in %s are left for later: %s", directory.path, error)
+
+    async def _remove(self, directory: LogDirectory, expired: Iterable[StrayDirectory]) -> None:
+        for stray in expired:
+            if not may_be_needed(self._broker.image, stray):
+                await self._background.run(directory.purge, stray.path)
+                _log.info("%s was removed, as it was a stray for long enough", stray.path)
+
+
+def may_be_needed(image: MetadataImage, stray: StrayDirectory) -> bool:
+    """Whether its partition has no leader: this may be the last copy of its records."""
+    topics = image.topics
+    if stray.topic_id is None:
+        topic = topics.by_name.get(stray.partition.topic)
+    else:
+        topic = topics.by_id.get(stray.topic_id)
+    registration = None if topic is None else topic.partitions.get(stray.partition.partition)
+    return registration is not None and registration.leader < 0

@@ -1,0 +1,80 @@
+"""Logs on disk that belong to no partition of this node.
+
+A directory belongs to a partition by its topic's id. A topic that was deleted while the node was
+away, or was made anew under its old name, leaves strays. They are renamed and not removed, as in
+Kafka, since a person may want to look; `stray_expiry.py` removes them later. Only an empty log that
+never got its id, which a crash can leave of one that was being made, goes at once.
+"""
+
+from __future__ import annotations
+
+from ottla.metadata import MetadataImage
+from ottla.model import TopicPartition, Uuid
+from ottla.runtime.dice import Dice
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.log_store import LogStore
+from ottla.storage.errors import CorruptCheckpointError
+from ottla.storage.files.file_names import DirectoryState
+
+
+def set_strays_aside(
+    directory: LogDirectory, image: MetadataImage, *, node_id: int, dice: Dice
+) -> None:
+    strays: dict[TopicPartition, Uuid] = {}
+    unfinished: dict[TopicPartition, Uuid] = {}
+    for partition in (*directory.logs, *directory.offline):
+        topic_id = _topic_id(directory, partition)
+        if topic_id is None and _is_empty(directory, partition):
+            unfinished[partition] = dice.uuid()
+        elif not _has_replica(image, partition, topic_id, node_id=node_id):
+            strays[partition] = dice.uuid()
+    if unfinished:
+        for path in directory.set_aside(unfinished, DirectoryState.DELETE):
+            directory.purge(path)
+    if strays:
+        directory.set_aside(strays, DirectoryState.STRAY)
+
+
+def set_copies_aside(
+    logs: LogStore, directory: LogDirectory, image: MetadataImage, node_id: int, dice: Dice
+) -> None:
+    """Of a partition that is in two directories, since the node ended in the middle of a move, the
+    log counts that the metadata names."""
+    others = [each for each in logs.directories if each is not directory]
+    copies: dict[TopicPartition, Uuid] = {}
+    for partition in directory.logs:
+        elsewhere = [each for each in others if partition in each.logs]
+        if elsewhere and _assigned(image, partition, node_id) != directory.id:
+            copies[partition] = dice.uuid()
+    if copies:
+        directory.set_aside(copies, DirectoryState.STRAY)
+
+
+def _assigned(image: MetadataImage, partition: TopicPartition, node_id: int) -> Uuid | None:
+    topic = image.topics.by_name.get(partition.topic)
+    registration = None if topic is None else topic.partitions.get(partition.partition)
+    if registration is None or node_id not in registration.replicas:
+        return None
+    return registration.directory_of(node_id)
+
+
+def _topic_id(directory: LogDirectory, partition: TopicPartition) -> Uuid | None:
+    try:
+        return directory.topic_id(partition)
+    except CorruptCheckpointError:
+        return None
+
+
+def _is_empty(directory: LogDirectory, partition: TopicPartition) -> bool:
+    log = directory.logs.get(partition)
+    return log is not None and log.log_end_offset == 0
+
+
+def _has_replica(
+    image: MetadataImage, partition: TopicPartition, topic_id: Uuid | None, *, node_id: int
+) -> bool:
+    topic = image.topics.by_name.get(partition.topic)
+    if topic is None or topic.id != topic_id:
+        return False
+    registration = topic.partitions.get(partition.partition)
+    return registration is not None and node_id in registration.replicas

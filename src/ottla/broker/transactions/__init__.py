@@ -1,0 +1,1 @@
+"""Transactional batches: verified, and appended in the producer's order."""

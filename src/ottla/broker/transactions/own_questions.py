@@ -1,0 +1,69 @@
+"""Questions about transactions that this node coordinates, and leads the partitions of as well."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ottla.broker.transactions.known_transactions import is_known
+from ottla.broker.transactions.transaction_requests import BROKER_PATIENCE_MS, submit_patiently
+from ottla.broker.transactions.transaction_verification import Question, Supported
+from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.transactions.coordinator import TransactionCoordinator
+from ottla.coordinator.transactions.producer import ClaimedProducer
+from ottla.coordinator.transactions.versions import TV_2
+from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.wire.messages.add_partitions_to_txn import AddPartitionsToTxnResult
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+# Nobody reads it: it only says when.
+_ANSWER: Final = AddPartitionsToTxnResult()
+
+
+def ask_here(broker: Broker, question: Question) -> None:
+    """The same as AddPartitionsToTxn, without the request."""
+    if is_known(broker, question.producer, question.partitions):
+        question.answer({})
+        return
+    asked = _Asked(question)
+    submit_patiently(
+        broker,
+        question.transactional_id,
+        asked.add if question.supported is Supported.ADDING else asked.verify,
+        asked.reply,
+        asked.refuse,
+        patience_ms=BROKER_PATIENCE_MS,
+    )
+
+
+class _Asked:
+    """One question until it is answered, maybe at the second attempt."""
+
+    __slots__ = ("_codes", "_partitions", "_producer", "_question")
+
+    def __init__(self, question: Question) -> None:
+        self._question = question
+        self._partitions = frozenset(question.partitions)
+        self._producer = ClaimedProducer(
+            question.transactional_id,
+            question.producer.producer_id,
+            question.producer.producer_epoch,
+        )
+        self._codes: dict[TopicPartition, ErrorCode] = {}
+
+    def add(self, transactions: TransactionCoordinator) -> Outcome:
+        return transactions.add_partitions(
+            self._producer, self._partitions, _ANSWER, client_version=TV_2
+        )
+
+    def verify(self, transactions: TransactionCoordinator) -> Outcome:
+        self._codes = transactions.verify_partitions(self._producer, self._partitions)
+        return Outcome(response=_ANSWER)
+
+    def refuse(self, error: KafkaError) -> AddPartitionsToTxnResult:
+        self._codes = dict.fromkeys(self._partitions, error.code)
+        return _ANSWER
+
+    def reply(self, _answer: object) -> None:
+        self._question.answer(self._codes)

@@ -1,0 +1,1 @@
+"""`ottla bench`: the throughput and latency of a cluster."""

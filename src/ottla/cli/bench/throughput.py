@@ -1,0 +1,102 @@
+"""As much as possible: how fast a cluster takes records, and gives them back."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import Final
+
+from confluent_kafka import Consumer, KafkaError, Producer
+
+from ottla.cli.bench.load import Load, Throughput, make_values
+from ottla.cli.connection import cluster_errors
+from ottla.cli.connection.connection_watch import ConnectionWatch
+from ottla.cli.connection.deliveries import Deliveries
+from ottla.cli.display.record_progress import RecordProgress
+from ottla.runtime.clock import Clock
+
+RECORDS_PER_LOOK: Final = 1_000
+WAIT_S: Final = 0.1
+
+
+def warm_up(producer: Producer, topic: str) -> None:
+    """Connects, and waits until the topic is known everywhere it has to be."""
+    deliveries = Deliveries()
+    producer.produce(topic, b"warm-up", on_delivery=deliveries.on_delivery)
+    while producer.flush(WAIT_S):
+        pass
+    _raise_failure(deliveries, topic)
+
+
+class ProduceTest:
+    """Sends until its time is up, then waits for the last acknowledgement.
+
+    Only failures are reported by the client, since a call for each record costs more than sending
+    it: `deliveries` is to be the producer's callback.
+    """
+
+    def __init__(self, producer: Producer, topic: str, deliveries: Deliveries) -> None:
+        self._producer = producer
+        self._topic = topic
+        self._deliveries = deliveries
+
+    def run(self, load: Load, clock: Clock, progress: RecordProgress) -> Throughput:
+        values = cycle(make_values(load.value_bytes))
+        started_at = clock.monotonic()
+        sent, elapsed = 0, 0.0
+        while elapsed < load.seconds:
+            sent += self._send(values)
+            elapsed = clock.monotonic() - started_at
+            acknowledged = max(0, sent - len(self._producer))
+            progress.update(
+                records=acknowledged,
+                size_in_bytes=acknowledged * load.value_bytes,
+                done=elapsed,
+                total=load.seconds,
+            )
+        while self._producer.flush(WAIT_S):
+            _raise_failure(self._deliveries, self._topic)
+        _raise_failure(self._deliveries, self._topic)
+        return Throughput(sent, sent * load.value_bytes, clock.monotonic() - started_at)
+
+    def _send(self, values: cycle[bytes]) -> int:
+        """Sends some; less where the client holds as much as it may."""
+        produce, topic = self._producer.produce, self._topic
+        for sent in range(RECORDS_PER_LOOK):
+            try:
+                produce(topic, next(values))
+            except BufferError:
+                self._producer.poll(WAIT_S)
+                return sent
+        self._producer.poll(0)
+        _raise_failure(self._deliveries, topic)
+        return RECORDS_PER_LOOK
+
+
+class ConsumeTest:
+    """Reads from where its consumer was assigned to, until `records` have come or time is up."""
+
+    def __init__(self, consumer: Consumer, watch: ConnectionWatch) -> None:
+        self._consumer = consumer
+        self._watch = watch
+
+    def run(self, load: Load, records: int, clock: Clock, progress: RecordProgress) -> Throughput:
+        read, size_in_bytes, elapsed = 0, 0, 0.0
+        started_at = clock.monotonic()
+        while read < records and elapsed < load.seconds:
+            messages = self._consumer.consume(RECORDS_PER_LOOK, timeout=WAIT_S)
+            self._watch.check(has_heard=bool(messages))
+            for message in messages:
+                error = message.error()
+                if error is None:
+                    read += 1
+                    size_in_bytes += len(message)
+                elif error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - its own naming
+                    raise cluster_errors.refused("read what was produced", error)
+            elapsed = clock.monotonic() - started_at
+            progress.update(records=read, size_in_bytes=size_in_bytes, done=read, total=records)
+        return Throughput(read, size_in_bytes, elapsed)
+
+
+def _raise_failure(deliveries: Deliveries, topic: str) -> None:
+    if deliveries.first_error is not None:
+        raise cluster_errors.refused(f"produce to {topic}", deliveries.first_error)

@@ -1,0 +1,1 @@
+"""`ottla cluster`: a cluster of several nodes on this host."""

@@ -1,0 +1,195 @@
+"""`ottla cluster`: a cluster of several nodes on this host; its commands, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ottla.cli.connection.client_command import (
+    DEFAULT_INTERVAL_S,
+    EXIT_CODES,
+    Interval,
+    Json,
+    Watch,
+    client_command,
+)
+from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Run a cluster of several nodes on this host, and look after it.",
+    epilog=EXIT_CODES,
+)
+
+DEFAULT_NODES = 3
+DEFAULT_LISTEN = "127.0.0.1:9092"
+
+DataDir = Annotated[
+    Path,
+    typer.Option(
+        "--data-dir",
+        "-d",
+        metavar="DIR",
+        envvar="OTTLA_CLUSTER_DIR",
+        help="The directory of the cluster.",
+    ),
+]
+NodeId = Annotated[int, typer.Argument(metavar="NODE", min=0, show_default=False)]
+DEFAULT_DIR = Path("cluster")
+
+
+@app.command()
+def up(
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            "--nodes", "-n", min=1, metavar="N", help="How many; 3 if not told.", show_default=False
+        ),
+    ] = None,
+    data_dir: DataDir = DEFAULT_DIR,
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help=f"The first node's address, the others have the next ports; {DEFAULT_LISTEN} if "
+            "not told. Port 0: any that are free.",
+            show_default=False,
+        ),
+    ] = None,
+    advertise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST", help="What clients are told to connect to.", show_default=False
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any of Kafka's broker configs, for all nodes of a new cluster.",
+            show_default=False,
+        ),
+    ] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="In the background: return when it is ready.")
+    ] = False,
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart/--no-restart",
+            help="Start a node again that died by itself; not one that kill or stop ended.",
+        ),
+    ] = True,
+) -> None:
+    """Start a cluster; make it first, if there is none in the directory.
+
+    With three nodes or more topics have three replicas, of which two acknowledge a write.
+    Each node's [cyan]node-N/server.properties[/] is yours to edit; it counts from the next start.
+    Every node is started, also those that [cyan]kill[/] or [cyan]stop[/] had ended before.
+
+    [bold]Example[/]  ottla cluster up --nodes 3 --data-dir ./cluster --listen 127.0.0.1:9092
+    """
+    with client_command() as terminal:
+        from ottla.cli.cluster.up import find_or_make, run_in_background, run_in_foreground
+
+        layout = find_or_make(
+            data_dir, nodes=nodes, listen=listen, advertise=advertise, settings=settings or ()
+        )
+        run = run_in_background if detach else run_in_foreground
+        run(terminal, layout, restarts=restart)
+
+
+@app.command()
+def kill(
+    node: NodeId,
+    signal_name: Annotated[
+        str, typer.Option("--signal", "-s", metavar="KILL|TERM|STOP|CONT", help="What to send.")
+    ] = "KILL",
+    data_dir: DataDir = DEFAULT_DIR,
+) -> None:
+    """Send a signal to a node: KILL ends it at once, STOP pauses it, CONT lets it go on.
+
+    A node that was ended stays down, also under [cyan]up --restart[/], until
+    [cyan]ottla cluster restart NODE[/] or the next [cyan]ottla cluster up[/].
+    """
+    with client_command() as terminal:
+        from ottla.cli.cluster.layout import read_layout
+        from ottla.cli.cluster.nodes import parse_signal, signal_node
+
+        signal_node(terminal, read_layout(data_dir), node, parse_signal(signal_name))
+
+
+@app.command()
+def stop(node: NodeId, data_dir: DataDir = DEFAULT_DIR) -> None:
+    """Stop a node in order: it hands over what it leads.
+
+    It stays down, also under [cyan]up --restart[/], until [cyan]ottla cluster restart NODE[/] or
+    the next [cyan]ottla cluster up[/].
+    """
+    with client_command() as terminal:
+        from signal import SIGTERM
+
+        from ottla.cli.cluster.layout import read_layout
+        from ottla.cli.cluster.nodes import signal_node
+
+        signal_node(terminal, read_layout(data_dir), node, SIGTERM)
+
+
+@app.command()
+def restart(
+    node: NodeId,
+    signal_name: Annotated[
+        str, typer.Option("--signal", "-s", metavar="TERM|KILL", help="How it is ended before.")
+    ] = "TERM",
+    data_dir: DataDir = DEFAULT_DIR,
+) -> None:
+    """Start a node again, ending it before if it runs; return when it is ready."""
+    with client_command() as terminal:
+        from ottla.cli.cluster.layout import read_layout
+        from ottla.cli.cluster.nodes import parse_signal, restart_node
+
+        number = parse_signal(signal_name, deadly=True)
+        restart_node(terminal, read_layout(data_dir), node, number)
+
+
+@app.command()
+def down(data_dir: DataDir = DEFAULT_DIR) -> None:
+    """Stop the cluster. Its data stays: [cyan]ottla cluster up[/] starts it again."""
+    with client_command() as terminal:
+        from ottla.cli.cluster.layout import read_layout
+        from ottla.cli.cluster.nodes import take_down
+
+        take_down(terminal, read_layout(data_dir))
+
+
+@app.command()
+@cluster_command
+def status(
+    options: ClusterOptions,
+    data_dir: DataDir = DEFAULT_DIR,
+    watch: Watch = False,
+    interval: Interval = DEFAULT_INTERVAL_S,
+    as_json: Json = False,
+) -> None:
+    """Show brokers and controllers, who leads, and which replicas are behind.
+
+    It is the cluster of the directory, or another one if --bootstrap or --profile names it.
+
+    The exit code is 0 if all is well, 1 if a node or a replica is missing.
+    """
+    with client_command() as terminal:
+        from ottla.cli.cluster.status_run import show_status
+
+        raise typer.Exit(
+            show_status(
+                terminal,
+                data_dir,
+                options,
+                watch_s=interval if watch else None,
+                as_json=as_json,
+            )
+        )

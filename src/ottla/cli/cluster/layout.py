@@ -1,0 +1,148 @@
+"""A cluster of this host in a directory of its own: one folder for each node.
+
+    DIR/cluster.json                 who runs, for scripts and for `ottla cluster`
+    DIR/node-1/server.properties     what the node is started with; yours to edit
+    DIR/node-1/data/                 its logs
+    DIR/node-1/node.log              what it says
+
+Ports are chosen once, when the cluster is made, and stay in the properties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ottla.cli.connection.bootstrap_addresses import PORT_MAX, address_text, join_addresses
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.configs import InvalidConfigError, NodeConfig
+from ottla.runtime.network import Address
+
+PROPERTIES_NAME: Final = "server.properties"
+STATE_NAME: Final = "cluster.json"
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlace:
+    """One node: where its files are, and where it is to be reached."""
+
+    id: int
+    folder: Path
+    address: Address
+    controller_address: Address
+
+    @property
+    def properties_file(self) -> Path:
+        return self.folder / PROPERTIES_NAME
+
+    @property
+    def log_file(self) -> Path:
+        return self.folder / "node.log"
+
+    @property
+    def stopped_file(self) -> Path:
+        """While it exists, whoever looks after the cluster leaves the node down."""
+        return self.folder / "stopped"
+
+    @property
+    def data_directory(self) -> Path:
+        return self.folder / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterLayout:
+    """The nodes of a cluster, in the order of their ids."""
+
+    directory: Path
+    nodes: tuple[NodePlace, ...]
+
+    @property
+    def bootstrap(self) -> str:
+        return join_addresses(tuple(node.address for node in self.nodes))
+
+    @property
+    def state_file(self) -> Path:
+        return self.directory / STATE_NAME
+
+    def node(self, node_id: int) -> NodePlace:
+        for node in self.nodes:
+            if node.id == node_id:
+                return node
+        ids = ", ".join(str(node.id) for node in self.nodes)
+        raise CommandError(
+            f"There is no node {node_id} in {self.directory}; its nodes are {ids}.",
+            exit_code=ExitCode.USAGE,
+        )
+
+
+def parse_listen(text: str) -> Address:
+    """HOST:PORT, where port 0 is any."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdecimal() or int(port) > PORT_MAX:
+        raise CommandError(
+            f"{text!r} is no address to listen on.",
+            "Write HOST:PORT, such as 127.0.0.1:9092 or [::1]:9092.",
+            exit_code=ExitCode.USAGE,
+        )
+    return Address(host.strip("[]"), int(port))
+
+
+def has_cluster(directory: Path) -> bool:
+    return (directory / STATE_NAME).exists()
+
+
+def read_layout(directory: Path) -> ClusterLayout:
+    """The cluster that is in a directory, from its nodes' properties."""
+    directory = directory.resolve()
+    if not has_cluster(directory):
+        raise CommandError(
+            f"There is no cluster in {directory}.",
+            "Give the directory of the cluster with --data-dir DIR or OTTLA_CLUSTER_DIR; "
+            "`ottla cluster up --data-dir DIR` makes a cluster.",
+            exit_code=ExitCode.USAGE,
+        )
+    nodes = [_read_node(file) for file in directory.glob(f"node-*/{PROPERTIES_NAME}")]
+    return ClusterLayout(directory, tuple(sorted(nodes, key=lambda node: node.id)))
+
+
+def node_folder(directory: Path, node_id: int) -> Path:
+    return directory / f"node-{node_id}"
+
+
+def node_properties(
+    place: NodePlace,
+    *,
+    bootstrap_controllers: str,
+    advertised_host: str | None,
+    defaults: Mapping[str, str],
+) -> dict[str, str]:
+    """What a node of a new cluster is started with. The controllers talk within the host."""
+    properties = {
+        "process.roles": "broker,controller",
+        "node.id": str(place.id),
+        "listeners": f"PLAINTEXT://{address_text(place.address)},"
+        f"CONTROLLER://{address_text(place.controller_address)}",
+        "controller.listener.names": "CONTROLLER",
+        "controller.quorum.bootstrap.servers": bootstrap_controllers,
+        "log.dirs": str(place.data_directory),
+    }
+    if advertised_host is not None:
+        advertised = place.address._replace(host=advertised_host)
+        properties["advertised.listeners"] = f"PLAINTEXT://{address_text(advertised)}"
+    return {**properties, **defaults}
+
+
+def _read_node(file: Path) -> NodePlace:
+    try:
+        config = NodeConfig.from_properties(file.read_text("latin-1"))
+    except InvalidConfigError as error:
+        raise CommandError(f"{file}: {error.message}", exit_code=ExitCode.USAGE) from None
+    (client, *_), (controller, *_) = config.listeners.advertised, config.listeners.controller
+    return NodePlace(
+        config.node_id,
+        file.parent,
+        Address(client.host or "localhost", client.port),
+        Address(controller.host, controller.port),
+    )

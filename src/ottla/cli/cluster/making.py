@@ -1,0 +1,151 @@
+"""A new cluster on this host: ports chosen, properties written, directories formatted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ottla.cli.cluster.layout import (
+    ClusterLayout,
+    NodePlace,
+    node_folder,
+    node_properties,
+)
+from ottla.cli.cluster.state import initial_state
+from ottla.cli.connection.bootstrap_addresses import PORT_MAX, join_addresses
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.configs import InvalidConfigError, NodeConfig
+from ottla.configs.java_properties import format_properties
+from ottla.configs.near_names import unknown_config_text
+from ottla.configs.replication_defaults import replication_defaults
+from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
+from ottla.model import NodeId
+from ottla.raft.voters import Endpoint, VoterSet
+from ottla.runtime.dice import Dice, SystemDice
+from ottla.runtime.free_ports import free_ports, is_free
+from ottla.runtime.network import Address
+from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_disk import SystemDisk
+
+CONTROLLER_HOST: Final = "127.0.0.1"
+# Within one host an answer that is not there soon is not on its way. A new cluster waits this long,
+# and up to twice as long, for its first leader.
+_ONE_HOST: Final = {
+    "controller.quorum.election.timeout.ms": "300",
+    "controller.quorum.election.backoff.max.ms": "300",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NewCluster:
+    """What was asked for. Port 0 leaves the ports to us."""
+
+    nodes: int
+    listen: Address
+    advertised_host: str | None
+    settings: Mapping[str, str]
+
+
+def make_cluster(directory: Path, wanted: NewCluster) -> ClusterLayout:
+    """Returns with every node ready to be started for the first time."""
+    directory = directory.resolve()
+    _require_empty(directory)
+    dice = SystemDice()
+    layout = ClusterLayout(directory, _places(directory, wanted, dice))
+    controllers = tuple(node.controller_address for node in layout.nodes)
+    defaults = {**_ONE_HOST, **replication_defaults(wanted.nodes), **wanted.settings}
+    for place in layout.nodes:
+        properties = node_properties(
+            place,
+            bootstrap_controllers=join_addresses(controllers),
+            advertised_host=wanted.advertised_host,
+            defaults=defaults,
+        )
+        _validate(properties)
+        place.folder.mkdir(parents=True)
+        # A colon needs no escape within a value, and people are to read the file.
+        text = format_properties(properties).replace("\\:", ":")
+        place.properties_file.write_text(text)
+    cluster_id = new_cluster_id(dice)
+    _format(layout, cluster_id, dice)
+    # The last of it: without this file there is no cluster in the directory.
+    initial_state(layout, cluster_id).write(layout.state_file)
+    return layout
+
+
+def _format(layout: ClusterLayout, cluster_id: str, dice: Dice) -> None:
+    """Every node knows the same voters, by the ids that their directories get."""
+    voters = VoterSet.of(
+        initial_voter(node.id, dice.uuid(), Endpoint("CONTROLLER", *node.controller_address))
+        for node in layout.nodes
+    )
+    for place in layout.nodes:
+        path = str(place.data_directory)
+        format_node(
+            SystemDisk(),
+            [path],
+            metadata_path=path,
+            cluster_id=cluster_id,
+            node_id=NodeId(place.id),
+            voters=voters,
+            dice=dice,
+            now_ms=SystemClock().now_ms(),
+        )
+
+
+def _places(directory: Path, wanted: NewCluster, dice: Dice) -> tuple[NodePlace, ...]:
+    ports = _client_ports(wanted, dice)
+    controller_ports = free_ports(dice, CONTROLLER_HOST, count=wanted.nodes, excluding=ports)
+    return tuple(
+        NodePlace(
+            node_id,
+            node_folder(directory, node_id),
+            Address(wanted.listen.host, port),
+            Address(CONTROLLER_HOST, controller_port),
+        )
+        for node_id, port, controller_port in zip(
+            range(1, wanted.nodes + 1), ports, controller_ports, strict=True
+        )
+    )
+
+
+def _client_ports(wanted: NewCluster, dice: Dice) -> list[int]:
+    host, first = wanted.listen
+    try:
+        if first == 0:
+            return free_ports(dice, host, count=wanted.nodes)
+        ports = list(range(first, first + wanted.nodes))
+        taken = [port for port in ports if port > PORT_MAX or not is_free(host, port)]
+    except OSError as error:
+        raise CommandError(
+            f"Cannot listen on {host}: {error.strerror or error}.",
+            "Give an address of this host with --listen HOST:PORT.",
+            exit_code=ExitCode.USAGE,
+        ) from None
+    if taken:
+        raise CommandError(
+            f"The nodes would listen on ports {ports[0]} to {ports[-1]}, and "
+            f"{', '.join(map(str, taken))} cannot be had.",
+            "Choose others with --listen HOST:PORT, or any free ones with port 0.",
+        )
+    return ports
+
+
+def _validate(properties: Mapping[str, str]) -> None:
+    try:
+        config = NodeConfig.of(properties)
+    except InvalidConfigError as error:
+        raise CommandError(error.message, exit_code=ExitCode.USAGE) from None
+    for name in config.unknown:
+        raise CommandError(f"--set {name}: {unknown_config_text(name)}", exit_code=ExitCode.USAGE)
+
+
+def _require_empty(directory: Path) -> None:
+    if any(directory.glob("node-*")):
+        raise CommandError(
+            f"{directory} holds a cluster that was not made to the end.",
+            "Remove the directory, or choose another one with --data-dir.",
+            exit_code=ExitCode.USAGE,
+        )

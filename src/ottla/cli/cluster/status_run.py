@@ -1,0 +1,135 @@
+"""`ottla cluster status` at work: once, or again and again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from ottla.cli.cluster.command import DEFAULT_DIR
+from ottla.cli.cluster.layout import ClusterLayout, has_cluster, read_layout
+from ottla.cli.cluster.nodes import running_pids
+from ottla.cli.cluster.state import is_paused, read_state
+from ottla.cli.cluster.status import ClusterStatus, ask_status
+from ottla.cli.cluster.status_view import ProcessView, status_json, status_view
+from ottla.cli.connection.bootstrap_addresses import address_text
+from ottla.cli.connection.cluster_access import resolve
+from ottla.cli.connection.cluster_admin import ClusterAdmin
+from ottla.cli.connection.cluster_options import ClusterOptions
+from ottla.cli.connection.profiles import read_profiles
+from ottla.cli.display.terminal import Terminal
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.runtime.network import Address
+from ottla.runtime.system_clock import SystemClock
+
+
+def show_status(
+    terminal: Terminal,
+    directory: Path,
+    options: ClusterOptions,
+    *,
+    watch_s: float | None,
+    as_json: bool,
+) -> ExitCode:
+    """Of the cluster in the directory, or of any that the options name."""
+    layout = chosen_layout(directory, options)
+    if layout is None:
+        access = resolve(options)
+        access.require_plaintext()
+        addresses = access.addresses
+    else:
+        addresses = tuple(node.address for node in layout.nodes)
+    if watch_s is not None:
+        with suppress(KeyboardInterrupt):
+            asyncio.run(_watch(terminal, addresses, layout, watch_s, as_json=as_json))
+        return ExitCode.OK
+    processes = _processes(layout)
+    try:
+        status = asyncio.run(_ask(addresses))
+    except CommandError as error:
+        if layout is not None and not any(process.is_well for process in processes.values()):
+            raise CommandError(
+                f"The cluster in {layout.directory} is down.",
+                f"`ottla cluster up --data-dir {directory}` starts it.",
+                exit_code=ExitCode.UNREACHABLE,
+            ) from None
+        raise error
+    if as_json:
+        terminal.print_json(status_json(status, processes))
+    else:
+        terminal.stdout.print(status_view(status, processes, now_ms=SystemClock().now_ms()))
+    return _verdict(status, processes)
+
+
+async def _watch(
+    terminal: Terminal,
+    addresses: tuple[Address, ...],
+    layout: ClusterLayout | None,
+    interval_s: float,
+    *,
+    as_json: bool,
+) -> None:
+    """Until Ctrl-C. A cluster that does not answer is worth watching, too."""
+    clock = SystemClock()
+    with nullcontext() if as_json else Live(console=terminal.stdout, auto_refresh=False) as live:
+        while True:
+            try:
+                status = await _ask(addresses)
+            except CommandError as error:
+                fields: Mapping[str, Any] = {"is_well": False, "reason": error.message}
+                shown: RenderableType = Text(error.message, style="red")
+            else:
+                processes = _processes(layout)
+                fields = status_json(status, processes)
+                shown = status_view(status, processes, now_ms=clock.now_ms())
+            if live is None:
+                terminal.print_json(fields)
+                terminal.stdout.file.flush()
+            else:
+                live.update(shown, refresh=True)
+            await clock.sleep(interval_s)
+
+
+async def _ask(addresses: tuple[Address, ...]) -> ClusterStatus:
+    async with ClusterAdmin(addresses) as admin:
+        return await ask_status(admin)
+
+
+def chosen_layout(directory: Path, options: ClusterOptions) -> ClusterLayout | None:
+    """None if the cluster is that of the options: a directory that was chosen goes before the
+    environment, and the default directory before the profile in use."""
+    is_own = options.has_own_bootstrap or options.has_own_profile
+    if options.names_cluster and (is_own or directory == DEFAULT_DIR):
+        return None
+    if directory == DEFAULT_DIR and not has_cluster(directory) and read_profiles().current:
+        return None
+    return read_layout(directory)
+
+
+def _processes(layout: ClusterLayout | None) -> dict[int, ProcessView]:
+    if layout is None:
+        return {}
+    state, running = read_state(layout.state_file), running_pids(layout)
+    processes = {}
+    for node in layout.nodes:
+        pid = running.get(node.id)
+        if pid is None:
+            text = "down" if state.supervisor_pid is None else state.node(node.id).state
+        elif is_paused(pid):
+            text = f"{pid} paused"
+        else:
+            text = str(pid)
+        well = pid is not None and text == str(pid)
+        processes[node.id] = ProcessView(text, address_text(node.address), well)
+    return processes
+
+
+def _verdict(status: ClusterStatus, processes: Mapping[int, ProcessView]) -> ExitCode:
+    is_well = status.is_well and all(process.is_well for process in processes.values())
+    return ExitCode.OK if is_well else ExitCode.REFUSED

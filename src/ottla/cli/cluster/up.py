@@ -1,0 +1,202 @@
+"""`ottla cluster up` at work: a cluster made if there is none, started, and looked after."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from ottla.cli.arguments.name_values import parse_name_values
+from ottla.cli.cluster.command import DEFAULT_LISTEN, DEFAULT_NODES
+from ottla.cli.cluster.layout import (
+    ClusterLayout,
+    NodePlace,
+    has_cluster,
+    parse_listen,
+    read_layout,
+)
+from ottla.cli.cluster.state import ClusterState, initial_state, read_state, runs
+from ottla.cli.cluster.supervisor import NodeFailedError, Supervisor
+from ottla.cli.connection.bootstrap_addresses import address_text
+from ottla.cli.display.cells import count
+from ottla.cli.display.terminal import Terminal
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.runtime.disk import File
+from ottla.runtime.system_clock import SystemClock, sleep_blocking
+from ottla.runtime.system_disk import SystemDisk
+
+# Has a supervisor look again which nodes are to be up.
+WAKE: Final = signal.SIGUSR1
+SUPERVISOR_LOG: Final = "supervisor.log"
+_LOCK: Final = ".lock"
+_LOG_LINES_SHOWN: Final = 15
+_DETACHED_READY_SECONDS: Final = 60.0
+_POLL_SECONDS: Final = 0.02
+
+
+def find_or_make(
+    directory: Path,
+    *,
+    nodes: int | None,
+    listen: str | None,
+    advertise: str | None,
+    settings: Sequence[str],
+) -> ClusterLayout:
+    """The cluster in the directory. What a new one is made with has to be true of an old one."""
+    wanted = dict(parse_name_values(settings, what="--set"))
+    address = parse_listen(listen or DEFAULT_LISTEN)
+    if not has_cluster(directory):
+        from ottla.cli.cluster.making import NewCluster, make_cluster
+
+        new = NewCluster(nodes or DEFAULT_NODES, address, advertise, wanted)
+        return make_cluster(directory, new)
+    layout = read_layout(directory)
+    if nodes not in (None, len(layout.nodes)):
+        raise _differs(layout, f"it has {count(len(layout.nodes), 'node')}")
+    if listen is not None and address not in (layout.nodes[0].address, address._replace(port=0)):
+        raise _differs(layout, f"it listens on {layout.bootstrap}")
+    if advertise is not None or wanted:
+        raise _differs(layout, "its settings are in the server.properties of each node")
+    return layout
+
+
+def run_in_foreground(terminal: Terminal, layout: ClusterLayout, *, restarts: bool) -> None:
+    """Until Ctrl-C, or until the cluster is told to go down."""
+    with closing(_hold(layout)):
+        asyncio.run(_supervise(terminal, layout, restarts=restarts))
+
+
+def run_in_background(terminal: Terminal, layout: ClusterLayout, *, restarts: bool) -> None:
+    """Returns when the cluster is ready; a process of its own looks after it."""
+    _hold(layout).close()
+    log_file = layout.directory / SUPERVISOR_LOG
+    command = [sys.executable, "-m", "ottla", "cluster", "up"]
+    options = ["--data-dir", str(layout.directory), *([] if restarts else ["--no-restart"])]
+    clock = SystemClock()
+    started = clock.monotonic()
+    with log_file.open("ab") as log:
+        supervisor = subprocess.Popen(  # noqa: S603 - ourselves
+            [*command, *options],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    while not _is_ready(layout, supervisor.pid):
+        if supervisor.poll() is not None:
+            raise CommandError("The cluster did not start:", *_last_lines(log_file))
+        if clock.monotonic() - started > _DETACHED_READY_SECONDS:
+            raise CommandError(
+                f"The cluster is not ready after {_DETACHED_READY_SECONDS:.0f} s; it goes on "
+                "starting in the background.",
+                f"{log_file} and the nodes' node.log tell why; `ottla cluster down` stops it.",
+            )
+        sleep_blocking(_POLL_SECONDS)
+    _say_ready(terminal, layout, clock.monotonic() - started)
+    terminal.stdout.print(f"`ottla cluster down --data-dir {layout.directory}` stops it.")
+
+
+async def _supervise(terminal: Terminal, layout: ClusterLayout, *, restarts: bool) -> None:
+    clock = SystemClock()
+    started = clock.monotonic()
+    supervisor = Supervisor(
+        layout,
+        _new_state(layout),
+        clock,
+        report=lambda node, what: _report(terminal, node, what),
+        restarts=restarts,
+    )
+    _handle_signals(supervisor)
+    supervisor.start()
+    try:
+        if await supervisor.wait_ready():
+            _say_ready(terminal, layout, clock.monotonic() - started)
+            terminal.stdout.file.flush()
+            await supervisor.wait_stop_requested()
+    except NodeFailedError as error:
+        lines = _last_lines(error.node.log_file)
+        raise CommandError(f"Cannot start the cluster: {error}.", *lines) from None
+    finally:
+        terminal.stderr.print("Stopping ...")
+        await supervisor.stop()
+
+
+def _new_state(layout: ClusterLayout) -> ClusterState:
+    """Nobody runs yet, whatever the last one to look after the cluster wrote down."""
+    state = initial_state(layout, read_state(layout.state_file).cluster_id)
+    state.supervisor_pid = os.getpid()
+    for node in layout.nodes:
+        node.stopped_file.unlink(missing_ok=True)
+    return state
+
+
+def _handle_signals(supervisor: Supervisor) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, supervisor.request_stop)
+    loop.add_signal_handler(WAKE, supervisor.wake)
+
+
+def _hold(layout: ClusterLayout) -> File:
+    """Keeps others from looking after the same cluster, until it is closed."""
+    state = read_state(layout.state_file)
+    try:
+        held = SystemDisk().lock(str(layout.directory / _LOCK))
+    except BlockingIOError:
+        raise CommandError(
+            f"The cluster in {layout.directory} is up already (pid {state.supervisor_pid}).",
+            f"`ottla cluster status --data-dir {layout.directory}` shows it, `down` stops it.",
+        ) from None
+    left = [
+        (node.id, state.node(node.id).pid)
+        for node in layout.nodes
+        if runs(state.node(node.id).pid, with_argument=str(node.properties_file))
+    ]
+    if left:
+        held.close()
+        told = ", ".join(f"node {node_id} (pid {pid})" for node_id, pid in left)
+        raise CommandError(
+            f"Nodes in {layout.directory} still run that nobody looks after: {told}.",
+            f"`ottla cluster down --data-dir {layout.directory}` stops them.",
+        )
+    return held
+
+
+def _differs(layout: ClusterLayout, how: str) -> CommandError:
+    return CommandError(
+        f"{layout.directory} has a cluster already, and {how}.",
+        "Leave the option away to start it as it is, edit the files, or choose another --data-dir.",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def _is_ready(layout: ClusterLayout, supervisor_pid: int) -> bool:
+    state = read_state(layout.state_file)
+    return state.supervisor_pid == supervisor_pid and state.is_ready
+
+
+def _report(terminal: Terminal, node: NodePlace, what: str) -> None:
+    line = f"node {node.id}  {address_text(node.address)}  {what}"
+    terminal.stdout.print(line, markup=False, soft_wrap=True)
+    terminal.stdout.file.flush()
+
+
+def _say_ready(terminal: Terminal, layout: ClusterLayout, seconds: float) -> None:
+    cluster_id = read_state(layout.state_file).cluster_id
+    terminal.stdout.print(
+        f"Ready on {layout.bootstrap} (cluster {cluster_id}, {seconds:.1f} s)",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _last_lines(file: Path) -> list[str]:
+    with file.open(errors="replace") as log:
+        return [line.rstrip() for line in deque(log, maxlen=_LOG_LINES_SHOWN)]

@@ -1,0 +1,1 @@
+"""`ottla completion`: completion scripts of shells."""

@@ -1,0 +1,1 @@
+"""`ottla configs`: configs of topics, groups and brokers."""

@@ -1,0 +1,107 @@
+"""`ottla configs`: its commands, their options and help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ottla.cli.connection.client_command import (
+    EXIT_CODES,
+    Json,
+    client_command,
+)
+from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Describe, set and delete configs of topics, groups and brokers.",
+    epilog=EXIT_CODES,
+)
+
+TopicOption = Annotated[
+    str | None, typer.Option("--topic", "-t", metavar="NAME", help="A topic's configs.")
+]
+BrokerOption = Annotated[
+    int | None, typer.Option("--broker", min=0, metavar="ID", help="A broker's configs.")
+]
+GroupOption = Annotated[
+    str | None,
+    typer.Option("--group", "-g", metavar="NAME", help="A group's configs; it need not exist yet."),
+]
+
+
+@app.command()
+@cluster_command
+def describe(
+    options: ClusterOptions,
+    topic: TopicOption = None,
+    broker: BrokerOption = None,
+    group: GroupOption = None,
+    every: Annotated[
+        bool, typer.Option("--all", "-a", help="Those that nobody has set, too.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Show configs with their effective values, and where these come from.
+
+    [bold]Example[/]  ottla configs describe --topic orders --all
+    """
+    with client_command() as terminal:
+        from ottla.cli.configs.run import describe_configs, open_resource
+
+        cluster, resource = open_resource(
+            terminal, options, topic=topic, broker=broker, group=group
+        )
+        describe_configs(cluster, terminal, resource, every=every, as_json=as_json)
+
+
+@app.command("set")
+@cluster_command
+def set_(
+    options: ClusterOptions,
+    configs: Annotated[list[str], typer.Argument(metavar="NAME=VALUE", show_default=False)],
+    topic: TopicOption = None,
+    broker: BrokerOption = None,
+    group: GroupOption = None,
+    as_json: Json = False,
+) -> None:
+    """Set configs. Either all of them are set or none.
+
+    [bold]Example[/]  ottla configs set --topic orders retention.ms=3600000 cleanup.policy=delete
+
+    [bold]Example[/]  ottla configs set --group billing consumer.session.timeout.ms=50000
+    """
+    with client_command() as terminal:
+        from ottla.cli.arguments.name_values import parse_name_values
+        from ottla.cli.configs.run import change_configs, open_resource
+
+        to_set = dict(parse_name_values(configs, what="Config"))
+        cluster, resource = open_resource(
+            terminal, options, topic=topic, broker=broker, group=group
+        )
+        change_configs(cluster, terminal, resource, to_set=to_set, as_json=as_json)
+
+
+@app.command()
+@cluster_command
+def delete(
+    options: ClusterOptions,
+    names: Annotated[list[str], typer.Argument(metavar="NAME", show_default=False)],
+    topic: TopicOption = None,
+    broker: BrokerOption = None,
+    group: GroupOption = None,
+    as_json: Json = False,
+) -> None:
+    """Take back what was set, so that the default holds again.
+
+    [bold]Example[/]  ottla configs delete --topic orders retention.ms
+    """
+    with client_command() as terminal:
+        from ottla.cli.configs.run import change_configs, open_resource
+
+        cluster, resource = open_resource(
+            terminal, options, topic=topic, broker=broker, group=group
+        )
+        change_configs(cluster, terminal, resource, to_delete=names, as_json=as_json)

@@ -1,0 +1,78 @@
+"""What the commands that talk to a cluster share: options and arguments, and how they end.
+
+Nothing heavy is imported here before a command runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ottla.cli.exit_codes import CommandError, ExitCode
+
+if TYPE_CHECKING:
+    from ottla.cli.display.terminal import Terminal
+
+CLIENT_PACKAGE: Final = "confluent_kafka"
+EXIT_CODES: Final = (
+    "[bold]Exit codes[/]  0: done.  1: the cluster refused.  2: wrong usage.  3: cannot connect."
+)
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON object per line, for scripts.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Watch = Annotated[
+    bool,
+    typer.Option("--watch", "-w", help="Show it again and again, until Ctrl-C."),
+]
+Interval = Annotated[
+    float,
+    typer.Option(
+        "--interval", min=0.1, metavar="SECONDS", help="With --watch: the time between two views."
+    ),
+]
+DEFAULT_INTERVAL_S: Final = 1.0
+Topic = Annotated[str, typer.Argument(metavar="TOPIC", show_default=False)]
+
+
+@contextmanager
+def client_command() -> Iterator[Terminal]:
+    """Runs a command's body, and turns whatever ends it into a message and an exit code."""
+    from ottla.cli.display.terminal import open_terminal
+
+    terminal = open_terminal()
+    try:
+        yield terminal
+        terminal.stdout.file.flush()
+    except CommandError as error:
+        terminal.complain(error)
+        raise typer.Exit(error.exit_code) from None
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != CLIENT_PACKAGE:
+            raise
+        terminal.complain(no_client_package())
+        raise typer.Exit(ExitCode.USAGE) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    except BrokenPipeError:
+        # Whoever reads has seen enough, as `head` has. What is buffered must not fail once more.
+        _discard_output()
+        raise typer.Exit from None
+
+
+def no_client_package() -> CommandError:
+    return CommandError(
+        "This command talks to clusters with the package confluent-kafka, which is not installed.",
+        "Install it with: pip install 'ottla[client]'",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def _discard_output() -> None:
+    import os
+    import sys
+
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -1,0 +1,160 @@
+"""A cluster as operators' commands see it: over the wire, node by node.
+
+Ordinary clients hide which node answers and lack some of the requests (DescribeQuorum, moves of
+partitions), so these commands speak the protocol themselves, to Apache Kafka's clusters as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, Self, TypeVar
+
+from ottla.cli.connection.cluster_access import resolve
+from ottla.cli.connection.cluster_errors import nobody_listens
+from ottla.cli.connection.cluster_options import ClusterOptions
+from ottla.cli.connection.port_probe import reason_text
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client import ChannelError, NodeLink, UnknownRequestError
+from ottla.client.node_link import REQUEST_TIMEOUT_MS
+from ottla.model import ErrorCode
+from ottla.runtime.clock import Clock
+from ottla.runtime.network import Address, Network
+from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_network import SystemNetwork
+from ottla.runtime.tasks import Tasks
+from ottla.wire.messages.metadata import MetadataRequest, MetadataResponse
+from ottla.wire.schema import Message
+
+T = TypeVar("T")
+
+
+class ClusterAdmin:
+    """Connections to a cluster, made when they are needed. Used within `async with`."""
+
+    def __init__(
+        self,
+        bootstrap: Sequence[Address],
+        *,
+        network: Network | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._bootstrap = tuple(bootstrap)
+        self._network = network or SystemNetwork()
+        self._clock = clock or SystemClock()
+        self._tasks = Tasks(_raise)
+        self._links: dict[Address, NodeLink] = {}
+        self._home: NodeLink | None = None
+
+    async def ask(self, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS) -> Any:
+        """The answer of any node, which passes on what only the active controller can do."""
+        if self._home is None:
+            self._home = await self._first_link()
+        try:
+            return await self._home.ask(request, timeout_ms=timeout_ms)
+        except UnknownRequestError as error:
+            raise CommandError(
+                f"{error}.", "Is it a broker's listener, and the broker new enough?"
+            ) from None
+        except ChannelError as error:
+            raise CommandError(
+                f"The node that was asked gave no answer: {error}.",
+                "`ottla cluster status` shows how the nodes are; try again when they are well.",
+                exit_code=ExitCode.UNREACHABLE,
+            ) from None
+
+    async def ask_node(
+        self, address: Address, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS
+    ) -> Any:
+        """The answer of a certain node. Raises ChannelError if there is none."""
+        link = self._links.get(address) or await self._link(address)
+        return await link.ask(request, timeout_ms=timeout_ms)
+
+    async def metadata(self) -> MetadataResponse:
+        """All brokers that serve, and all topics."""
+        request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+        response: MetadataResponse = await self.ask(request)
+        return response
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self._tasks.close()
+        for link in self._links.values():
+            link.close()
+        # What was closed is gone after the next turn of the loop.
+        await self._clock.sleep(0)
+
+    async def _link(self, address: Address) -> NodeLink:
+        link = await NodeLink.connect(self._network, self._clock, address)
+        first = self._links.setdefault(address, link)
+        if first is not link:
+            # Somebody else knocked there at the same time.
+            link.close()
+        return first
+
+    async def _first_link(self) -> NodeLink:
+        """That of the bootstrap node that answers first: one that hangs holds up nobody."""
+        reasons: dict[Address, str] = {}
+        answers: asyncio.Queue[NodeLink | None] = asyncio.Queue()
+        for address in self._bootstrap:
+            self._tasks.start("knock", self._knock(address, answers, reasons))
+        for _ in self._bootstrap:
+            link = await answers.get()
+            if link is not None:
+                return link
+        raise nobody_listens(reasons)
+
+    async def _knock(
+        self,
+        address: Address,
+        answers: asyncio.Queue[NodeLink | None],
+        reasons: dict[Address, str],
+    ) -> None:
+        try:
+            link = await self._link(address)
+        except ChannelError as error:
+            cause = error.__cause__
+            reasons[address] = (
+                reason_text(cause) if isinstance(cause, OSError) else "no answer of a node"
+            )
+            answers.put_nowait(None)
+        else:
+            answers.put_nowait(link)
+
+
+def _raise(_name: str, error: BaseException) -> None:
+    raise error
+
+
+def with_admin(options: ClusterOptions, ask: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
+    """Runs what talks to the cluster from its first connection to its last."""
+    access = resolve(options)
+    access.require_plaintext()
+
+    async def run() -> T:
+        async with ClusterAdmin(access.addresses) as admin:
+            return await ask(admin)
+
+    return asyncio.run(run())
+
+
+def refusal(doing: str, error_code: int, message: str | None) -> CommandError:
+    """The cluster answered `doing` something with an error."""
+    name = ErrorCode(error_code).name
+    reason = (message or name.replace("_", " ").lower()).rstrip(".")
+    return CommandError(f"Cannot {doing}: {reason} ({name}).", *_hints(name))
+
+
+def _hints(name: str) -> tuple[str, ...]:
+    found = _HINTS.get(name)
+    return () if found is None else (found,)
+
+
+_HINTS: Final = {
+    "NOT_CONTROLLER": "There is no active controller just now: try again in a moment.",
+    "REQUEST_TIMED_OUT": "Do the nodes run that this takes? `ottla quorum status` shows who does.",
+    "CLUSTER_AUTHORIZATION_FAILED": "Ask for the right to do this with the cluster.",
+    "UNSUPPORTED_VERSION": "The cluster's features do not allow this yet.",
+}

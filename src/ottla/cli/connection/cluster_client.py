@@ -1,0 +1,266 @@
+"""A cluster as the commands see it: through confluent-kafka, as any program would.
+
+Connecting finds out at once what a client would otherwise retry in silence: nobody listens, it is
+another protocol's port, or the brokers advertise addresses that cannot be reached from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple, TypeVar
+
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
+
+# The package has types, but its modules do not say what they export.
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ClusterMetadata,
+    ListOffsetsResultInfo,
+    OffsetSpec,
+    TopicMetadata,
+)
+
+from ottla.cli.connection import cluster_errors
+from ottla.cli.connection.bootstrap_addresses import join_addresses
+from ottla.cli.connection.cluster_access import ClusterAccess, resolve
+from ottla.cli.connection.cluster_errors import AdvertisedBroker
+from ottla.cli.connection.cluster_options import ClusterOptions
+from ottla.cli.connection.port_probe import PortProbe
+from ottla.cli.display.terminal import Terminal
+from ottla.cli.exit_codes import CommandError
+from ottla.runtime.network import Address
+from ottla.runtime.system_network import SystemNetwork
+
+FIRST_ANSWER_TIMEOUT_S: Final = 1.0
+ANSWER_TIMEOUT_S: Final = 9.0
+REQUEST_TIMEOUT_S: Final = 30.0
+# How long a record may wait for its acknowledgement, through restarts of brokers.
+DELIVERY_TIMEOUT_MS: Final = 30_000
+# The broker judges what is too large; the client has to hold one record and some batches.
+RECORD_BYTES_MAX: Final = 256 << 20
+
+T = TypeVar("T")
+
+# What Kafka asks for offsets by where a time would stand.
+EARLIEST: Final = -2
+LATEST: Final = -1
+
+
+class FoundOffset(NamedTuple):
+    """A record by its offset, with its time."""
+
+    offset: int
+    timestamp_ms: int
+
+
+class Cluster:
+    """A cluster that answered, with its metadata as of then. `connect` makes it."""
+
+    def __init__(
+        self, access: ClusterAccess, admin: AdminClient, metadata: ClusterMetadata
+    ) -> None:
+        self.addresses = access.addresses
+        self._access = access
+        self.admin = admin
+        self.metadata = metadata
+
+    def topic(self, name: str) -> TopicMetadata:
+        found = self.metadata.topics.get(name)
+        if found is None:
+            raise cluster_errors.unknown_topic(name, self.metadata.topics)
+        return found
+
+    def partitions(self, topic: str, wanted: Iterable[int] = ()) -> list[int]:
+        """The partitions of a topic in order: those that are wanted, or all."""
+        existing = self.topic(topic).partitions
+        chosen = sorted(set(wanted)) or sorted(existing)
+        if missing := [partition for partition in chosen if partition not in existing]:
+            raise cluster_errors.unknown_partitions(topic, missing, len(existing))
+        return chosen
+
+    def earliest(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
+        listed = self._offsets(topic, partitions, EARLIEST)
+        return {partition: found.offset for partition, found in listed.items()}
+
+    def latest(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
+        """Where the next record goes."""
+        listed = self._offsets(topic, partitions, LATEST)
+        return {partition: found.offset for partition, found in listed.items()}
+
+    def last_stable(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
+        """The end of what consumers are given: behind it there are open transactions."""
+        listed = self._offsets(topic, partitions, LATEST, IsolationLevel.READ_COMMITTED)
+        return {partition: found.offset for partition, found in listed.items()}
+
+    def at_time(
+        self, topic: str, partitions: Iterable[int], timestamp_ms: int
+    ) -> dict[int, FoundOffset | None]:
+        """The first record of that time or later in each partition; None if there is none."""
+        listed = self._offsets(topic, partitions, timestamp_ms)
+        return {
+            partition: FoundOffset(found.offset, found.timestamp) if found.offset >= 0 else None
+            for partition, found in listed.items()
+        }
+
+    def _offsets(
+        self,
+        topic: str,
+        partitions: Iterable[int],
+        spec: int,
+        isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> dict[int, ListOffsetsResultInfo]:
+        asked = {
+            TopicPartition(topic, partition): OffsetSpec(spec)  # type: ignore[abstract]
+            for partition in partitions
+        }
+        answers = self.admin.list_offsets(
+            asked, isolation_level=isolation_level, request_timeout=REQUEST_TIMEOUT_S
+        )
+        return {
+            partition.partition: result_of(
+                answer, f"list the offsets of {topic}-{partition.partition}"
+            )
+            for partition, answer in answers.items()
+        }
+
+    def producer(self, configs: dict[str, Any]) -> Producer:
+        """The properties of the user go before what the command's options say."""
+        configs = {
+            "delivery.timeout.ms": DELIVERY_TIMEOUT_MS,
+            "message.max.bytes": RECORD_BYTES_MAX,
+            "queue.buffering.max.kbytes": RECORD_BYTES_MAX // 1024,
+            # Keys go to the partitions that Apache Kafka's own client chooses.
+            "partitioner": "murmur2_random",
+        } | configs
+        return _new(Producer, client_configs(self._access, configs))
+
+    def consumer(self, configs: dict[str, Any]) -> Consumer:
+        """One that is assigned its partitions. The client wants a group's name all the same."""
+        configs = {
+            "group.id": "ottla",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "error",
+            # When it has enough in store the client would not ask again for a whole second.
+            "fetch.queue.backoff.ms": 10,
+        } | configs
+        return _new(Consumer, client_configs(self._access, configs))
+
+
+def connect(options: ClusterOptions, terminal: Terminal, probe: PortProbe | None = None) -> Cluster:
+    access = resolve(options)
+    probe = probe or PortProbe(SystemNetwork())
+    reasons = probe.why_unreachable(access.addresses)
+    answering = tuple(address for address in access.addresses if address not in reasons)
+    if not answering:
+        raise cluster_errors.nobody_listens(reasons)
+    cluster = _first_answer(replace(access, bootstrap=join_addresses(answering)), probe)
+    _check_advertised(cluster, probe, terminal)
+    return cluster
+
+
+def client_configs(access: ClusterAccess, configs: Mapping[str, Any]) -> dict[str, Any]:
+    """For a client with these configs, which the user's properties change."""
+    return {
+        "client.id": "ottla",
+        # Every failure reaches the user through a command's own words.
+        "log_level": 0,
+        **configs,
+        **access.properties,
+        "bootstrap.servers": access.bootstrap,
+    }
+
+
+def producer_configs(*, acks: str, compression: str, is_long: bool) -> dict[str, Any]:
+    """With acknowledgements from all, a record that is sent again is not written twice.
+
+    But the client waits half a second before it asks for what it needs to promise that. A few
+    records go without the promise, and keep their order by going one request at a time.
+    """
+    configs = {"acks": acks, "compression.type": compression}
+    if acks == "all" and is_long:
+        return configs | {"enable.idempotence": True}
+    return configs if is_long else configs | {"max.in.flight": 1, "linger.ms": 0}
+
+
+def result_of(answer: Any, doing: str) -> Any:
+    """The result of one of the admin client's futures."""
+    try:
+        return answer.result()
+    except KafkaException as error:
+        raise cluster_errors.refused(doing, error.args[0]) from None
+
+
+def advertised_brokers(metadata: ClusterMetadata) -> list[AdvertisedBroker]:
+    return [
+        AdvertisedBroker(broker.id, Address(str(broker.host), int(broker.port)))
+        for broker in metadata.brokers.values()
+    ]
+
+
+def _first_answer(access: ClusterAccess, probe: PortProbe) -> Cluster:
+    """Asks for a moment first: if there is no answer, it may be no broker."""
+    reasons: list[str] = []
+    cluster = _ask(access, FIRST_ANSWER_TIMEOUT_S, reasons)
+    if cluster is not None:
+        return cluster
+    if not access.is_plaintext and reasons:
+        raise cluster_errors.insecure(access.addresses, reasons[-1])
+    if access.is_plaintext:
+        for address in access.addresses:
+            if protocol := probe.other_protocol(address):
+                raise cluster_errors.speaks_otherwise(address, protocol)
+    cluster = _ask(access, ANSWER_TIMEOUT_S, reasons)
+    if cluster is not None:
+        return cluster
+    raise cluster_errors.no_answer(access.addresses, FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S)
+
+
+def _ask(access: ClusterAccess, timeout_s: float, reasons: list[str]) -> Cluster | None:
+    """None if there is no answer; then the client is gone with its connections, too."""
+
+    def note(error: KafkaError) -> None:
+        # That all brokers are down comes after the reasons for it.
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - the client's own naming
+            reasons.append(error.str())
+
+    admin = _new(AdminClient, client_configs(access, {"error_cb": note}))
+    try:
+        return Cluster(access, admin, admin.list_topics(timeout=timeout_s))
+    except KafkaException as error:
+        code = error.args[0].code()
+    # Callbacks are called from within a poll only.
+    admin.poll(0)
+    if code == KafkaError._UNSUPPORTED_FEATURE:  # noqa: SLF001 - the client's own naming
+        raise cluster_errors.controllers_port(access.addresses)
+    return None
+
+
+def _new(client: Callable[[dict[str, Any]], T], configs: dict[str, Any]) -> T:
+    """A client of the package, which refuses properties that it does not know."""
+    try:
+        return client(configs)
+    except KafkaException as error:
+        raise cluster_errors.refused_property(error.args[0]) from None
+
+
+def _check_advertised(cluster: Cluster, probe: PortProbe, terminal: Terminal) -> None:
+    """Fails if no broker can be reached; if some can, the others are only mentioned."""
+    brokers = advertised_brokers(cluster.metadata)
+    unknown = {broker.address for broker in brokers} - set(cluster.addresses)
+    reasons = probe.why_unreachable(unknown) if unknown else {}
+    lost = {broker: reasons[broker.address] for broker in brokers if broker.address in reasons}
+    if not lost:
+        return
+    error: CommandError = cluster_errors.advertised_wrongly(cluster.addresses, lost)
+    if len(lost) == len(brokers):
+        raise error
+    terminal.notice(error.message)

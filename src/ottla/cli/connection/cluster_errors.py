@@ -1,0 +1,178 @@
+"""What went wrong between a command and a cluster, in words, with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ottla.cli.connection.bootstrap_addresses import address_text
+from ottla.cli.connection.port_probe import unreachable_text
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.runtime.network import Address
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError
+
+NAMES_SUGGESTED_MAX: Final = 3
+
+# The client's names for not getting an answer at all.
+_SILENCE: Final = frozenset(
+    {
+        "_ALL_BROKERS_DOWN",
+        "_MSG_TIMED_OUT",
+        "_RESOLVE",
+        "_TIMED_OUT",
+        "_TIMED_OUT_QUEUE",
+        "_TRANSPORT",
+    }
+)
+_HINTS: Final = {
+    "INVALID_RECORD": "A compacted topic takes only records with a key: give one with --key, or "
+    "with --format key-value.",
+    "INVALID_REPLICATION_FACTOR": "A partition has at most one replica on each broker: ask for "
+    "fewer with --replication-factor, or start more brokers.",
+    "INVALID_TIMESTAMP": "The topic takes only times that are near enough to now: see its configs "
+    "message.timestamp.before.max.ms and message.timestamp.after.max.ms.",
+    "MSG_SIZE_TOO_LARGE": "Raise max.message.bytes of the topic: "
+    "ottla configs set --topic TOPIC max.message.bytes=BYTES",
+    "NOT_ENOUGH_REPLICAS": "Too few replicas are in sync: `ottla topics describe` shows which; or "
+    "lower min.insync.replicas of the topic.",
+    "TOPIC_ALREADY_EXISTS": "Say --if-not-exists where that is fine.",
+    "TOPIC_AUTHORIZATION_FAILED": "Ask for the right to do this with the topic.",
+    "CLUSTER_AUTHORIZATION_FAILED": "Ask for the right to do this with the cluster.",
+    "THROTTLING_QUOTA_EXCEEDED": "The cluster takes no more of these for now: try again later.",
+    "_AUTHENTICATION": "Give the credentials with -X or in a profile, such as "
+    "-X security.protocol=SASL_SSL -X sasl.mechanism=PLAIN -X sasl.username=NAME.",
+}
+
+
+class AdvertisedBroker(NamedTuple):
+    """A broker under the address that it gives to clients."""
+
+    broker_id: int
+    address: Address
+
+
+def refused(doing: str, error: KafkaError) -> CommandError:
+    """The cluster, or the client on its way there, answered `doing` something with an error."""
+    name = error.name()
+    exit_code = ExitCode.UNREACHABLE if name in _SILENCE else ExitCode.REFUSED
+    hints = [_HINTS[name]] if name in _HINTS else []
+    if name in _SILENCE:
+        hints.append(
+            "The cluster answered before: is the broker still running, not overloaded, and is "
+            "there room on its disk? What it logs tells."
+        )
+    reason = error.str().removeprefix("Broker: ").removeprefix("Local: ").rstrip(".")
+    return CommandError(f"Cannot {doing}: {reason} ({name}).", *hints, exit_code=exit_code)
+
+
+def nobody_listens(reasons: Mapping[Address, str]) -> CommandError:
+    return CommandError(
+        f"Cannot connect to {unreachable_text(dict(reasons))}.",
+        "Is a broker running there? Start one with `ottla start`, or say where it is with "
+        "--bootstrap HOST:PORT, OTTLA_BOOTSTRAP or a profile (`ottla profile`).",
+        exit_code=ExitCode.UNREACHABLE,
+    )
+
+
+def speaks_otherwise(address: Address, protocol: str) -> CommandError:
+    """Something listens on the port, and it is no broker's plain listener."""
+    hint = "Give the port of a broker's listener with --bootstrap HOST:PORT; 9092 is usual."
+    if protocol == "TLS":
+        hint = "If it is a broker's listener, add -X security.protocol=SSL (or SASL_SSL)."
+    return CommandError(
+        f"{address_text(address)} does not speak Kafka's protocol: it is {protocol}.",
+        hint,
+        exit_code=ExitCode.UNREACHABLE,
+    )
+
+
+def insecure(addresses: Iterable[Address], reason: str) -> CommandError:
+    return CommandError(
+        f"No secure connection to {', '.join(map(address_text, addresses))}: {reason.rstrip('.')}.",
+        "Check security.protocol and the other properties of the profile and of -X.",
+        exit_code=ExitCode.UNREACHABLE,
+    )
+
+
+def refused_property(error: KafkaError) -> CommandError:
+    return CommandError(
+        f"The Kafka client refuses its properties: {error.str().rstrip('.')}.",
+        "Properties come from -X and from the profile; librdkafka's CONFIGURATION.md lists them.",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def no_answer(addresses: Iterable[Address], timeout_s: float) -> CommandError:
+    return CommandError(
+        f"{', '.join(map(address_text, addresses))} takes connections, but gave no answer that a "
+        f"Kafka client understands within {timeout_s:.0f} s.",
+        "Is it the port of a broker's listener, without TLS? Is the broker still starting, or "
+        "overloaded?",
+        exit_code=ExitCode.UNREACHABLE,
+    )
+
+
+def controllers_port(addresses: Iterable[Address]) -> CommandError:
+    return CommandError(
+        f"{', '.join(map(address_text, addresses))} is a controller's port, or a broker's that "
+        "this client is too new or too old for.",
+        "Give the port of a broker's listener with --bootstrap HOST:PORT.",
+        exit_code=ExitCode.UNREACHABLE,
+    )
+
+
+def advertised_wrongly(
+    bootstrap: Iterable[Address], reasons: Mapping[AdvertisedBroker, str]
+) -> CommandError:
+    """The bootstrap address answers, and sends clients where they cannot go."""
+    answering = tuple(bootstrap)
+    told = "; ".join(
+        f"broker {broker.broker_id} advertises {address_text(broker.address)} ({reason})"
+        for broker, reason in reasons.items()
+    )
+    return CommandError(
+        f"{', '.join(map(address_text, answering))} answers, but the cluster sends clients on to "
+        f"an address that cannot be reached from here: {told}.",
+        "Set advertised.listeners of the broker to an address that its clients can reach, such as "
+        f"PLAINTEXT://{address_text(answering[0])} (`ottla start --advertise HOST:PORT`), and "
+        "restart it; or make the advertised name and port lead to the broker from here.",
+        exit_code=ExitCode.UNREACHABLE,
+    )
+
+
+def unknown_topic(topic: str, known: Iterable[str]) -> CommandError:
+    hint = f"`ottla topics list` shows those that exist; `ottla topics create {topic}` creates it."
+    return CommandError(f"There is no topic {topic}.", *_suggestions(topic, known), hint)
+
+
+def unknown_config(resource: str, name: str, known: Iterable[str]) -> CommandError:
+    hint = "`ottla configs describe --all` shows every config with its value."
+    message = f"There is no config {name} of {resource}."
+    return CommandError(message, *_suggestions(name, known), hint)
+
+
+def unknown_broker(broker_id: int, known: Iterable[int]) -> CommandError:
+    ids = ", ".join(map(str, sorted(known)))
+    return CommandError(f"There is no broker {broker_id} in the cluster; its brokers are {ids}.")
+
+
+def unknown_partitions(topic: str, missing: Iterable[int], partition_count: int) -> CommandError:
+    named = ", ".join(map(str, missing))
+    return CommandError(
+        f"Topic {topic} has no partition {named}: it has {partition_count}, counted from 0."
+    )
+
+
+def _suggestions(name: str, known: Iterable[str]) -> list[str]:
+    near = near_names(name, known)
+    return [f"Did you mean {' or '.join(near)}?"] if near else []
+
+
+def near_names(name: str, known: Iterable[str]) -> list[str]:
+    """Known names that somebody who typed this one may have meant; case does not matter."""
+    by_lower_case = {candidate.lower(): candidate for candidate in known}
+    found = get_close_matches(name.lower(), by_lower_case, n=NAMES_SUGGESTED_MAX)
+    return [by_lower_case[match] for match in found]

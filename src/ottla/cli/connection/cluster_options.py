@@ -1,0 +1,138 @@
+"""`--bootstrap`, `--profile` and `-X`: the options of every command that talks to a cluster.
+
+Such a command is decorated with `cluster_command` and gets what was given as `ClusterOptions`;
+`cluster_access.resolve` turns it into addresses and properties. Nothing heavy is imported here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Any, Final
+
+import typer
+
+_PANEL: Final = "Cluster"
+_FROM_COMMAND_LINE: Final = "COMMANDLINE"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """What the command line and the environment say about the cluster."""
+
+    bootstrap: str | None = None
+    profile: str | None = None
+    properties: tuple[str, ...] = ()
+    # Of the command line, not of the environment.
+    has_own_bootstrap: bool = True
+    has_own_profile: bool = True
+
+    @property
+    def names_cluster(self) -> bool:
+        return self.bootstrap is not None or self.profile is not None
+
+
+def profile_names(incomplete: str) -> list[str]:
+    """For completion in shells, which shows nothing where the file cannot be read."""
+    from ottla.cli.connection.profiles import read_profiles
+    from ottla.cli.exit_codes import CommandError
+
+    try:
+        return [name for name in read_profiles().by_name if name.startswith(incomplete)]
+    except CommandError:
+        return []
+
+
+Bootstrap = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap",
+        "-b",
+        metavar="HOST:PORT",
+        envvar="OTTLA_BOOTSTRAP",
+        help="A broker of the cluster, or several with commas between them; without it those of "
+        "the profile, or 127.0.0.1:9092.",
+        show_default=False,
+        rich_help_panel=_PANEL,
+    ),
+]
+ProfileName = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        envvar="OTTLA_PROFILE",
+        help="The profile to use ([cyan]ottla profile[/]).",
+        show_default=False,
+        autocompletion=profile_names,
+        rich_help_panel=_PANEL,
+    ),
+]
+Properties = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-X",
+        metavar="NAME=VALUE",
+        help="A property of the Kafka client, such as [cyan]security.protocol=SSL[/]; any number.",
+        show_default=False,
+        rich_help_panel=_PANEL,
+    ),
+]
+_OPTIONS: Final[dict[str, Any]] = {
+    "bootstrap": Bootstrap,
+    "profile": ProfileName,
+    "properties": Properties,
+}
+
+
+def cluster_command(function: Callable[..., None]) -> Callable[..., None]:
+    """Replaces the parameter `options: ClusterOptions` by the three options."""
+    own = inspect.signature(function, eval_str=True).parameters
+
+    @wraps(function)
+    def command(context: typer.Context, **arguments: Any) -> None:
+        given = {name: arguments.pop(name) for name in _OPTIONS}
+        function(options=_options(context, **given), **arguments)
+
+    annotations = {
+        "context": typer.Context,
+        **{name: each.annotation for name, each in own.items() if name != "options"},
+        **_OPTIONS,
+    }
+    defaults = {name: each.default for name, each in own.items()} | dict.fromkeys(_OPTIONS)
+    command.__annotations__ = annotations | {"return": None}
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=defaults.get(name, inspect.Parameter.empty),
+                annotation=annotation,
+            )
+            for name, annotation in annotations.items()
+        ]
+    )
+    return command
+
+
+def _options(
+    context: typer.Context,
+    *,
+    bootstrap: str | None,
+    profile: str | None,
+    properties: list[str] | None,
+) -> ClusterOptions:
+    def is_own(name: str) -> bool:
+        source = context.get_parameter_source(name)
+        return source is not None and source.name == _FROM_COMMAND_LINE
+
+    return ClusterOptions(
+        # An empty variable of the environment is as none.
+        bootstrap or None,
+        profile or None,
+        tuple(properties or ()),
+        has_own_bootstrap=is_own("bootstrap"),
+        has_own_profile=is_own("profile"),
+    )

@@ -1,0 +1,1 @@
+"""`ottla consume`: prints records."""

@@ -1,0 +1,108 @@
+"""`ottla consume --format`: a record as a template says.
+
+%t topic        %o offset       %k key      %K bytes in the key (-1 if there is none)
+%p partition    %T timestamp    %v value    %V bytes in the value (-1 if there is none)
+%h headers      %% a percent sign           \\n \\t \\r \\\\ \\xHH as in C
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from confluent_kafka import Message
+
+from ottla.cli.consume.output import (
+    Encode,
+    Shown,
+    TextLine,
+    as_bytes,
+    as_hexadecimal,
+    as_terminal_text,
+    headers_text,
+    json_of,
+    timestamp_of,
+)
+from ottla.cli.exit_codes import CommandError, ExitCode
+
+Part: TypeAlias = Callable[[Message], bytes]
+
+_TOKEN: Final = re.compile(r"%(?P<directive>.?)|\\(?P<escape>x[0-9A-Fa-f]{2}|.?)", re.DOTALL)
+_ESCAPES: Final = {"n": b"\n", "t": b"\t", "r": b"\r", "\\": b"\\"}
+# kcat's names for what has another one here.
+_OF_KCAT: Final = {"s": "%v", "S": "%V"}
+
+
+class RecordFormat:
+    """Makes bytes of a record: the text and the parts of a template, in order."""
+
+    def __init__(self, template: str, encode: Encode) -> None:
+        """Raises CommandError for what is not in the list above."""
+        self._parts = _parse(template, _directives(encode))
+
+    def __call__(self, message: Message) -> bytes:
+        return b"".join(part if isinstance(part, bytes) else part(message) for part in self._parts)
+
+
+def choose_line(
+    shown: Shown, template: str | None, *, is_terminal: bool, as_json: bool, as_hex: bool
+) -> Part:
+    """What makes bytes of a record. Raises CommandError for options that exclude each other."""
+    encode = as_hexadecimal if as_hex else as_terminal_text if is_terminal else as_bytes
+    if template is None:
+        return json_of if as_json else TextLine(shown, encode)
+    if as_json or any(shown):
+        raise CommandError(
+            "--format says all that is written: leave out --json, --timestamps, --offsets, "
+            "--headers and --keys.",
+            exit_code=ExitCode.USAGE,
+        )
+    return RecordFormat(template, encode)
+
+
+def _parse(template: str, directives: dict[str, Part | bytes]) -> list[Part | bytes]:
+    parts: list[Part | bytes] = []
+    end = 0
+    for token in _TOKEN.finditer(template):
+        parts.append(template[end : token.start()].encode())
+        end = token.end()
+        directive, escape = token["directive"], token["escape"]
+        if directive in directives:
+            parts.append(directives[directive])
+        elif escape in _ESCAPES:
+            parts.append(_ESCAPES[escape])
+        elif escape is not None and len(escape) == len("xHH"):
+            parts.append(bytes.fromhex(escape[1:]))
+        else:
+            raise _unknown(token[0], directive)
+    return [*parts, template[end:].encode()]
+
+
+def _directives(encode: Encode) -> dict[str, Part | bytes]:
+    return {
+        "t": lambda message: (message.topic() or "").encode(),
+        "p": lambda message: b"%d" % (message.partition() or 0),
+        "o": lambda message: b"%d" % (message.offset() or 0),
+        "T": lambda message: b"%d" % timestamp_of(message),
+        "h": lambda message: headers_text(message, encode),
+        "k": lambda message: encode(message.key()),
+        "K": lambda message: _length(message.key()),
+        "v": lambda message: encode(message.value()),
+        "V": lambda message: _length(message.value()),
+        "%": b"%",
+    }
+
+
+def _length(data: bytes | None) -> bytes:
+    return b"%d" % (-1 if data is None else len(data))
+
+
+def _unknown(token: str, directive: str | None) -> CommandError:
+    hints = [f"kcat's {token} is {_OF_KCAT[directive]} here."] if directive in _OF_KCAT else []
+    return CommandError(
+        f"--format has the unknown directive {token!r}.",
+        *hints,
+        r"There are %t %p %o %k %v %h %T %K %V %% and \n \t \r \\ \xHH.",
+        exit_code=ExitCode.USAGE,
+    )

@@ -1,0 +1,165 @@
+"""`ottla consume` at work: reads the chosen partitions from where it was told to their end, or on
+and on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+
+from ottla.cli.connection import cluster_errors
+from ottla.cli.connection.cluster_client import Cluster
+from ottla.cli.connection.connection_watch import ConnectionWatch
+from ottla.cli.consume.loop import read_until_done
+from ottla.cli.consume.output import Output
+from ottla.cli.consume.start_position import (
+    Anchor,
+    PartitionBounds,
+    StartPosition,
+    out_of_range_notices,
+    resolve_start,
+)
+from ottla.cli.display.terminal import Terminal
+from ottla.runtime.clock import Clock
+
+
+class ConsumeRequest(NamedTuple):
+    """What to read. No partitions are all of them; no `records_max` is as many as there are."""
+
+    topic: str
+    partitions: tuple[int, ...]
+    start: StartPosition
+    follow: bool
+    records_max: int | None
+
+
+class Span(NamedTuple):
+    """What to read of a partition: from `start` to before `end`."""
+
+    start: int
+    end: int
+
+
+class Consumption:
+    """One run over some partitions. Without `follow` it ends where they ended when it began."""
+
+    def __init__(self, consumer: Consumer, request: ConsumeRequest, spans: dict[int, Span]) -> None:
+        self.records = 0
+        self.size_in_bytes = 0
+        self._consumer = consumer
+        self._topic = request.topic
+        self._spans = spans
+        self._follow = request.follow
+        self._records_max = request.records_max
+        self._unfinished = {
+            partition
+            for partition, span in spans.items()
+            if request.follow or span.start < span.end
+        }
+
+    @property
+    def records_expected(self) -> int | None:
+        """At most; None if there is no end."""
+        if self._follow:
+            return self._records_max
+        in_spans = sum(span.end - span.start for span in self._spans.values())
+        return in_spans if self._records_max is None else min(in_spans, self._records_max)
+
+    @property
+    def is_done(self) -> bool:
+        return not self._unfinished or self.records == self._records_max
+
+    def begin(self) -> None:
+        self._consumer.assign(
+            [
+                TopicPartition(self._topic, partition, self._spans[partition].start)
+                for partition in self._unfinished
+            ]
+        )
+
+    def take(self, messages: Sequence[Message], output: Output) -> None:
+        for message in messages:
+            if self.is_done:
+                break
+            error = message.error()
+            if error is not None:
+                self._take_event(message, error)
+            elif self._is_wanted(message):
+                output.append(message)
+                self.records += 1
+                self.size_in_bytes += len(message)
+
+    def flushed(self) -> None:
+        """Nothing is committed."""
+
+    def _is_wanted(self, message: Message) -> bool:
+        """Also notes that a partition is through. Behind its end there may be newer records."""
+        partition, offset = message.partition(), message.offset()
+        assert partition is not None
+        assert offset is not None
+        if self._follow:
+            return True
+        end = self._spans[partition].end
+        if offset >= end - 1:
+            self._finish(partition)
+        return offset < end
+
+    def _take_event(self, message: Message, error: KafkaError) -> None:
+        partition, offset = message.partition(), message.offset()
+        if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's own naming
+            raise cluster_errors.refused(f"read {self._topic}-{partition}", error)
+        # The last offsets may be no records but marks of transactions: only this tells the end.
+        assert partition is not None
+        assert offset is not None
+        if not self._follow and offset >= self._spans[partition].end:
+            self._finish(partition)
+
+    def _finish(self, partition: int) -> None:
+        if partition in self._unfinished:
+            self._unfinished.discard(partition)
+            self._consumer.pause([TopicPartition(self._topic, partition)])
+
+
+def run_consume(
+    cluster: Cluster, terminal: Terminal, clock: Clock, request: ConsumeRequest, output: Output
+) -> None:
+    partitions = cluster.partitions(request.topic, request.partitions)
+    bounds = _bounds(cluster, request, partitions)
+    for notice in out_of_range_notices(request.start, bounds):
+        terminal.notice(notice)
+    spans = {
+        partition: Span(resolve_start(request.start, bound), bound.latest)
+        for partition, bound in bounds.items()
+    }
+    watch = ConnectionWatch(clock, terminal, is_patient=request.follow)
+    consumer = cluster.consumer({"error_cb": watch.on_error})
+    reading = Consumption(consumer, request, spans)
+    try:
+        read_until_done(reading, consumer, output, terminal, clock, watch, title=request.topic)
+    except KeyboardInterrupt:
+        # This is how following ends.
+        if not request.follow:
+            raise
+    finally:
+        consumer.close()
+
+
+def _bounds(
+    cluster: Cluster, request: ConsumeRequest, partitions: list[int]
+) -> dict[int, PartitionBounds]:
+    earliest = cluster.earliest(request.topic, partitions)
+    latest = cluster.last_stable(request.topic, partitions)
+    found = (
+        cluster.at_time(request.topic, partitions, request.start.number)
+        if request.start.anchor is Anchor.TIME
+        else {}
+    )
+    return {
+        partition: PartitionBounds(
+            earliest[partition],
+            latest[partition],
+            at_time=None if (record := found.get(partition)) is None else record.offset,
+        )
+        for partition in partitions
+    }

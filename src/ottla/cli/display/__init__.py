@@ -1,0 +1,1 @@
+"""Terminals, tables and progress."""

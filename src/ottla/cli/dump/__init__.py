@@ -1,0 +1,1 @@
+"""`ottla dump`: shows the files of a log."""

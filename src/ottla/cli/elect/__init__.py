@@ -1,0 +1,1 @@
+"""`ottla elect`: elects leaders of partitions."""

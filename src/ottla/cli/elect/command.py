@@ -1,0 +1,61 @@
+"""`ottla elect`: leaders of partitions, elected on request."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ottla.cli.connection.client_command import Json, client_command
+from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
+
+_HELP = """Elect leaders: give partitions back to their preferred ones, or to any that is left.
+
+An unclean election makes a replica the leader that was not in sync, and loses what it had not got.
+Only a partition without a leader needs one.
+
+\\b
+    ottla elect --all
+    ottla elect --topic orders --partition 0 --unclean
+"""
+
+
+@cluster_command
+def elect(
+    options: ClusterOptions,
+    topics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--topic", "-t", metavar="TOPIC", help="Of this one; any number.", show_default=False
+        ),
+    ] = None,
+    partitions: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--partition",
+            "-p",
+            min=0,
+            metavar="N",
+            help="Only this one; any number.",
+            show_default=False,
+        ),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", "-a", help="Of all topics.")] = False,
+    unclean: Annotated[
+        bool, typer.Option("--unclean", help="Any replica that is there, in sync or not.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    with client_command() as terminal:
+        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.elect.run import Wanted, elect_leaders
+
+        wanted = Wanted.of(topics or (), partitions or (), every=every)
+        code = with_admin(
+            options,
+            lambda admin: elect_leaders(admin, terminal, wanted, unclean=unclean, as_json=as_json),
+        )
+        raise typer.Exit(code)
+
+
+elect.__doc__ = _HELP

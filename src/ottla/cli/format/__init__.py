@@ -1,0 +1,1 @@
+"""`ottla format`: prepares the directories of a node."""

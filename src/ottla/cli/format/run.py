@@ -1,0 +1,144 @@
+"""`ottla format` at work, by the rules of Kafka's own `kafka-storage format`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ottla.broker.control.identity import controller_endpoint
+from ottla.cli.display.terminal import Terminal
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.configs import InvalidConfigError, NodeConfig
+from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
+from ottla.controller.initial_controllers import parse_initial_controllers
+from ottla.model import NodeId
+from ottla.raft.voters import NO_VOTERS, VoterSet
+from ottla.runtime.dice import Dice, SystemDice
+from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_disk import SystemDisk
+from ottla.storage.directories.meta_properties import read_meta_properties
+from ottla.storage.errors import StorageError
+
+
+@dataclass(frozen=True, slots=True)
+class Formatting:
+    """What was asked for on the command line."""
+
+    config: Path | None
+    cluster_id: str | None
+    standalone: bool
+    initial_controllers: str | None
+    no_initial_controllers: bool
+    ignore_formatted: bool
+
+
+def print_new_id() -> None:
+    print(new_cluster_id(SystemDice()))
+
+
+def format_directories(terminal: Terminal, wanted: Formatting) -> None:
+    if wanted.config is None or wanted.cluster_id is None:
+        missing = "--config FILE" if wanted.config is None else "--cluster-id ID"
+        raise _usage(
+            f"{missing} is missing.", "`ottla format --new-cluster-id` makes an id for a cluster."
+        )
+    node, dice = _read_config(wanted.config), SystemDice()
+    voters = _voters(wanted, node, dice)
+    directories = tuple(dict.fromkeys([node.metadata_log_dir, *node.log_dirs]))
+    disk = SystemDisk()
+    try:
+        unformatted = [path for path in directories if read_meta_properties(disk, path) is None]
+        _refuse_formatted(wanted, [path for path in directories if path not in unformatted])
+        format_node(
+            disk,
+            node.log_dirs,
+            metadata_path=node.metadata_log_dir,
+            cluster_id=wanted.cluster_id,
+            node_id=NodeId(node.node_id),
+            voters=voters,
+            dice=dice,
+            now_ms=SystemClock().now_ms(),
+        )
+    except (StorageError, OSError) as error:
+        raise CommandError(f"Cannot format: {error}") from None
+    _report(terminal, wanted.cluster_id, node, unformatted)
+
+
+def _read_config(path: Path) -> NodeConfig:
+    try:
+        return NodeConfig.from_properties(path.read_text("latin-1"))
+    except OSError as error:
+        raise _usage(f"Cannot read {path}: {error.strerror}.") from None
+    except InvalidConfigError as error:
+        raise _usage(f"{path}: {error.message}") from None
+
+
+def _voters(wanted: Formatting, node: NodeConfig, dice: Dice) -> VoterSet:
+    chosen = [
+        option
+        for option, is_chosen in (
+            ("--standalone", wanted.standalone),
+            ("--initial-controllers", wanted.initial_controllers is not None),
+            ("--no-initial-controllers", wanted.no_initial_controllers),
+        )
+        if is_chosen
+    ]
+    if len(chosen) > 1:
+        raise _usage(f"{' and '.join(chosen)} contradict each other: choose one.")
+    if chosen and node.controller_quorum_voters and not wanted.no_initial_controllers:
+        raise _usage(
+            f"{chosen[0]} is for quorums whose members can change, and controller.quorum.voters "
+            "names members that never do.",
+            "Leave the option away, or use controller.quorum.bootstrap.servers instead.",
+        )
+    if wanted.standalone:
+        return _alone(node, dice)
+    if wanted.initial_controllers is not None:
+        return _initial_controllers(wanted.initial_controllers, node)
+    if not chosen and node.is_controller and not node.controller_quorum_voters:
+        raise _usage(
+            f"Node {node.node_id} is a controller; who are the others?",
+            "Say --standalone if there are none, --initial-controllers if it is one of a new "
+            "cluster's, --no-initial-controllers if it joins a cluster.",
+        )
+    return NO_VOTERS
+
+
+def _alone(node: NodeConfig, dice: Dice) -> VoterSet:
+    if not node.is_controller:
+        raise _usage(
+            "--standalone is for controllers, and process.roles does not make this node one."
+        )
+    return VoterSet.of([initial_voter(node.node_id, dice.uuid(), controller_endpoint(node))])
+
+
+def _initial_controllers(text: str, node: NodeConfig) -> VoterSet:
+    listener_name = node.listeners.controller_names[0]
+    try:
+        return parse_initial_controllers(text, listener_name=listener_name)
+    except ValueError as error:
+        raise _usage(f"--initial-controllers: {error}.") from None
+
+
+def _refuse_formatted(wanted: Formatting, formatted: list[str]) -> None:
+    if formatted and not wanted.ignore_formatted:
+        raise CommandError(
+            f"{', '.join(formatted)} is formatted already.",
+            "Say --ignore-formatted to leave it as it is, or empty it, which loses its data.",
+        )
+
+
+def _report(terminal: Terminal, cluster_id: str, node: NodeConfig, unformatted: list[str]) -> None:
+    for path in unformatted:
+        what = "metadata directory" if path == node.metadata_log_dir else "data directory"
+        terminal.stdout.print(
+            f"formatted {what} {path} for node {node.node_id} of cluster {cluster_id}",
+            markup=False,
+            soft_wrap=True,
+        )
+    if not unformatted:
+        terminal.notice("Everything is formatted already.")
+
+
+def _usage(message: str, *hints: str) -> CommandError:
+    return CommandError(message, *hints, exit_code=ExitCode.USAGE)

@@ -1,0 +1,75 @@
+"""Where a group's offsets are moved to: `--to` of `ottla groups reset`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import NamedTuple
+
+from ottla.cli.arguments.moments import parse_moment
+from ottla.cli.exit_codes import CommandError, ExitCode
+
+
+class Place(Enum):
+    EARLIEST = auto()
+    LATEST = auto()
+    CURRENT = auto()
+    OFFSET = auto()
+    SHIFT = auto()
+    TIME = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class ResetPosition:
+    """`number` is an offset, a distance, or milliseconds since 1970."""
+
+    place: Place
+    number: int = 0
+
+
+class Bounds(NamedTuple):
+    """What is known of a partition: its records, the group's offset, the record of a time."""
+
+    earliest: int
+    latest: int
+    committed: int | None
+    at_time: int | None = None
+
+
+_WORDS = {"earliest": Place.EARLIEST, "latest": Place.LATEST, "current": Place.CURRENT}
+
+
+def parse_position(text: str, *, now_ms: int) -> ResetPosition:
+    if text in _WORDS:
+        return ResetPosition(_WORDS[text])
+    if text.isdecimal():
+        return ResetPosition(Place.OFFSET, int(text))
+    if text[:1] in ("+", "-") and text[1:].isdecimal():
+        return ResetPosition(Place.SHIFT, int(text))
+    try:
+        return ResetPosition(Place.TIME, parse_moment(text, now_ms=now_ms))
+    except ValueError as error:
+        raise CommandError(
+            f"--to {text!r} is no position: {error}.",
+            "Or write earliest, latest, current, an offset, or +N or -N.",
+            exit_code=ExitCode.USAGE,
+        ) from None
+
+
+def new_offset(position: ResetPosition, bounds: Bounds) -> int:
+    """Never outside of the partition."""
+    committed = bounds.latest if bounds.committed is None else bounds.committed
+    match position.place:
+        case Place.EARLIEST:
+            wanted = bounds.earliest
+        case Place.LATEST:
+            wanted = bounds.latest
+        case Place.CURRENT:
+            wanted = committed
+        case Place.OFFSET:
+            wanted = position.number
+        case Place.SHIFT:
+            wanted = committed + position.number
+        case Place.TIME:
+            wanted = bounds.latest if bounds.at_time is None else bounds.at_time
+    return min(max(wanted, bounds.earliest), bounds.latest)

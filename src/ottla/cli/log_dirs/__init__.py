@@ -1,0 +1,1 @@
+"""`ottla log-dirs`: log directories and the replicas in them."""

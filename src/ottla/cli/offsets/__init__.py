@@ -1,0 +1,1 @@
+"""`ottla offsets`: earliest and latest offsets, and those at a time."""

@@ -1,0 +1,1 @@
+"""`ottla pipelines`: checks and runs data pipelines."""

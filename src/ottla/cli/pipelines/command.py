@@ -1,0 +1,104 @@
+"""`ottla pipelines`: its commands, their options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ottla.cli.connection.client_command import Json, client_command
+from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Check and run data pipelines on Spark.",
+    epilog="[bold]Exit codes[/]  0: done.  1: a mistake in the pipeline, or a query stopped.  "
+    "2: wrong usage, or a package is missing.",
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A Python module.", show_default=False)]
+Master = Annotated[
+    str,
+    typer.Option(
+        metavar="URL", help="Spark's master: local[N], or spark://HOST:PORT of a cluster."
+    ),
+]
+Configs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--conf",
+        metavar="NAME=VALUE",
+        help="A config of Spark, such as [cyan]spark.jars=driver.jar[/]; any number.",
+        show_default=False,
+    ),
+]
+LOCAL = "local[*]"
+
+
+@app.command()
+@cluster_command
+def check(
+    options: ClusterOptions,
+    file: File,
+    master: Master = LOCAL,
+    configs: Configs = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a pipeline is made of, with schemas and mistakes, and start nothing.
+
+    [bold]Example[/]  ottla pipelines check delays.py
+    """
+    with client_command() as terminal:
+        from ottla.cli.pipelines.run import Wanted, run_check
+
+        wanted = Wanted.parse(file, options=options, master=master, configs=configs)
+        raise typer.Exit(run_check(wanted, terminal, as_json=as_json))
+
+
+@app.command()
+@cluster_command
+def run(
+    options: ClusterOptions,
+    file: File,
+    once: Annotated[bool, typer.Option("--once", help="Process what is there, and leave.")] = False,
+    checkpoints: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Where queries remember how far they are; without it FILE.checkpoints.",
+            show_default=False,
+        ),
+    ] = None,
+    master: Master = LOCAL,
+    configs: Configs = None,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics-port",
+            min=0,
+            max=65_535,
+            metavar="PORT",
+            help="Serve progress to Prometheus, at /metrics on this port.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a pipeline until it is interrupted. The next run goes on exactly where this one was.
+
+    [bold]Example[/]  ottla pipelines run delays.py --once
+    """
+    with client_command() as terminal:
+        from ottla.cli.pipelines.run import Wanted, run_pipeline
+
+        wanted = Wanted.parse(file, options=options, master=master, configs=configs)
+        run_pipeline(
+            wanted,
+            terminal,
+            checkpoints=checkpoints,
+            once=once,
+            metrics_port=metrics_port,
+            as_json=as_json,
+        )

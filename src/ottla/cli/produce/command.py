@@ -1,0 +1,192 @@
+"""`ottla produce`: its options and their help."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from ottla.cli.connection.client_command import Json, Topic, client_command
+from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
+
+_WHAT = "What to produce"
+_RECORDS = "What every record gets, unless its line says otherwise"
+_HOW = "How to produce it"
+
+
+class Format(StrEnum):
+    """`produce_input` has the same names."""
+
+    LINES = "lines"
+    KEY_VALUE = "key-value"
+    JSON = "json"
+    RAW = "raw"
+
+
+class Acks(StrEnum):
+    NONE = "0"
+    LEADER = "1"
+    ALL = "all"
+
+
+class Compression(StrEnum):
+    NONE = "none"
+    GZIP = "gzip"
+    SNAPPY = "snappy"
+    LZ4 = "lz4"
+    ZSTD = "zstd"
+
+
+AcksOption = Annotated[
+    Acks,
+    typer.Option(
+        "--acks",
+        help="Who has to have a record before it counts: nobody, its leader, all in sync.",
+        rich_help_panel=_HOW,
+    ),
+]
+CompressionOption = Annotated[
+    Compression, typer.Option("--compression", help="Of the batches.", rich_help_panel=_HOW)
+]
+
+
+@cluster_command
+def produce(
+    options: ClusterOptions,
+    topic: Topic,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--file",
+            "-f",
+            metavar="PATH",
+            help="Read this file; without it, or with -, standard input.",
+            show_default=False,
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--value",
+            "-v",
+            metavar="TEXT",
+            help="Produce this and read nothing; any number, a record each.",
+            show_default=False,
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    input_format: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            "-F",
+            help="[cyan]lines[/]: each line is a value. [cyan]key-value[/]: each line is a key, "
+            "the separator, a value. [cyan]json[/]: each line is an object with value, and perhaps "
+            "key, headers, partition, timestamp, as [cyan]consume --json[/] prints it. "
+            "[cyan]raw[/]: all of it is one value.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = Format.LINES,
+    separator: Annotated[
+        str,
+        typer.Option(
+            "--separator",
+            "-s",
+            metavar="TEXT",
+            help="Between key and value; [cyan]\\t[/] is a tab.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = ":",
+    key: Annotated[
+        str | None,
+        typer.Option("--key", "-k", metavar="TEXT", show_default=False, rich_help_panel=_RECORDS),
+    ] = None,
+    headers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--header",
+            "-H",
+            metavar="NAME=VALUE",
+            help="Any number.",
+            show_default=False,
+            rich_help_panel=_RECORDS,
+        ),
+    ] = None,
+    partition: Annotated[
+        int | None,
+        typer.Option(
+            "--partition",
+            "-p",
+            min=0,
+            metavar="N",
+            help="Without it the key decides, as Apache Kafka's own client does.",
+            show_default=False,
+            rich_help_panel=_RECORDS,
+        ),
+    ] = None,
+    timestamp: Annotated[
+        str | None,
+        typer.Option(
+            "--timestamp",
+            metavar="TIME",
+            help="Such as 2026-11-16T08:30 (UTC), 15m (ago), @1794817800000 (ms); without it now.",
+            show_default=False,
+            rich_help_panel=_RECORDS,
+        ),
+    ] = None,
+    acks: AcksOption = Acks.ALL,
+    compression: CompressionOption = Compression.NONE,
+    as_json: Json = False,
+) -> None:
+    """Produce records to a topic, from standard input, a file or the command line.
+
+    [bold]Examples[/]
+
+      echo hello | ottla produce greetings
+      ottla produce orders --key 42 --value paid --header source=shop
+      ottla produce orders --format key-value --separator '\\t' --file orders.tsv
+      ottla consume orders --json | ottla produce copy --format json
+      ottla produce images --format raw --key cat --file cat.jpg
+
+    [bold]Exit codes[/]  0: everything was acknowledged.  1: the cluster refused a record; nothing
+    was sent after it.  2: wrong usage, or a line that is no record.  3: cannot connect.
+    """
+    with client_command() as terminal:
+        from contextlib import nullcontext
+
+        from ottla.cli.connection.cluster_client import connect, producer_configs
+        from ottla.cli.exit_codes import CommandError, ExitCode
+        from ottla.cli.produce.input import (
+            InputFormat,
+            argument_bytes,
+            input_lines,
+            new_reader,
+        )
+        from ottla.cli.produce.input_source import open_input
+        from ottla.cli.produce.run import run_produce
+        from ottla.runtime.system_clock import SystemClock
+
+        if values and file is not None:
+            raise CommandError("Either --value or --file, not both.", exit_code=ExitCode.USAGE)
+        clock = SystemClock()
+        reader = new_reader(
+            key=key,
+            headers=headers or (),
+            partition=partition,
+            timestamp=timestamp,
+            separator=separator,
+            now_ms=clock.now_ms(),
+        )
+        cluster = connect(options, terminal)
+        cluster.partitions(topic, () if partition is None else (partition,))
+        configs = producer_configs(acks=acks, compression=compression, is_long=not values)
+        producer = cluster.producer(configs)
+        chosen = InputFormat(input_format.value)
+        with nullcontext() if values else open_input(file) as source:
+            if source is not None and source.is_live:
+                terminal.notice("Type records, a line each. Ctrl-D ends.")
+            lines = input_lines(source, chosen) if source else map(argument_bytes, values or ())
+            records = reader.read(lines, chosen)
+            run_produce(producer, terminal, clock, topic, records, source, as_json=as_json)

@@ -1,0 +1,1 @@
+"""`ottla profile`: named clusters in a file of the user's."""

@@ -1,0 +1,1 @@
+"""`ottla quorum`: the controllers of a cluster."""

@@ -1,0 +1,177 @@
+"""`ottla quorum` at work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from ottla.broker.control.identity import controller_endpoint
+from ottla.cli.connection.bootstrap_addresses import address_text
+from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
+from ottla.cli.connection.quorum_description import Quorum, describe_quorum
+from ottla.cli.display.cells import NOTHING, number
+from ottla.cli.display.terminal import Terminal, new_table
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.configs import InvalidConfigError, NodeConfig
+from ottla.controller.formatting import initial_voter
+from ottla.controller.initial_controllers import parse_initial_controllers
+from ottla.model import Uuid, uuid_from_text, uuid_to_text
+from ottla.raft.voters import Voter
+from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_disk import SystemDisk
+from ottla.storage.directories.meta_properties import read_meta_properties
+from ottla.storage.errors import StorageError
+from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, Listener
+from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest
+
+DEFAULT_LISTENER: Final = "CONTROLLER"
+# The new voter may first have to catch up.
+_ADD_TIMEOUT_MS: Final = 30_000
+_ANSWER_TIMEOUT_MS: Final = 40_000
+
+
+async def show_quorum(admin: ClusterAdmin, terminal: Terminal, *, as_json: bool) -> None:
+    quorum = await describe_quorum(admin)
+    if as_json:
+        _print_json(terminal, quorum)
+        return
+    terminal.stdout.print(
+        f"leader {quorum.leader_id}, epoch {quorum.leader_epoch}, "
+        f"high watermark {quorum.high_watermark:,}"
+    )
+    now_ms = SystemClock().now_ms()
+    numbers = ("node", "log end", "lag", "fetched", "caught up")
+    table = new_table(
+        *("node", "role", "log end", "lag", "fetched", "caught up", "directory", "address"),
+        right=numbers,
+    )
+    for replica in quorum.replicas:
+        address = quorum.addresses.get(replica.id)
+        table.add_row(
+            str(replica.id),
+            replica.role,
+            number(replica.log_end_offset),
+            f"{replica.lag:,}",
+            NOTHING if replica.is_leader else _ago(replica.last_fetch_ms, now_ms),
+            NOTHING if replica.is_leader else _ago(replica.last_caught_up_ms, now_ms),
+            replica.directory_id_text or NOTHING,
+            NOTHING if address is None else address_text(address),
+        )
+    terminal.stdout.print(table)
+
+
+def named_voter(controller: str | None, config: Path | None) -> Voter:
+    """From ID@HOST:PORT:DIRECTORY-ID, or from the files of the node itself."""
+    if (controller is None) == (config is None):
+        raise _usage(
+            "Which controller? Name it as ID@HOST:PORT:DIRECTORY-ID, or give its --config FILE."
+        )
+    if controller is not None:
+        try:
+            voters = parse_initial_controllers(controller, listener_name=DEFAULT_LISTENER)
+        except ValueError as error:
+            raise _usage(f"{error}.") from None
+        if len(voters.voters) > 1:
+            raise _usage("The quorum takes one voter at a time: name one.")
+        return voters.voters[0]
+    assert config is not None
+    return _voter_of(config)
+
+
+async def add_voter(admin: ClusterAdmin, terminal: Terminal, voter: Voter) -> None:
+    (endpoint,) = voter.endpoints
+    response = await admin.ask(
+        AddRaftVoterRequest(
+            cluster_id=None,
+            timeout_ms=_ADD_TIMEOUT_MS,
+            voter_id=voter.key.id,
+            voter_directory_id=voter.key.directory_id,
+            listeners=[Listener(name=endpoint.name, host=endpoint.host, port=endpoint.port)],
+        ),
+        timeout_ms=_ANSWER_TIMEOUT_MS,
+    )
+    if response.error_code:
+        raise refusal(f"add voter {voter.key.id}", response.error_code, response.error_message)
+    directory = uuid_to_text(voter.key.directory_id)
+    terminal.stdout.print(f"node {voter.key.id} votes (directory {directory})", markup=False)
+
+
+async def remove_voter(
+    admin: ClusterAdmin, terminal: Terminal, node_id: int, *, directory_id: str | None
+) -> None:
+    found = await _directory_of(admin, node_id) if directory_id is None else _parse_id(directory_id)
+    response = await admin.ask(
+        RemoveRaftVoterRequest(cluster_id=None, voter_id=node_id, voter_directory_id=found)
+    )
+    if response.error_code:
+        raise refusal(f"remove voter {node_id}", response.error_code, response.error_message)
+    terminal.stdout.print(f"node {node_id} votes no more", markup=False)
+
+
+async def _directory_of(admin: ClusterAdmin, node_id: int) -> Uuid:
+    quorum = await describe_quorum(admin)
+    for replica in quorum.replicas:
+        if replica.is_voter and replica.id == node_id:
+            return replica.directory_id
+    voters = ", ".join(str(replica.id) for replica in quorum.replicas if replica.is_voter)
+    raise CommandError(f"Node {node_id} is no voter; those are {voters}.")
+
+
+def _voter_of(file: Path) -> Voter:
+    try:
+        node = NodeConfig.from_properties(file.read_text("latin-1"))
+        identity = read_meta_properties(SystemDisk(), node.metadata_log_dir)
+    except OSError as error:
+        raise _usage(f"Cannot read {file}: {error.strerror}.") from None
+    except InvalidConfigError as error:
+        raise _usage(f"{file}: {error.message}") from None
+    except StorageError as error:
+        raise CommandError(str(error)) from None
+    if not node.is_controller:
+        raise _usage(f"{file}: process.roles does not make node {node.node_id} a controller.")
+    if identity is None or identity.directory_id is None:
+        raise CommandError(
+            f"{node.metadata_log_dir} is not formatted.",
+            "Format it with `ottla format --no-initial-controllers`, and start the node first.",
+        )
+    return initial_voter(node.node_id, identity.directory_id, controller_endpoint(node))
+
+
+def _parse_id(text: str) -> Uuid:
+    try:
+        return uuid_from_text(text)
+    except ValueError:
+        raise _usage(f"{text!r} is no directory id; `ottla quorum status` shows them.") from None
+
+
+def _print_json(terminal: Terminal, quorum: Quorum) -> None:
+    terminal.print_json(
+        {
+            "leader": quorum.leader_id,
+            "epoch": quorum.leader_epoch,
+            "high_watermark": quorum.high_watermark,
+            "replicas": [
+                {
+                    "node": replica.id,
+                    "role": replica.role,
+                    "directory_id": replica.directory_id_text,
+                    "log_end_offset": replica.log_end_offset,
+                    "lag": replica.lag,
+                    "last_fetch_ms": replica.last_fetch_ms,
+                    "last_caught_up_ms": replica.last_caught_up_ms,
+                    "address": address_text(quorum.addresses[replica.id])
+                    if replica.id in quorum.addresses
+                    else None,
+                }
+                for replica in quorum.replicas
+            ],
+        }
+    )
+
+
+def _ago(timestamp_ms: int | None, now_ms: int) -> str:
+    return "never" if timestamp_ms is None else f"{max(now_ms - timestamp_ms, 0) / 1_000:.1f} s ago"
+
+
+def _usage(message: str) -> CommandError:
+    return CommandError(message, exit_code=ExitCode.USAGE)

@@ -1,0 +1,1 @@
+"""`ottla reassign`: moves partitions between brokers."""

@@ -1,0 +1,293 @@
+"""`ottla reassign` at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
+from ottla.cli.connection.cluster_errors import unknown_topic
+from ottla.cli.display.cells import NOTHING, count
+from ottla.cli.display.terminal import Terminal, new_table
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.reassign.plan import Assignment, PartitionName, format_plan, parse_plan, propose
+from ottla.cli.reassign.throttle import clear_throttle, set_throttle
+from ottla.runtime.network import Address
+from ottla.runtime.system_clock import SystemClock
+from ottla.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from ottla.wire.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
+
+_POLL_SECONDS: Final = 0.5
+
+
+class Move(NamedTuple):
+    """A partition on its way: all its replicas, and which of them come and go."""
+
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where everything is now."""
+
+    racks: dict[int, str | None]
+    addresses: dict[int, Address]
+    assignment: Assignment
+
+    def of(self, name: PartitionName) -> tuple[int, ...]:
+        replicas = self.assignment.get(name)
+        if replicas is None:
+            raise CommandError(f"There is no partition {name}.")
+        return replicas
+
+
+def parse_brokers(text: str | None) -> list[int]:
+    """`1,2,3`; nothing is none."""
+    try:
+        return [int(part) for part in (text or "").split(",") if part.strip()]
+    except ValueError:
+        raise CommandError(
+            f"{text!r} is no list of brokers; write their ids, such as 1,2,3.",
+            exit_code=ExitCode.USAGE,
+        ) from None
+
+
+async def generate(
+    admin: ClusterAdmin,
+    terminal: Terminal,
+    *,
+    topics: Iterable[str],
+    brokers: Iterable[int],
+    replication_factor: int | None,
+) -> None:
+    """Prints a plan that balances the topics over the brokers."""
+    placement = await _placement(admin)
+    names = {name.topic for name in placement.assignment}
+    chosen = set(topics) or {topic for topic in names if not topic.startswith("__")}
+    for topic in sorted(chosen - names):
+        raise unknown_topic(topic, names)
+    wanted = list(dict.fromkeys(brokers)) or sorted(placement.racks)
+    for broker in wanted:
+        if broker not in placement.racks:
+            known = ", ".join(map(str, sorted(placement.racks)))
+            raise CommandError(f"There is no broker {broker} that serves; those are {known}.")
+    current = {name: ids for name, ids in placement.assignment.items() if name.topic in chosen}
+    if not current:
+        raise CommandError("There is nothing to move: the cluster has no topics.")
+    most = replication_factor or max(map(len, current.values()))
+    if most > len(wanted):
+        raise CommandError(
+            f"{most} replicas need as many brokers, and these are {len(wanted)}.",
+            "Name more with --brokers, or ask for fewer replicas with --replication-factor.",
+            exit_code=ExitCode.USAGE,
+        )
+    racks = {broker: placement.racks[broker] for broker in wanted}
+    plan = propose(current, racks, replication_factor=replication_factor)
+    moved = sum(set(plan[name]) != set(current[name]) for name in plan)
+    terminal.stdout.file.write(format_plan(plan) + "\n")
+    terminal.notice(f"{count(moved, 'partition')} of {len(plan):,} would move.")
+
+
+async def execute(
+    admin: ClusterAdmin,
+    terminal: Terminal,
+    file: Path,
+    *,
+    throttle: int | None,
+    can_change_factor: bool,
+    as_json: bool,
+) -> ExitCode:
+    """Starts the moves of a plan, and prints the plan that takes them back."""
+    plan = _read_plan(file)
+    placement = await _placement(admin)
+    before = {name: placement.of(name) for name in plan}
+    if throttle is not None:
+        await set_throttle(admin, placement.addresses, before, plan, bytes_per_second=throttle)
+    refused = await _alter(admin, plan, can_change_factor=can_change_factor)
+    _report(terminal, plan, refused, done="started", as_json=as_json)
+    if not as_json:
+        terminal.stdout.file.write(format_plan(before) + "\n")
+        terminal.notice(
+            "That is how it was; keep it to go back. "
+            f"`ottla reassign verify {file}` shows how far it is"
+            + ("." if throttle is None else ", and takes the throttle away in the end.")
+        )
+    return ExitCode.REFUSED if refused else ExitCode.OK
+
+
+async def verify(
+    admin: ClusterAdmin, terminal: Terminal, file: Path, *, wait: bool, as_json: bool
+) -> ExitCode:
+    """Tells how far each move is. When all are done, throttles are taken away."""
+    plan = _read_plan(file)
+    while True:
+        moves, placement = await _moves(admin), await _placement(admin)
+        states = {name: _progress(name, plan, moves, placement) for name in sorted(plan)}
+        if not (wait and "under way" in states.values()):
+            break
+        await SystemClock().sleep(_POLL_SECONDS)
+    if "under way" not in states.values():
+        topics = {name.topic for name in plan if name in placement.assignment}
+        await clear_throttle(admin, placement.addresses, topics=topics)
+    if as_json:
+        for name, state in states.items():
+            terminal.print_json({**name._asdict(), "state": state})
+    else:
+        table = new_table("partition", "state")
+        for name, state in states.items():
+            table.add_row(str(name), state)
+        terminal.stdout.print(table)
+    done = all(state == "done" for state in states.values())
+    return ExitCode.OK if done else ExitCode.REFUSED
+
+
+async def cancel(
+    admin: ClusterAdmin, terminal: Terminal, file: Path | None, *, as_json: bool
+) -> ExitCode:
+    """Takes moves back that are under way: those of a plan, or all."""
+    moves = await _moves(admin)
+    wanted = set(moves) if file is None else set(_read_plan(file))
+    chosen = sorted(wanted & set(moves))
+    if not chosen:
+        terminal.notice("Nothing is under way.")
+        return ExitCode.OK
+    refused = await _alter(admin, dict.fromkeys(chosen), can_change_factor=True)
+    placement = await _placement(admin)
+    await clear_throttle(admin, placement.addresses, topics={name.topic for name in chosen})
+    _report(terminal, chosen, refused, done="cancelled", as_json=as_json)
+    return ExitCode.REFUSED if refused else ExitCode.OK
+
+
+async def list_moves(admin: ClusterAdmin, terminal: Terminal, *, as_json: bool) -> None:
+    moves = await _moves(admin)
+    if as_json:
+        for name, move in sorted(moves.items()):
+            terminal.print_json({**name._asdict(), **move._asdict()})
+    elif moves:
+        table = new_table("partition", "replicas", "adding", "removing")
+        for name, move in sorted(moves.items()):
+            table.add_row(str(name), *(", ".join(map(str, ids)) or NOTHING for ids in move))
+        terminal.stdout.print(table)
+    else:
+        terminal.notice("Nothing is under way.")
+
+
+def _progress(
+    name: PartitionName,
+    plan: Assignment,
+    moves: Mapping[PartitionName, Move],
+    placement: Placement,
+) -> str:
+    if name in moves:
+        return "under way"
+    replicas = placement.assignment.get(name)
+    if replicas is None:
+        return "there is no such partition"
+    if replicas == plan[name]:
+        return "done"
+    return f"not started, or taken back: it is on {', '.join(map(str, replicas))}"
+
+
+def _report(
+    terminal: Terminal,
+    names: Iterable[PartitionName],
+    refused: Mapping[PartitionName, CommandError],
+    *,
+    done: str,
+    as_json: bool,
+) -> None:
+    for name in sorted(names):
+        error = refused.get(name)
+        if as_json:
+            fields = {**name._asdict(), "outcome": done if error is None else "refused"}
+            terminal.print_json(fields | ({} if error is None else {"reason": error.message}))
+        elif error is None:
+            terminal.notice(f"{done} {name}")
+        if error is not None:
+            terminal.complain(error)
+
+
+async def _alter(
+    admin: ClusterAdmin,
+    plan: Mapping[PartitionName, tuple[int, ...] | None],
+    *,
+    can_change_factor: bool,
+) -> dict[PartitionName, CommandError]:
+    """Starts moves, or takes them back where no replicas are given; returns what was refused."""
+    topics: dict[str, ReassignableTopic] = {}
+    for name, replicas in sorted(plan.items()):
+        topic = topics.setdefault(name.topic, ReassignableTopic(name=name.topic))
+        topic.partitions.append(
+            ReassignablePartition(
+                partition_index=name.partition,
+                replicas=None if replicas is None else list(replicas),
+            )
+        )
+    response = await admin.ask(
+        AlterPartitionReassignmentsRequest(
+            allow_replication_factor_change=can_change_factor, topics=list(topics.values())
+        )
+    )
+    if response.error_code:
+        raise refusal("move partitions", response.error_code, response.error_message)
+    return {
+        (name := PartitionName(topic.name, partition.partition_index)): refusal(
+            f"move {name}", partition.error_code, partition.error_message
+        )
+        for topic in response.responses
+        for partition in topic.partitions
+        if partition.error_code
+    }
+
+
+async def _moves(admin: ClusterAdmin) -> dict[PartitionName, Move]:
+    response = await admin.ask(ListPartitionReassignmentsRequest())
+    if response.error_code:
+        raise refusal("list moves", response.error_code, response.error_message)
+    return {
+        PartitionName(topic.name, partition.partition_index): Move(
+            tuple(partition.replicas),
+            tuple(partition.adding_replicas),
+            tuple(partition.removing_replicas),
+        )
+        for topic in response.topics
+        for partition in topic.partitions
+    }
+
+
+async def _placement(admin: ClusterAdmin) -> Placement:
+    metadata = await admin.metadata()
+    return Placement(
+        {broker.node_id: broker.rack for broker in metadata.brokers},
+        {broker.node_id: Address(broker.host, broker.port) for broker in metadata.brokers},
+        {
+            PartitionName(topic.name or "", partition.partition_index): tuple(
+                partition.replica_nodes
+            )
+            for topic in metadata.topics
+            for partition in topic.partitions
+        },
+    )
+
+
+def _read_plan(file: Path) -> Assignment:
+    try:
+        return parse_plan(file.read_text())
+    except OSError as error:
+        raise CommandError(
+            f"Cannot read {file}: {error.strerror}.", exit_code=ExitCode.USAGE
+        ) from None
+    except ValueError as error:
+        raise CommandError(
+            f"{file} is no plan: {error}.",
+            "`ottla reassign generate` writes one.",
+            exit_code=ExitCode.USAGE,
+        ) from None

@@ -1,0 +1,1 @@
+"""`ottla simulate`: a simulated cluster living through faults."""

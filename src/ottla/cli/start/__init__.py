@@ -1,0 +1,1 @@
+"""`ottla start`: runs a node."""

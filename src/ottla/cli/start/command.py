@@ -1,0 +1,59 @@
+"""`ottla start`: one node in the foreground."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_HELP = """Run one node until it is told to stop (Ctrl-C, SIGTERM).
+
+An empty data directory becomes that of a new cluster. Any Kafka client can connect as soon as the
+line that begins with "Ready" is printed.
+
+\b
+    ottla start --data-dir ./data
+    ottla start --data-dir ./data --listen 0.0.0.0:9092 --advertise broker.example.org:9092
+    ottla start --config server.properties --set num.partitions=3
+"""
+
+
+def start(
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Where the logs are kept; made if it is missing.")
+    ] = None,
+    listen: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Default 127.0.0.1:9092; port 0: any.")
+    ] = None,
+    advertise: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="What clients are told to connect to."),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Kafka's server.properties; options go before it.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any of Kafka's broker configs."),
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
+) -> None:
+    # The collector would walk what is imported again and again. The node turns it on to serve.
+    gc.disable()
+    from ottla.cli.start.run import run_node
+
+    raise typer.Exit(
+        run_node(
+            data_dir=data_dir,
+            listen=listen,
+            advertise=advertise,
+            config=config,
+            settings=settings or [],
+            verbose=verbose,
+        )
+    )
+
+
+start.__doc__ = _HELP

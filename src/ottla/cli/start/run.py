@@ -1,0 +1,266 @@
+"""A node on this host: configured, started, and stopped when a signal says so."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import resource
+import signal
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import typer
+
+from ottla.broker.node import Node, World
+from ottla.cli.display.cells import count
+from ottla.configs import InvalidConfigError, NodeConfig
+from ottla.configs.java_properties import parse_properties
+from ottla.configs.near_names import unknown_config_text
+from ottla.model import KafkaError
+from ottla.runtime.allocator import keep_freed_memory, lasting_objects
+from ottla.runtime.background import Background
+from ottla.runtime.bounded_disk import BoundedDisk
+from ottla.runtime.dice import SystemDice
+from ottla.runtime.huge_pages import gather_memory
+from ottla.runtime.log_limit import WINDOW_SECONDS, LogLimit
+from ottla.runtime.system_background import SystemBackground
+from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_disk import SystemDisk
+from ottla.runtime.system_loop import run
+from ottla.runtime.system_network import SystemNetwork
+from ottla.runtime.vigil import SystemVigil
+from ottla.storage.errors import DirectoryFailedError, StorageError
+
+DEFAULT_LISTEN = "127.0.0.1:9092"
+# Of the process's descriptors, half are for logs while that is not more than they profit from.
+_LOG_DESCRIPTORS_MAX = 3_000
+# Of the rest; what is left then is for directories being synced and files on their way to clients.
+_CONNECTIONS_SHARE = 0.75
+_DESCRIPTORS_MAX = 1 << 20
+
+_GATHER_SECONDS_FIRST = 5.0
+_GATHER_SECONDS_MAX = 600.0
+
+# What a node that is still starting may take to stop.
+_STOP_STARTING_SECONDS = 0.5
+
+_CANNOT_START = _FAILED = 1
+_WRONG_USAGE = 2
+
+
+class _NodeFailedError(Exception):
+    """The node had no part in the cluster any more, and was stopped. The message says why."""
+
+
+def run_node(
+    *,
+    data_dir: Path | None,
+    listen: str | None,
+    advertise: str | None,
+    config: Path | None,
+    settings: list[str],
+    verbose: bool,
+) -> int:
+    """Runs until stopped, and returns the exit code."""
+    log_limit = LogLimit(SystemClock())
+    handler = logging.StreamHandler()
+    handler.addFilter(log_limit)
+    logging.basicConfig(
+        level=logging.DEBUG if verbose else logging.INFO,
+        format="%(asctime)s %(levelname)-7s %(message)s",
+        handlers=[handler],
+    )
+    try:
+        node_config = _configure(data_dir, listen, advertise, config, settings)
+    except (InvalidConfigError, ValueError, OSError) as error:
+        message = error.message if isinstance(error, InvalidConfigError) else str(error)
+        _say_in_red("Wrong configuration:", message)
+        return _WRONG_USAGE
+    for name in node_config.unknown:
+        typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
+    keep_freed_memory()
+    deadline = _Deadline()
+    try:
+        run(_serve(node_config, deadline, log_limit))
+    except _NodeFailedError as error:
+        _say_in_red("Stopped:", str(error))
+        return _FAILED
+    except (StorageError, OSError, InvalidConfigError, KafkaError) as error:
+        _say_in_red("Cannot start:", _explained(error, node_config))
+        return _CANNOT_START
+    finally:
+        deadline.cancel()
+        log_limit.report()
+    return 0
+
+
+class _Deadline:
+    """Ends the process, once set, if it has not ended by itself.
+
+    A worker thread that recovers a log or looks up a name cannot be interrupted, and would be
+    waited for. Ending it leaves what a crash leaves, which the next start expects.
+    """
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+
+    def set(self, seconds: float, *, code: int) -> None:
+        self._timer = threading.Timer(seconds, os._exit, [code])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def _configure(
+    data_dir: Path | None,
+    listen: str | None,
+    advertise: str | None,
+    config: Path | None,
+    settings: list[str],
+) -> NodeConfig:
+    properties = {} if config is None else parse_properties(config.read_text("latin-1"))
+    given = _parse_settings(settings)
+    properties |= given
+    if listen is None and "listeners" not in properties:
+        listen = DEFAULT_LISTEN
+    if data_dir is None and not properties.keys() & {"log.dirs", "log.dir"}:
+        raise ValueError("no data directory; say where with --data-dir or log.dirs")
+    if advertise is not None:
+        properties["advertised.listeners"] = f"PLAINTEXT://{advertise}"
+    node_config = NodeConfig.of(
+        properties,
+        data_dir=None if data_dir is None else str(data_dir.resolve()),
+        listen=listen,
+    )
+    # A file may hold settings of other programs, as with Kafka; on the command line it is a typo.
+    for name in node_config.unknown:
+        if name in given:
+            raise ValueError(f"--set {name}: {unknown_config_text(name)}")
+    return node_config
+
+
+def _parse_settings(settings: list[str]) -> dict[str, str]:
+    given = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ValueError(f"--set {setting} has no '='; write --set name=value")
+        given[name.strip()] = value.strip()
+    return given
+
+
+async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -> None:
+    clock = SystemClock()
+    started = clock.monotonic()
+    descriptors = _raise_descriptors()
+    log_descriptors = min(descriptors // 2, _LOG_DESCRIPTORS_MAX)
+    world = World(
+        disk=BoundedDisk(SystemDisk(), descriptors=log_descriptors),
+        clock=clock,
+        dice=SystemDice(),
+        network=SystemNetwork(),
+        background=SystemBackground(),
+        vigil=SystemVigil(clock.monotonic),
+        connections_max=int((descriptors - log_descriptors) * _CONNECTIONS_SHARE),
+    )
+    stopping = asyncio.Event()
+    node = Node(config, world, on_failed=stopping.set)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    counting = loop.create_task(_count_suppressed(clock, log_limit))
+    with lasting_objects():
+        has_started = await _start(node, stopping, deadline)
+    if has_started:
+        where = ", ".join(f"{host}:{port}" for host, port in node.addresses.values())
+        took_ms = (clock.monotonic() - started) * 1_000
+        print(
+            f"Ready on {where} (node {config.node_id}, cluster {node.broker.cluster_id}, "
+            f"{count(len(node.broker.partitions), 'partition')}, {took_ms:.0f} ms)",
+            flush=True,
+        )
+        gathering = loop.create_task(_gather_memory(clock, world.background))
+        await stopping.wait()
+        gathering.cancel()
+        print("Stopping ...", file=sys.stderr, flush=True)
+    failure = node.failure
+    if has_started:
+        await node.stop()
+    counting.cancel()
+    if failure is not None:
+        raise _NodeFailedError(_failure_text(failure)) from failure
+
+
+def _failure_text(failure: BaseException) -> str:
+    text = str(failure) or type(failure).__name__
+    if isinstance(failure, DirectoryFailedError):
+        return text
+    return f"its metadata has failed ({text}); mend that and start it anew"
+
+
+async def _start(node: Node, stopping: asyncio.Event, deadline: _Deadline) -> bool:
+    """Whether the node started before it was to stop. One that was still starting is closed."""
+    loop = asyncio.get_running_loop()
+    starting = loop.create_task(node.start())
+    stopped = loop.create_task(stopping.wait())
+    await asyncio.wait([starting, stopped], return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not starting.done():
+        print("Stopping ...", file=sys.stderr, flush=True)
+        deadline.set(_STOP_STARTING_SECONDS, code=_FAILED if node.failure else 0)
+        starting.cancel()
+        with suppress(asyncio.CancelledError):
+            await starting
+        return False
+    starting.result()
+    return True
+
+
+async def _count_suppressed(clock: SystemClock, log_limit: LogLimit) -> None:
+    while True:
+        await clock.sleep(WINDOW_SECONDS)
+        log_limit.report()
+
+
+async def _gather_memory(clock: SystemClock, background: Background) -> None:
+    """Most of what a node uses was loaded with the first requests, and ever less comes after."""
+    seconds = _GATHER_SECONDS_FIRST
+    while True:
+        await clock.sleep(seconds)
+        await background.run(gather_memory)
+        seconds = min(2 * seconds, _GATHER_SECONDS_MAX)
+
+
+def _say_in_red(title: str, message: str) -> None:
+    """Without Rich: importing it takes a tenth of the time in which a node starts."""
+    typer.echo(f"{typer.style(title, fg='red', bold=True)} {message}", err=True)
+
+
+def _raise_descriptors() -> int:
+    """Takes all descriptors that the system gives, and returns how many there are."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return _DESCRIPTORS_MAX if hard == resource.RLIM_INFINITY else hard
+
+
+def _explained(error: Exception, config: NodeConfig) -> str:
+    if isinstance(error, InvalidConfigError | KafkaError):
+        return error.message
+    if isinstance(error, OSError):
+        if error.errno == errno.EADDRINUSE:
+            ports = ", ".join(str(listener.port) for listener in config.listeners.broker)
+            return f"port {ports} is taken; stop what listens there, or choose another --listen"
+        if isinstance(error, BlockingIOError):
+            return f"another node is using this data directory ({error.filename})"
+        if error.errno == errno.EMFILE:
+            return "too many open files; raise the limit with: ulimit -n 65536"
+        if error.errno == errno.ENOSPC:
+            return f"the disk is full: {error}"
+    return str(error)

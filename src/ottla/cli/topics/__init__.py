@@ -1,0 +1,1 @@
+"""`ottla topics`: topics and their partitions."""

@@ -1,0 +1,221 @@
+"""`ottla topics`: its commands, their options and help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ottla.cli.connection.client_command import (
+    EXIT_CODES,
+    Json,
+    Topic,
+    Yes,
+    client_command,
+)
+from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Create, list, describe, delete, trim and grow topics.",
+    epilog=EXIT_CODES,
+)
+
+Topics = Annotated[list[str], typer.Argument(metavar="TOPIC", show_default=False)]
+
+
+@app.command()
+@cluster_command
+def create(
+    options: ClusterOptions,
+    topics: Topics,
+    partitions: Annotated[
+        int | None,
+        typer.Option(
+            "--partitions",
+            "-p",
+            min=1,
+            metavar="N",
+            help="Partitions of each topic; without it the cluster's num.partitions.",
+            show_default=False,
+        ),
+    ] = None,
+    replication_factor: Annotated[
+        int | None,
+        typer.Option(
+            "--replication-factor",
+            "-r",
+            min=1,
+            metavar="N",
+            help="Replicas of each partition; without it the cluster's default.replication.factor.",
+            show_default=False,
+        ),
+    ] = None,
+    configs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--config",
+            "-c",
+            metavar="NAME=VALUE",
+            help="A config of the topics, such as [cyan]cleanup.policy=compact[/]; any number.",
+            show_default=False,
+        ),
+    ] = None,
+    if_not_exists: Annotated[
+        bool, typer.Option("--if-not-exists", help="A topic that exists already is fine.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Create topics.
+
+    [bold]Example[/]  ottla topics create orders --partitions 3 --config retention.ms=3600000
+    """
+    with client_command() as terminal:
+        from ottla.cli.arguments.name_values import parse_name_values
+        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.topics.run import NewTopics, create_topics
+
+        wanted = NewTopics(
+            tuple(topics),
+            partitions=partitions,
+            replication_factor=replication_factor,
+            configs=dict(parse_name_values(configs or (), what="--config")),
+            if_not_exists=if_not_exists,
+        )
+        cluster = connect(options, terminal)
+        raise typer.Exit(create_topics(cluster, terminal, wanted, as_json=as_json))
+
+
+@app.command("list")
+@cluster_command
+def list_(
+    options: ClusterOptions,
+    internal: Annotated[
+        bool, typer.Option("--internal", help="Kafka's own topics, too: those that begin with __.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List the topics of the cluster."""
+    with client_command() as terminal:
+        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.topics.run import list_topics
+
+        list_topics(connect(options, terminal), terminal, internal=internal, as_json=as_json)
+
+
+@app.command()
+@cluster_command
+def describe(
+    options: ClusterOptions,
+    topics: Topics,
+    as_json: Json = False,
+) -> None:
+    """Show the partitions of topics: leaders, replicas, offsets; and the configs that were set."""
+    with client_command() as terminal:
+        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.topics.run import describe_topics
+
+        describe_topics(connect(options, terminal), terminal, topics, as_json=as_json)
+
+
+@app.command()
+@cluster_command
+def delete(
+    options: ClusterOptions,
+    topics: Topics,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Delete topics with all that is in them. There is no way back."""
+    with client_command() as terminal:
+        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.display.confirmation import confirm
+        from ottla.cli.topics.run import delete_topics
+
+        cluster = connect(options, terminal)
+        for topic in topics:
+            cluster.topic(topic)
+        if not yes:
+            confirm(f"Delete {', '.join(topics)} with all records?")
+        raise typer.Exit(delete_topics(cluster, terminal, topics, as_json=as_json))
+
+
+@app.command("delete-records")
+@cluster_command
+def delete_records(
+    options: ClusterOptions,
+    topic: Topic,
+    before: Annotated[
+        str,
+        typer.Option(
+            "--before",
+            metavar="WHERE",
+            help="Delete the records before this: an offset; [cyan]end[/] for all; [cyan]-10[/] "
+            "to keep ten in each partition; or a time: [cyan]2026-11-16T08:30[/] (UTC), "
+            "[cyan]7d[/] (ago), [cyan]@1794817800000[/] (ms).",
+            show_default=False,
+        ),
+    ],
+    partitions: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--partition",
+            "-p",
+            min=0,
+            metavar="N",
+            help="Only of this partition; any number of them.",
+            show_default=False,
+        ),
+    ] = None,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Delete the oldest records of a topic. There is no way back.
+
+    [bold]Example[/]  ottla topics delete-records orders --before 7d
+    """
+    with client_command() as terminal:
+        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.consume.start_position import parse_start
+        from ottla.cli.display.confirmation import confirm
+        from ottla.cli.topics.trim import delete_records, planned_trims, question
+        from ottla.runtime.system_clock import SystemClock
+
+        position = parse_start(before, now_ms=SystemClock().now_ms(), option="--before")
+        cluster = connect(options, terminal)
+        trims = planned_trims(cluster, topic, partitions or (), position)
+        if trims and not yes:
+            confirm(question(topic, trims))
+        delete_records(cluster, terminal, topic, trims, as_json=as_json)
+
+
+@app.command()
+@cluster_command
+def grow(
+    options: ClusterOptions,
+    topic: Topic,
+    partitions: Annotated[
+        int,
+        typer.Option(
+            "--partitions",
+            "-p",
+            min=1,
+            metavar="N",
+            help="How many partitions the topic shall have in all.",
+            show_default=False,
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Give a topic more partitions. It never gets fewer.
+
+    From then on keys may go to other partitions than before; what is there stays where it is.
+    """
+    with client_command() as terminal:
+        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.topics.run import grow_topic
+
+        grow_topic(
+            connect(options, terminal), terminal, topic, partitions=partitions, as_json=as_json
+        )

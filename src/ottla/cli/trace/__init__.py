@@ -1,0 +1,1 @@
+"""`ottla trace`: follows one message through a node."""

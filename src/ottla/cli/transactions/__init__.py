@@ -1,0 +1,1 @@
+"""`ottla transactions`: transactional ids and their transactions."""

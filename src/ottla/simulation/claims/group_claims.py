@@ -1,0 +1,63 @@
+"""What has to hold of consumer groups, whatever happened."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from ottla.model import TopicPartition
+from ottla.simulation.history.history import (
+    Acknowledged,
+    GroupOwns,
+    GroupResumed,
+    History,
+    Read,
+    Recovered,
+)
+
+
+class OneOwnerPerEpoch:
+    """In an epoch of a group a partition has one owner at most."""
+
+    def check(self, history: History) -> Iterator[str]:
+        owners: dict[tuple[str, TopicPartition, int], str] = {}
+        for owns in history.of(GroupOwns):
+            owner = owners.setdefault((owns.group, owns.partition, owns.epoch), owns.who)
+            if owner != owns.who:
+                yield (
+                    f"{owns.partition} is owned by {owner} and {owns.who} in epoch {owns.epoch} "
+                    f"of {owns.group}"
+                )
+
+
+class NoCommitLost:
+    """Whoever goes on where a group was begins no earlier than what was committed for certain."""
+
+    def check(self, history: History) -> Iterator[str]:
+        for resumed in history.of(GroupResumed):
+            if resumed.offset < resumed.floor:
+                yield (
+                    f"{resumed.who} goes on at {resumed.partition} {resumed.offset}, and "
+                    f"{resumed.group} had committed {resumed.floor}"
+                )
+
+
+class EverythingIsConsumed:
+    """A group that is able to work has read every acknowledged record, at least once."""
+
+    def check(self, history: History) -> Iterator[str]:
+        members = {owns.who: owns.group for owns in history.of(GroupOwns)}
+        topics = {owns.partition.topic for owns in history.of(GroupOwns)}
+        if not any(history.of(Recovered)):
+            return
+        seen: dict[tuple[str, TopicPartition], set[int]] = defaultdict(set)
+        for read in history.of(Read):
+            group = members.get(read.who.rpartition(".")[0])
+            if group is not None:
+                seen[group, read.partition].add(read.offset)
+        for group in sorted(set(members.values())):
+            for ack in history.of(Acknowledged):
+                if ack.partition.topic not in topics:
+                    continue
+                if ack.offset >= 0 and ack.offset not in seen[group, ack.partition]:
+                    yield f"nobody of {group} has read {ack.partition} {ack.offset}"

@@ -1,0 +1,364 @@
+"""What has to hold of transactions, whatever happened.
+
+What became of a record is read from the log itself, in which a marker ends each transaction: that
+is held against what the producers were told, and against what the readers saw.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from ottla.model import TopicPartition
+from ottla.simulation.claims.transaction_fates import (
+    COMMITTED,
+    Fate,
+    ends_of,
+    fates_of,
+    logs_of,
+    source_of,
+    transaction_of,
+)
+from ottla.simulation.history.history import (
+    Acknowledged,
+    Healed,
+    History,
+    Recovered,
+    ReplicaHas,
+    Sent,
+)
+from ottla.simulation.history.transaction_events import (
+    CoordinatorDiffers,
+    Decision,
+    DecisionsLogged,
+    GroupLogHas,
+    GroupOffsetAtEnd,
+    OffsetTaken,
+    ProducerInitialized,
+    StableOffsetSeen,
+    TransactionalLogHas,
+    TransactionalRead,
+    TransactionBegun,
+    TransactionEnded,
+    TransactionEnding,
+    TransactionHangs,
+)
+
+
+class NoAbortedRead:
+    """With read_committed nobody reads what was aborted, or was not decided yet."""
+
+    def check(self, history: History) -> Iterator[str]:
+        fates = fates_of(history)
+        for read in history.of(TransactionalRead):
+            fate = fates.get(read.partition, {}).get(read.value)
+            if read.is_committed and fate is not None and fate.end != COMMITTED:
+                yield (
+                    f"{read.who} read {read.value!r} at {read.partition} {read.offset}, which is "
+                    f"{fate.end}"
+                )
+
+
+class NoReadBeforeItsCommit:
+    """With read_committed nobody reads a record before its producer has asked for the commit. So
+    what a transaction reads was decided before its own end, and however many others it goes
+    through, nothing that it writes comes back to it: no circular information flow."""
+
+    def check(self, history: History) -> Iterator[str]:
+        if not any(history.of(TransactionalRead)):
+            return
+        asked: set[str] = set()
+        for _, event in history.events:
+            match event:
+                case TransactionEnding() if event.commits:
+                    asked.add(event.name)
+                case TransactionalRead() if event.is_committed:
+                    if transaction_of(event.value) not in asked:
+                        yield (
+                            f"{event.who} read {event.value!r} at {event.partition} "
+                            f"{event.offset} before anybody asked for its commit"
+                        )
+
+
+class CommittedIsReadInOrder:
+    """A reader reads every record of its isolation level, in the log's order, once."""
+
+    def check(self, history: History) -> Iterator[str]:
+        logs = logs_of(history)
+        read: dict[tuple[str, TopicPartition, bool], list[tuple[int, bytes]]] = defaultdict(list)
+        for each in history.of(TransactionalRead):
+            read[each.who, each.partition, each.is_committed].append((each.offset, each.value))
+        for (who, partition, is_committed), found in read.items():
+            if partition not in logs:
+                continue
+            ends = ends_of(logs[partition])
+            expected = [
+                (row.offset, row.value)
+                for row in logs[partition]
+                if not row.marker and (not is_committed or ends[row.offset] == COMMITTED)
+            ]
+            if found != expected[: len(found)]:
+                yield f"{who}: {_first_difference(found, expected)} in {partition}"
+            elif any(history.of(Recovered)) and len(found) < len(expected):
+                yield f"{who} has not read {expected[len(found)]} of {partition}"
+
+
+class TransactionsAreWhole:
+    """All of a transaction is committed or nothing is, as its producer was told."""
+
+    def check(self, history: History) -> Iterator[str]:
+        if not any(history.of(TransactionalLogHas)):
+            return
+        fates = fates_of(history)
+        asked = {each.name: each.commits for each in history.of(TransactionEnding)}
+        told = {each.name: each.commits for each in history.of(TransactionEnded)}
+        for name, values in _values_by_transaction(history).items():
+            ends = {
+                value: fates.get(partition, {}).get(value, Fate("lost", -1)).end
+                for partition, value in values
+            }
+            committed = [value for value, end in ends.items() if end == COMMITTED]
+            if committed and not asked.get(name, False):
+                yield f"{name} was not to be committed, and {committed[0]!r} is"
+            elif committed and len(committed) < len(ends):
+                missing = next(value for value, end in ends.items() if end != COMMITTED)
+                yield f"{name} is torn: {committed[0]!r} is committed, {missing!r} {ends[missing]}"
+            elif told.get(name, False) and not committed:
+                yield f"{name} was committed, and {next(iter(ends.items()))} is not"
+
+
+class EachInputIsCopiedOnce:
+    """Among what is committed there is a copy of each record of the input, and only one."""
+
+    def check(self, history: History) -> Iterator[str]:
+        copies: dict[tuple[int, int], list[bytes]] = defaultdict(list)
+        for fates in fates_of(history).values():
+            for value, fate in fates.items():
+                if fate.end == COMMITTED:
+                    copies[source_of(value)].append(value)
+        for source, values in copies.items():
+            if len(values) > 1:
+                yield f"input {source} is copied {len(values)} times: {values}"
+        if not copies or not any(history.of(Recovered)):
+            return
+        topics = {each.partition.topic for each in history.of(GroupOffsetAtEnd)}
+        for held in history.of(ReplicaHas):
+            if held.partition.topic in topics:
+                for offset, _, _ in held.records:
+                    if (held.partition.partition, offset) not in copies:
+                        yield f"nobody has copied {held.partition} {offset}"
+
+
+class CopiesAreInOrder:
+    """In each partition the copies of an input are in its order: so are the transactions of a
+    producer."""
+
+    def check(self, history: History) -> Iterator[str]:
+        for partition, rows in logs_of(history).items():
+            ends = ends_of(rows)
+            last: dict[int, int] = {}
+            for row in rows:
+                if row.marker or ends[row.offset] != COMMITTED:
+                    continue
+                source, offset = source_of(row.value)
+                if offset < last.get(source, -1):
+                    yield f"{row.value!r} at {partition} {row.offset} follows {last[source]}"
+                last[source] = max(offset, last.get(source, -1))
+
+
+class FencedProducersWriteNothing:
+    """Once a transactional id was taken over, whoever had it before neither writes nor commits."""
+
+    def check(self, history: History) -> Iterator[str]:
+        begun = {each.name: each for each in history.of(TransactionBegun)}
+        # By transactional id, the latest producer id and epoch that somebody was given.
+        latest: dict[str, tuple[int, int]] = {}
+        # What was asked for when its producer was fenced already.
+        late: set[object] = set()
+        for _, event in history.events:
+            match event:
+                case ProducerInitialized():
+                    given = (event.producer_id, event.producer_epoch)
+                    before = latest.get(event.transactional_id, given)
+                    latest[event.transactional_id] = max(before, given)
+                case Sent() if (transaction := begun.get(transaction_of(event.value))) is not None:
+                    if _is_fenced(transaction, latest):
+                        late.add(event.value)
+                case Acknowledged() if event.value in late:
+                    yield f"{event.who} was fenced, and wrote {event.value!r} after that"
+                case TransactionEnding() if _is_fenced(begun[event.name], latest):
+                    late.add(event.name)
+                case TransactionEnded() if event.commits and event.name in late:
+                    yield f"{event.who} was fenced, and committed {event.name} after that"
+
+
+class EpochsAreNeverReused:
+    """Nobody is given the producer id and epoch that somebody else has, and in a log the epochs of
+    a producer never go back."""
+
+    def check(self, history: History) -> Iterator[str]:
+        owners: dict[tuple[int, int], str] = {}
+        for given in history.of(ProducerInitialized):
+            key = (given.producer_id, given.producer_epoch)
+            if key in owners:
+                yield f"{given.who} was given {key}, which {owners[key]} was given before"
+            owners[key] = given.who
+        transactions: dict[tuple[int, int], str] = {}
+        for begun in history.of(TransactionBegun):
+            key = (begun.producer_id, begun.producer_epoch)
+            other = transactions.setdefault(key, begun.who)
+            if other != begun.who:
+                yield f"{begun.who} and {other} write with {key}"
+        for partition, rows in logs_of(history).items():
+            epochs: dict[int, int] = {}
+            for row in rows:
+                if row.producer_epoch < epochs.get(row.producer_id, -1):
+                    yield f"{partition} {row.offset} is of an older epoch than what is before it"
+                epochs[row.producer_id] = row.producer_epoch
+
+
+class MonotonicLastStableOffset:
+    """A reader's last stable offset never goes back while one leader is in its epoch, and is never
+    past the high watermark."""
+
+    def check(self, history: History) -> Iterator[str]:
+        highest: dict[tuple[str, TopicPartition, int, int], int] = {}
+        for seen in history.of(StableOffsetSeen):
+            stable = seen.last_stable_offset
+            key = (seen.who, seen.partition, seen.leader, seen.leader_epoch)
+            if stable > seen.high_watermark:
+                yield f"{seen.partition} is stable to {stable} of {seen.high_watermark}"
+            if stable < highest.get(key, -1):
+                yield (
+                    f"{seen.who} saw {seen.partition} stable to {stable} after "
+                    f"{highest[key]}, at node {seen.leader} in epoch {seen.leader_epoch}"
+                )
+            highest[key] = max(stable, highest.get(key, -1))
+
+
+class EveryTransactionEnds:
+    """When the faults are over and the longest timeout too, no transaction is open."""
+
+    def check(self, history: History) -> Iterator[str]:
+        if not any(history.of(Healed)):
+            return
+        for hangs in history.of(TransactionHangs):
+            yield (
+                f"{hangs.partition} has an open transaction at {hangs.last_stable_offset}, and "
+                f"ends at {hangs.high_watermark}"
+            )
+
+
+class MarkersAgree:
+    """All replicas have the same transactions, with the same ends. A marker that came late may be
+    on its way to some of them."""
+
+    def check(self, history: History) -> Iterator[str]:
+        first: dict[TopicPartition, TransactionalLogHas] = {}
+        for held in history.of(TransactionalLogHas):
+            other = first.setdefault(held.partition, held)
+            common = min(len(other.rows), len(held.rows))
+            if other.rows[:common] != held.rows[:common]:
+                difference = _first_difference(other.rows, held.rows)
+                yield f"{other.who} and {held.who}: {difference} in {held.partition}"
+
+
+class MarkersFollowDecisions:
+    """Whatever ends a transaction in a partition was decided, and no failover has taken the
+    decision back."""
+
+    def check(self, history: History) -> Iterator[str]:
+        for logged in history.of(DecisionsLogged):
+            known = set(logged.decisions)
+            for partition, rows in logs_of(history).items():
+                for row in rows:
+                    made = Decision(row.producer_id, row.producer_epoch, row.marker)
+                    if row.marker and made not in known:
+                        yield f"nobody has decided on {made} at {partition} {row.offset}"
+
+
+class NoOffsetOfATransactionLost:
+    """What a group was told to be a part of a transaction is committed with it, even if a later
+    commit would hide that it was not."""
+
+    def check(self, history: History) -> Iterator[str]:
+        told = {each.name for each in history.of(TransactionEnded) if each.commits}
+        for log in history.of(GroupLogHas):
+            committed = set(log.offsets)
+            for taken in history.of(OffsetTaken):
+                if taken.name in told and (taken.partition, taken.offset) not in committed:
+                    yield (
+                        f"{taken.name} was committed, and {log.group} never was at "
+                        f"{taken.offset} of {taken.partition}"
+                    )
+
+
+class OffsetsAgreeWithOutput:
+    """A group is where the committed copies end."""
+
+    def check(self, history: History) -> Iterator[str]:
+        if not any(history.of(Recovered)):
+            return
+        ends: dict[int, int] = defaultdict(int)
+        for fates in fates_of(history).values():
+            for value, fate in fates.items():
+                if fate.end == COMMITTED:
+                    source, offset = source_of(value)
+                    ends[source] = max(ends[source], offset + 1)
+        for group in history.of(GroupOffsetAtEnd):
+            if group.offset != ends[group.partition.partition]:
+                yield (
+                    f"{group.group} is at {group.offset} of {group.partition}, and the copies end "
+                    f"at {ends[group.partition.partition]}"
+                )
+
+
+class CoordinatorsAreWhatTheirLogsSay:
+    """The state of a coordinator is what whoever takes over would read."""
+
+    def check(self, history: History) -> Iterator[str]:
+        for differs in history.of(CoordinatorDiffers):
+            yield f"{differs.who}, {differs.partition}: {differs.what}"
+
+
+TRANSACTION_CLAIMS: Final = (
+    NoAbortedRead(),
+    NoReadBeforeItsCommit(),
+    CommittedIsReadInOrder(),
+    TransactionsAreWhole(),
+    EachInputIsCopiedOnce(),
+    CopiesAreInOrder(),
+    FencedProducersWriteNothing(),
+    EpochsAreNeverReused(),
+    MonotonicLastStableOffset(),
+    EveryTransactionEnds(),
+    MarkersAgree(),
+    MarkersFollowDecisions(),
+    NoOffsetOfATransactionLost(),
+    OffsetsAgreeWithOutput(),
+    CoordinatorsAreWhatTheirLogsSay(),
+)
+
+
+def _values_by_transaction(history: History) -> dict[str, list[tuple[TopicPartition, bytes]]]:
+    names = {each.name for each in history.of(TransactionBegun)}
+    found: dict[str, list[tuple[TopicPartition, bytes]]] = defaultdict(list)
+    for sent in history.of(Sent):
+        name = transaction_of(sent.value)
+        if name in names:
+            found[name].append((sent.partition, sent.value))
+    return found
+
+
+def _is_fenced(transaction: TransactionBegun, latest: dict[str, tuple[int, int]]) -> bool:
+    """Whether somebody else has taken its transactional id over."""
+    own = (transaction.producer_id, transaction.producer_epoch)
+    return own < latest[transaction.transactional_id]
+
+
+def _first_difference(found: Sequence[object], expected: Sequence[object]) -> str:
+    for one, other in zip(found, expected, strict=False):
+        if one != other:
+            return f"{one} where {other} is"
+    return f"{len(found)} where {len(expected)} are"

@@ -1,0 +1,1 @@
+"""A cluster in a world, operated and observed."""

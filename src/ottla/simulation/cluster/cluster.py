@@ -1,0 +1,201 @@
+"""A cluster in a world: nodes that know each other, and what can be done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from ottla.controller.formatting import initial_voter, new_cluster_id
+from ottla.model import TopicPartition
+from ottla.raft.voters import NO_VOTERS, Endpoint, VoterSet
+from ottla.replication.partition import Partition
+from ottla.runtime.network import Address
+from ottla.simulation.clients import SimulatedAdmin, SimulatedConsumer, SimulatedProducer
+from ottla.simulation.history.history import Fault
+from ottla.simulation.world.host import Host
+from ottla.simulation.world.node import SimulatedNode
+from ottla.simulation.world.observer import Observer
+
+if TYPE_CHECKING:
+    from ottla.simulation.world.world import World
+
+# Rarer than by default: most of what a quiet cluster does is to ask whether it is quiet.
+_DEFAULTS: Final = {
+    "offsets.topic.num.partitions": "4",
+    # Coordinators read their logs in many pieces, which end within batches.
+    "offsets.load.buffer.size": "1000",
+    "transaction.state.log.load.buffer.size": "1000",
+}
+
+
+class SimulatedCluster:
+    """Made and started by `World.cluster`. Lives as long as the world does."""
+
+    def __init__(
+        self, world: World, *, nodes: int, voters: int | None, properties: Mapping[str, str]
+    ) -> None:
+        self._world = world
+        factor = min(nodes, 3)
+        hosts = [f"node-{node_id}" for node_id in range(1, nodes + 1)]
+        self._properties = {
+            "controller.quorum.bootstrap.servers": ",".join(f"{host}:9093" for host in hosts),
+            "default.replication.factor": str(factor),
+            "min.insync.replicas": "2" if factor == 3 else "1",
+            **_DEFAULTS,
+            **properties,
+        }
+        self.nodes = [
+            SimulatedNode(world.surroundings, node_id, properties=self._properties)
+            for node_id in range(1, nodes + 1)
+        ]
+        dice = world.dice.fork("cluster")
+        self._cluster_id = new_cluster_id(dice)
+        first = VoterSet.of(
+            initial_voter(node.id, dice.uuid(), Endpoint("CONTROLLER", *node.controller_address))
+            for node in self.nodes[:voters]
+        )
+        for node in self.nodes:
+            node.format(self._cluster_id, first if first.get(node.id) else NO_VOTERS)
+        # The ids of those who left for good.
+        self.gone: list[int] = []
+        self._observers = {node.id: Observer(node) for node in self.nodes}
+        self._nodes_made = nodes
+
+    @property
+    def observers(self) -> list[Observer]:
+        return [self._observers[node.id] for node in self.nodes]
+
+    def add_node(self) -> SimulatedNode:
+        """One more, which begins to start and knows nobody but the first ones' addresses."""
+        self._nodes_made += 1
+        world = self._world
+        node = SimulatedNode(world.surroundings, self._nodes_made, properties=self._properties)
+        world.add_host(node)
+        node.format(self._cluster_id, NO_VOTERS)
+        self._observers[node.id] = Observer(node)
+        self.nodes.append(node)
+        node.start()
+        return node
+
+    def start(self) -> None:
+        for node in self.nodes:
+            node.start()
+
+    def node(self, node_id: int) -> SimulatedNode:
+        return next(node for node in self.nodes if node.id == node_id)
+
+    def observer(self, node: SimulatedNode) -> Observer:
+        return self._observers[node.id]
+
+    @property
+    def active_controller(self) -> SimulatedNode | None:
+        """Who says that it is the active controller, if somebody does."""
+        for node in self.nodes:
+            broker = None if node.node is None else node.node.broker
+            if broker is not None and node.is_serving and broker.service.controller.is_active:
+                return node
+        return None
+
+    def leader_of(self, topic: str, partition: int) -> SimulatedNode | None:
+        """Who says that it leads a partition, in the latest epoch if several do."""
+        found, latest = None, -1
+        for node in self.nodes:
+            each = self.replica_of(node, TopicPartition(topic, partition))
+            if each is not None and each.is_leader and each.leader_epoch > latest:
+                found, latest = node, each.leader_epoch
+        return found
+
+    def replica_of(self, node: SimulatedNode, name: TopicPartition) -> Partition | None:
+        """What a node that runs has of a partition."""
+        broker = self.observer(node).broker
+        if broker is None or not node.is_running:
+            return None
+        return next((each for each in broker.partitions if each.name == name), None)
+
+    async def wait_leader(
+        self, topic: str, partition: int, *, seconds: float = 60.0
+    ) -> SimulatedNode:
+        """Until somebody leads a partition. Raises `TimeoutError` if that takes too long."""
+        await self._world.wait_until(
+            lambda: self.leader_of(topic, partition) is not None, seconds=seconds
+        )
+        leader = self.leader_of(topic, partition)
+        assert leader is not None
+        return leader
+
+    # ---- clients, on a host of their own or beside the story
+
+    @property
+    def bootstrap(self) -> list[Address]:
+        return [node.address for node in self.nodes]
+
+    def admin(
+        self, name: str = "admin", *, host: Host | None = None, only: SimulatedNode | None = None
+    ) -> SimulatedAdmin:
+        """Asks whichever node, or one and no other."""
+        bootstrap = self.bootstrap if only is None else [only.address]
+        return SimulatedAdmin(host or self._world.here, bootstrap, name=name)
+
+    def producer(self, name: str = "producer", *, host: Host | None = None) -> SimulatedProducer:
+        return SimulatedProducer(
+            host or self._world.here, self.bootstrap, self._world.record, name=name
+        )
+
+    def consumer(
+        self, topic: str, partition: int, *, name: str = "consumer", host: Host | None = None
+    ) -> SimulatedConsumer:
+        """Reads one partition from its beginning."""
+        return SimulatedConsumer(
+            host or self._world.here,
+            self.bootstrap,
+            self._world.record,
+            TopicPartition(topic, partition),
+            name=name,
+        )
+
+    # ---- its life
+
+    async def wait_serving(self, *, seconds: float = 60.0) -> None:
+        """Until every node has started. Raises `TimeoutError` if that takes too long."""
+        await self._world.wait_until(
+            lambda: all(node.is_serving for node in self.nodes), seconds=seconds
+        )
+
+    async def rolling_restart(self, *, seconds: float = 60.0) -> None:
+        """Stops and starts one node after the other, as an upgrade does."""
+        for node in self.nodes:
+            await self._restart(node, seconds)
+
+    async def _restart(self, node: SimulatedNode, seconds: float) -> None:
+        node.stop()
+        await self._world.wait_until(lambda: not node.is_running, seconds=seconds)
+        node.start()
+        await self._world.wait_until(lambda: node.is_serving, seconds=seconds)
+
+    def partition(self, *sides: tuple[int, ...]) -> None:
+        """Lets nodes of different sides hear nothing of each other. Clients reach everybody."""
+        for side in sides:
+            for other in sides:
+                if side is not other:
+                    for source in side:
+                        for target in other:
+                            self.cut(source, target)
+        said = " | ".join(",".join(map(str, side)) for side in sides)
+        self._world.record(Fault("network", f"is parted: {said}"))
+
+    def cut(self, source: int, target: int) -> None:
+        """Lets nothing through from one node to another, in this direction only."""
+        self._world.fabric.cut(self.node(source).name, self.node(target).name)
+
+    def isolate(self, node_id: int) -> None:
+        """Lets nobody hear of a node any more, nor it of anybody, clients included."""
+        name = self.node(node_id).name
+        for host in self._world.host_names:
+            if host != name:
+                self._world.fabric.cut(name, host)
+                self._world.fabric.cut(host, name)
+        self._world.record(Fault(name, "is cut off"))
+
+    def heal_network(self) -> None:
+        self._world.fabric.heal_all()
+        self._world.record(Fault("network", "is whole again"))

@@ -1,0 +1,1 @@
+"""A disk in memory that crashes, tears, rots, fills up and fails."""

@@ -1,0 +1,247 @@
+"""A disk in memory that crashes, tears, rots, fills up, fails and slows down.
+
+It behaves like `SystemDisk` until told otherwise. What a power loss does to bytes is in
+file_content.py, what it does to names in namespace.py.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ottla.runtime.dice import Dice
+from ottla.simulation.disk.disk_faults import DiskFaults, Operation, canonical
+from ottla.simulation.disk.file_content import Fate, FileContent
+from ottla.simulation.disk.namespace import Directory, NameChange, Namespace, failure, parts
+from ottla.simulation.disk.simulated_file import SimulatedFile
+
+_ROOM_UNLIMITED = 1 << 50
+
+
+@dataclass(slots=True)
+class DiskCounters:
+    """How often programs asked the disk for what. Replace it to count anew."""
+
+    opens: int = 0
+    reads: int = 0
+    bytes_read: int = 0
+    writes: int = 0
+    bytes_written: int = 0
+    truncations: int = 0
+    syncs: int = 0
+    renames: int = 0
+    directory_syncs: int = 0
+
+
+class SimulatedDisk:
+    """One host's files. Outlives the programs that use it: `crash` and `kill` end those.
+
+    For one thread. Handles from before a `crash` or `kill` raise `OSError` when used; only their
+    `close` is still allowed, and does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.counters = DiskCounters()
+        self.faults = DiskFaults()
+        self.generation = 0
+        self._names = Namespace()
+        self._locked: set[FileContent] = set()
+        self._sequence = 0
+        self._room: int | None = None
+
+    def open(self, path: str, *, create: bool = False) -> SimulatedFile:
+        self._look_up(path)
+        self.counters.opens += 1
+        return SimulatedFile(self, path, self._find_or_create(path, create=create))
+
+    def open_readonly(self, path: str) -> SimulatedFile:
+        self._look_up(path)
+        self.counters.opens += 1
+        content = self._names.find_file(path)
+        return SimulatedFile(self, path, content, writable=False)
+
+    def exists(self, path: str) -> bool:
+        self._look_up(path)
+        try:
+            self._names.find(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def file_size(self, path: str) -> int:
+        self._look_up(path)
+        return len(self._names.find_file(path).volatile)
+
+    def list_directory(self, path: str) -> list[str]:
+        self._look_up(path)
+        return sorted(self._names.find_directory(path).entries)
+
+    def is_directory(self, path: str) -> bool:
+        return self.exists(path) and isinstance(self._names.find(path), Directory)
+
+    def make_directories(self, path: str) -> None:
+        self._look_up(path)
+        names = parts(path)
+        for depth in range(1, len(names) + 1):
+            place = self._names.place("/".join(names[:depth]))
+            found = place.directory.entries.get(place.name)
+            if found is None:
+                self._begin_change(path)
+                self._names.link(self.next_sequence(), place, Directory())
+            elif not isinstance(found, Directory):
+                raise failure(errno.EEXIST if depth == len(names) else errno.ENOTDIR, path)
+
+    def rename(self, old: str, new: str) -> None:
+        self._begin_change(old, new)
+        self.counters.renames += 1
+        self._names.rename(self.next_sequence(), old, new)
+
+    def remove(self, path: str) -> None:
+        self._begin_change(path)
+        self._names.find_file(path)
+        self._names.unlink(self.next_sequence(), self._names.place(path))
+
+    def remove_directory(self, path: str) -> None:
+        self._begin_change(path)
+        if self._names.find_directory(path).entries:
+            raise failure(errno.ENOTEMPTY, path)
+        self._names.unlink(self.next_sequence(), self._names.place(path))
+
+    def sync_directory(self, path: str) -> None:
+        self._begin_change(path)
+        self.counters.directory_syncs += 1
+        self._names.sync(self._names.find_directory(path))
+
+    def sync_directories(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            for name in self.list_directory(path):
+                if not self.is_directory(f"{path}/{name}"):
+                    self.open_readonly(f"{path}/{name}").sync()
+            self.sync_directory(path)
+
+    def space_left(self, path: str) -> int:
+        self._look_up(path)
+        self._names.find(path)
+        return self.room_left()
+
+    def space_total(self, path: str) -> int:
+        self._look_up(path)
+        self._names.find(path)
+        return _ROOM_UNLIMITED if self._room is None else self._room
+
+    def lock(self, path: str) -> SimulatedFile:
+        self._look_up(path)
+        content = self._find_or_create(path, create=True)
+        if content in self._locked:
+            raise BlockingIOError(errno.EAGAIN, "another program holds this lock", path)
+        self._locked.add(content)
+        return SimulatedFile(self, path, content, on_close=self._locked.discard)
+
+    def kill(self) -> None:
+        """Ends the programs but not the host: what was written stays, handles and locks go."""
+        self.generation += 1
+        self._locked.clear()
+        self.faults.power_on()
+
+    def crash(self, dice: Dice) -> None:
+        """Loses power, and comes back as one of the disks that may be found then.
+
+        A fifth each: everything arrived, nothing unsynced did, everything up to some moment did,
+        names and sizes did without their bytes, or every file and name as it happened.
+        """
+        self.kill()
+        fate = dice.choice(tuple(Fate))
+        cut = self._moment(dice)
+        self._names.lose_power(self._names_arriving(fate, dice, cut))
+        for content in self._names.files():
+            if fate is Fate.SCATTERED:
+                own = dice.choice(tuple(Fate))
+                content.lose_power(own, dice, _own_moment(content, dice))
+            else:
+                content.lose_power(fate, dice, cut)
+
+    def flip_bit(self, path: str, *, position: int, bit: int) -> None:
+        """Rots bit 0 to 7 of the byte at a position, on the device and in the cache."""
+        content = self._names.find_file(path)
+        assert 0 <= position < len(content.durable), "only what is on the device rots"
+        content.flip_bit(position * 8 + bit)
+
+    def durable_size(self, path: str) -> int:
+        """How much of a file is on the device."""
+        return len(self._names.find_file(path).durable)
+
+    def content(self, path: str) -> bytes:
+        """All of a file, as programs see it."""
+        return bytes(self._names.find_file(path).volatile)
+
+    def rot(self, path: str, dice: Dice) -> int:
+        """Rots a bit anywhere in what is durable of a file, and says in which byte."""
+        position = dice.below(len(self._names.find_file(path).durable))
+        self.flip_bit(path, position=position, bit=dice.below(8))
+        return position
+
+    def limit_space(self, bytes_left: int | None) -> None:
+        """Leaves so much room from now on, growth and removal counted; None: no limit again."""
+        self._room = None if bytes_left is None else self._used() + bytes_left
+
+    def room_left(self) -> int:
+        return _ROOM_UNLIMITED if self._room is None else max(self._room - self._used(), 0)
+
+    def next_sequence(self) -> int:
+        """Numbers the changes of the whole disk in their order."""
+        self._sequence += 1
+        return self._sequence
+
+    def _used(self) -> int:
+        return sum(content.allocated for content in self._names.files())
+
+    def _find_or_create(self, path: str, *, create: bool) -> FileContent:
+        if create:
+            place = self._names.place(path)
+            if place.name not in place.directory.entries:
+                self._begin_change(path)
+                self._names.link(self.next_sequence(), place, FileContent())
+        return self._names.find_file(path)
+
+    def _look_up(self, path: str) -> None:
+        self.faults.meet(Operation.LOOKUP, canonical(path))
+
+    def _begin_change(self, *paths: str) -> None:
+        self.faults.meet(Operation.NAMES, *map(canonical, paths))
+
+    def _moment(self, dice: Dice) -> int:
+        """A sequence at which power may have gone: that of any change that is not durable."""
+        moments = [change.sequence for change in self._names.pending]
+        for content in self._names.files():
+            moments.extend(change.sequence for change in content.pending)
+        return dice.choice(sorted(moments)) if moments else 0
+
+    def _names_arriving(self, fate: Fate, dice: Dice, cut: int) -> Callable[[NameChange], bool]:
+        match fate:
+            case Fate.KEPT | Fate.METADATA:
+                return lambda _change: True
+            case Fate.LOST:
+                return lambda _change: False
+            case Fate.PREFIX:
+                return lambda change: change.sequence < cut
+            case Fate.SCATTERED if dice.chance(0.5):
+                return lambda _change: dice.chance(0.5)
+            case _:
+                return self._names_in_order(dice)
+
+    def _names_in_order(self, dice: Dice) -> Callable[[NameChange], bool]:
+        """Names that arrive up to some moment, another one in each directory."""
+        moments: dict[Directory, int] = {}
+
+        def arrives(change: NameChange) -> bool:
+            for place in change.places:
+                if place.directory not in moments:
+                    moments[place.directory] = self._moment(dice)
+            return all(change.sequence < moments[place.directory] for place in change.places)
+
+        return arrives
+
+
+def _own_moment(content: FileContent, dice: Dice) -> int:
+    return dice.choice(content.pending).sequence if content.pending else 0

@@ -1,0 +1,211 @@
+"""The names on a simulated disk: the tree that programs see, and the one on the device.
+
+A change of names (create, rename, remove) is durable once the directory that holds the name was
+synced. Until then a power loss may undo it, with these limits:
+
+- changes of one name arrive in their order, so a name never goes back past a change that stayed;
+- a rename arrives whole or not at all. Between two directories too: syncing either of them makes
+  both sides durable, as a journal would, together with the new directory's own name, so that the
+  file is never left without one;
+- a directory's own name belongs to its parent: a synced directory that its parent was not synced
+  for may be gone with all that is in it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from ottla.simulation.disk.file_content import FileContent
+
+_PATHS_REMEMBERED_MAX: Final = 4_096
+
+
+class Directory:
+    """The entries of one directory, as seen and as durable."""
+
+    __slots__ = ("durable", "entries")
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Node] = {}
+        self.durable: dict[str, Node] = {}
+
+
+Node: TypeAlias = Directory | FileContent
+
+
+class Place(NamedTuple):
+    """Where a name stands. Directories are told apart by identity, names by their text."""
+
+    directory: Directory
+    name: str
+
+
+class NameChange(NamedTuple):
+    """A node leaves a place, comes to a place, or both."""
+
+    sequence: int
+    node: Node
+    old: Place | None
+    new: Place | None
+    needs: frozenset[Place]
+
+    @property
+    def places(self) -> set[Place]:
+        return {place for place in (self.old, self.new) if place is not None}
+
+    def is_in(self, directory: Directory) -> bool:
+        old, new = self.old, self.new
+        return (old is not None and old.directory is directory) or (
+            new is not None and new.directory is directory
+        )
+
+
+class Namespace:
+    """A tree of names with its unsynced changes. Paths are absolute; '/' stands from the start."""
+
+    def __init__(self) -> None:
+        self.root = Directory()
+        self.pending: list[NameChange] = []
+
+    def find(self, path: str) -> Node:
+        node: Node = self.root
+        for name in parts(path):
+            node = _entries(node, path).get(name) or _missing(path)
+        return node
+
+    def find_directory(self, path: str) -> Directory:
+        node = self.find(path)
+        _entries(node, path)
+        assert isinstance(node, Directory)
+        return node
+
+    def find_file(self, path: str) -> FileContent:
+        node = self.find(path)
+        if isinstance(node, Directory):
+            raise failure(errno.EISDIR, path)
+        return node
+
+    def place(self, path: str) -> Place:
+        """Where that name stands or would stand; its directory has to exist."""
+        *above, name = parts(path) or ("",)
+        if not name:
+            raise failure(errno.EBUSY, path)
+        return Place(self.find_directory("/".join(above)), name)
+
+    def link(self, sequence: int, place: Place, node: Node) -> None:
+        self._change(NameChange(sequence, node, None, place, frozenset()))
+
+    def unlink(self, sequence: int, place: Place) -> None:
+        node = place.directory.entries[place.name]
+        self._change(NameChange(sequence, node, place, None, frozenset()))
+
+    def rename(self, sequence: int, old: str, new: str) -> None:
+        node = self.find(old)
+        source, target = self.place(old), self.place(new)
+        if source == target:
+            return
+        if parts(new)[: len(parts(old))] == parts(old):
+            raise failure(errno.EINVAL, new)
+        _check_replaceable(node, target.directory.entries.get(target.name), new)
+        moves = source.directory is not target.directory
+        needs = frozenset(self._places_above(new) if moves else ())
+        self._change(NameChange(sequence, node, source, target, needs))
+
+    def sync(self, directory: Directory) -> None:
+        """Makes this directory's changes durable, with the earlier ones that they build on."""
+        wanted: set[Place] = set()
+        durable, pending = [], []
+        for change in reversed(self.pending):
+            if change.is_in(directory) or (wanted and not wanted.isdisjoint(change.places)):
+                wanted |= change.places | change.needs
+                durable.append(change)
+            else:
+                pending.append(change)
+        for change in reversed(durable):
+            _apply(change)
+        self.pending = pending[::-1]
+
+    def lose_power(self, arrives: Callable[[NameChange], bool]) -> None:
+        """Becomes the tree that is found if only those changes arrived.
+
+        A change that builds on one that did not arrive does not arrive either.
+        """
+        lost: set[Place] = set()
+        for change in self.pending:
+            if arrives(change) and lost.isdisjoint(change.places | change.needs):
+                _apply(change)
+            else:
+                lost |= change.places
+        self.pending.clear()
+        _forget_volatile(self.root)
+
+    def files(self) -> Iterator[FileContent]:
+        """Every file that programs see."""
+        waiting = [self.root]
+        while waiting:
+            for node in waiting.pop().entries.values():
+                if isinstance(node, Directory):
+                    waiting.append(node)
+                else:
+                    yield node
+
+    def _change(self, change: NameChange) -> None:
+        if change.old is not None:
+            del change.old.directory.entries[change.old.name]
+        if change.new is not None:
+            change.new.directory.entries[change.new.name] = change.node
+        self.pending.append(change)
+
+    def _places_above(self, path: str) -> Iterator[Place]:
+        above = parts(path)[:-1]
+        for depth in range(1, len(above) + 1):
+            yield self.place("/".join(above[:depth]))
+
+
+@lru_cache(maxsize=_PATHS_REMEMBERED_MAX)
+def parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split("/") if part)
+
+
+def failure(code: int, path: str) -> OSError:
+    return OSError(code, os.strerror(code), path)
+
+
+def _missing(path: str) -> Node:
+    raise failure(errno.ENOENT, path)
+
+
+def _entries(node: Node, path: str) -> dict[str, Node]:
+    if isinstance(node, FileContent):
+        raise failure(errno.ENOTDIR, path)
+    return node.entries
+
+
+def _check_replaceable(node: Node, replaced: Node | None, path: str) -> None:
+    if replaced is None:
+        return
+    if isinstance(replaced, Directory):
+        if not isinstance(node, Directory):
+            raise failure(errno.EISDIR, path)
+        if replaced.entries:
+            raise failure(errno.ENOTEMPTY, path)
+    elif isinstance(node, Directory):
+        raise failure(errno.ENOTDIR, path)
+
+
+def _apply(change: NameChange) -> None:
+    if change.old is not None:
+        del change.old.directory.durable[change.old.name]
+    if change.new is not None:
+        change.new.directory.durable[change.new.name] = change.node
+
+
+def _forget_volatile(directory: Directory) -> None:
+    directory.entries = dict(directory.durable)
+    for node in directory.entries.values():
+        if isinstance(node, Directory):
+            _forget_volatile(node)

@@ -1,0 +1,267 @@
+"""What each kind of fault does to a cluster, and how it ends.
+
+A fault is a coroutine of the world: it begins, waits as long as planned, and takes itself back.
+What it finds undone already (a node that something else has killed) it leaves alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
+
+from ottla.simulation.disk.disk_faults import Operation
+from ottla.simulation.faults.membership_faults import change_feature, change_nodes, change_voters
+from ottla.simulation.faults.rot_faults import corrupt_reads, rot
+from ottla.simulation.faults.targeted_faults import (
+    answer_late,
+    contest_election,
+    end_ahead,
+    flip_leaders,
+    leave_behind,
+)
+from ottla.simulation.faults.trouble import Trouble, start_again, stop_node
+
+_CHANGES_MAX: Final = 40
+
+
+async def kill(trouble: Trouble) -> None:
+    trouble.node.kill()
+    await trouble.wait()
+    start_again(trouble.node)
+
+
+async def kill_within(trouble: Trouble) -> None:
+    """In the middle of what it does: between two changes on its disk."""
+    await _end_within(trouble, power=False)
+
+
+async def lose_power(trouble: Trouble) -> None:
+    trouble.node.lose_power()
+    await trouble.wait()
+    start_again(trouble.node)
+
+
+async def lose_power_within(trouble: Trouble) -> None:
+    await _end_within(trouble, power=True)
+
+
+async def kill_all(trouble: Trouble) -> None:
+    for node in trouble.cluster.nodes:
+        node.kill()
+    await trouble.wait()
+    for node in trouble.cluster.nodes:
+        start_again(node)
+
+
+async def lose_power_all(trouble: Trouble) -> None:
+    for node in trouble.cluster.nodes:
+        node.lose_power()
+    await trouble.wait()
+    for node in trouble.cluster.nodes:
+        start_again(node)
+
+
+async def stop(trouble: Trouble) -> None:
+    await stop_node(trouble.world, trouble.node)
+    await trouble.wait()
+    start_again(trouble.node)
+
+
+async def rolling_restart(trouble: Trouble) -> None:
+    for node in trouble.cluster.nodes:
+        await stop_node(trouble.world, node)
+        start_again(node)
+        await trouble.wait()
+
+
+async def pause(trouble: Trouble) -> None:
+    trouble.node.pause()
+    await trouble.wait()
+    trouble.node.resume()
+
+
+async def pause_member(trouble: Trouble) -> None:
+    """A member of a group is away, maybe for longer than it is waited for, and knows nothing of
+    that when it goes on."""
+    members = [host for host in trouble.world.hosts if host.name.startswith("member-")]
+    if members:
+        member = trouble.dice.choice(members)
+        trouble.say(member.name, "is paused")
+        member.pause()
+        await trouble.wait()
+        member.resume()
+        trouble.say(member.name, "goes on")
+
+
+async def part(trouble: Trouble) -> None:
+    """Some nodes away from the others; clients still reach all of them."""
+    ids = [node.id for node in trouble.cluster.nodes if node is not trouble.node]
+    trouble.dice.shuffle(ids)
+    away = trouble.dice.between(low=0, high=(len(ids) - 1) // 2)
+    trouble.cluster.partition((trouble.node.id, *ids[:away]), tuple(ids[away:]))
+    await trouble.wait()
+    trouble.cluster.heal_network()
+
+
+async def isolate(trouble: Trouble) -> None:
+    trouble.cluster.isolate(trouble.node.id)
+    await trouble.wait()
+    trouble.cluster.heal_network()
+
+
+async def cut_one_way(trouble: Trouble) -> None:
+    source, target = trouble.node, trouble.other
+    trouble.say("network", f"lets nothing through from {source.name} to {target.name}")
+    trouble.cluster.cut(source.id, target.id)
+    await trouble.wait()
+    trouble.world.fabric.heal(source.name, target.name)
+    trouble.say("network", f"lets {source.name} reach {target.name} again")
+
+
+async def slow_link(trouble: Trouble) -> None:
+    source, target = trouble.node, trouble.other
+    late_ms = trouble.dice.between(low=5, high=800)
+    trouble.say("network", f"is {late_ms} ms late from {source.name} to {target.name}")
+    trouble.world.fabric.slow(
+        source.name, target.name, seconds=late_ms / 1_000, bytes_per_second=1e5
+    )
+    await trouble.wait()
+    trouble.world.fabric.heal(source.name, target.name)
+    trouble.say("network", f"is fast again from {source.name} to {target.name}")
+
+
+async def reset_connections(trouble: Trouble) -> None:
+    if not trouble.node.is_running:
+        return
+    connections = list(trouble.node.network.connections)
+    chosen = [each for each in connections if trouble.dice.chance(0.5)]
+    trouble.say(trouble.node.name, f"loses {len(chosen)} connections")
+    for connection in chosen:
+        error = ConnectionResetError("the network lost the connection")
+        connection.reset(error)
+        connection.other.reset(error)
+
+
+async def slow_disk(trouble: Trouble) -> None:
+    late_ms = trouble.dice.between(low=1, high=60)
+    trouble.say(trouble.node.name, f"has a disk that takes {late_ms} ms for everything")
+    trouble.node.disk.faults.slow("/", late_ms / 1_000)
+    await trouble.wait()
+    trouble.node.disk.faults.heal("/")
+    trouble.say(trouble.node.name, "has a fast disk again")
+
+
+async def full_disk(trouble: Trouble) -> None:
+    room = trouble.dice.below(4_000)
+    trouble.say(trouble.node.name, f"has {room} bytes left on its disk")
+    trouble.node.disk.limit_space(room)
+    await trouble.wait()
+    trouble.node.disk.limit_space(None)
+    # A directory that failed stays offline until somebody looks after it.
+    trouble.node.kill()
+    start_again(trouble.node)
+
+
+async def failing_disk(trouble: Trouble) -> None:
+    """Nothing can be written or synced any more. What a failed sync lost is still in the page
+    cache, where a process that starts again on the same host finds it."""
+    operations = trouble.dice.choice(((Operation.SYNC,), (Operation.WRITE, Operation.SYNC), ()))
+    said = "nothing" if not operations else "no " + " and no ".join(o.name for o in operations)
+    trouble.say(trouble.node.name, f"has a disk that takes {said.lower()} any more")
+    trouble.node.disk.faults.fail("/", *operations)
+    await trouble.wait()
+    trouble.node.kill()
+    trouble.node.disk.faults.heal("/")
+    start_again(trouble.node)
+
+
+async def jump_clock(trouble: Trouble) -> None:
+    jump_ms = trouble.dice.between(low=-600_000, high=600_000)
+    trouble.say(trouble.node.name, f"has its clock set by {jump_ms} ms")
+    trouble.node.clock.jump(jump_ms)
+
+
+async def elect(trouble: Trouble) -> None:
+    error = await trouble.admin.elect_preferred(trouble.partition)
+    trouble.note(f"preferred leader of {trouble.partition}: error {error}")
+
+
+async def reassign(trouble: Trouble) -> None:
+    replicas = [node.id for node in trouble.cluster.nodes]
+    trouble.dice.shuffle(replicas)
+    del replicas[3:]
+    error = await trouble.admin.reassign(trouble.partition, replicas)
+    trouble.note(f"replicas of {trouble.partition} to {replicas}: error {error}")
+
+
+async def alter_config(trouble: Trouble) -> None:
+    changes = trouble.dice.choice(
+        (
+            {"segment.bytes": str(trouble.dice.between(low=1 << 14, high=1 << 17))},
+            {"index.interval.bytes": str(trouble.dice.between(low=1, high=4096))},
+            {"segment.ms": str(trouble.dice.between(low=1_000, high=10_000))},
+        )
+    )
+    error = await trouble.admin.alter_topic(trouble.topic, changes)
+    trouble.note(f"{changes} of {trouble.topic}: error {error}")
+
+
+async def topic_churn(trouble: Trouble) -> None:
+    name = f"passing-{trouble.dice.below(3)}"
+    await trouble.admin.create_topic(name, partitions=2)
+    await trouble.wait()
+    error = await trouble.admin.delete_topic(name)
+    trouble.note(f"deletes {name}: error {error}")
+
+
+async def _end_within(trouble: Trouble, *, power: bool) -> None:
+    node, changes = trouble.node, trouble.dice.below(_CHANGES_MAX)
+    if not node.is_running:
+        return
+    kind = "lose power" if power else "be killed"
+    trouble.say(node.name, f"is to {kind} within {changes} changes on its disk")
+    node.end_within(changes, power=power)
+    await trouble.wait()
+    node.disk.faults.power_on()
+    start_again(node)
+
+
+FaultKind: TypeAlias = Callable[[Trouble], Awaitable[None]]
+FAULTS: Final[dict[str, FaultKind]] = {
+    each.__name__: each
+    for each in (
+        kill,
+        kill_within,
+        kill_all,
+        lose_power,
+        lose_power_within,
+        lose_power_all,
+        stop,
+        rolling_restart,
+        pause,
+        pause_member,
+        part,
+        isolate,
+        cut_one_way,
+        slow_link,
+        reset_connections,
+        slow_disk,
+        full_disk,
+        failing_disk,
+        jump_clock,
+        elect,
+        reassign,
+        alter_config,
+        topic_churn,
+        contest_election,
+        flip_leaders,
+        leave_behind,
+        end_ahead,
+        answer_late,
+        change_voters,
+        change_nodes,
+        change_feature,
+        rot,
+        corrupt_reads,
+    )
+}

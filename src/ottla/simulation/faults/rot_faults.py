@@ -1,0 +1,129 @@
+"""Bits that rot on a disk, or on their way from it, and reads that go astray."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.simulation.disk.disk_faults import Corruption
+from ottla.simulation.faults.trouble import Trouble, start_again
+from ottla.simulation.world.node import DATA_DIRECTORY, SimulatedNode
+from ottla.wire.errors import ProtocolError
+from ottla.wire.records.batch import crc_matches, iterate_batches
+from ottla.wire.records.header import ATTRIBUTES_AT, read_header
+
+_CORRUPT_PROBABILITY: Final = 0.5
+_SPARE_SECONDS_MAX: Final = 10.0
+
+
+async def rot(trouble: Trouble) -> None:
+    """A replica's log rots while its node is down. Sooner or later somebody notices, takes the
+    replica away and has it made anew from the others, who do not count on it meanwhile."""
+    node = trouble.node
+    if not node.is_running or not await _end_out_of_sync(trouble, node):
+        start_again(node)
+        return
+    path = _log_to_rot(trouble, node)
+    if path is None:
+        start_again(node)
+        return
+    position, bit = _place_to_rot(trouble, node, path), trouble.dice.below(8)
+    trouble.say(node.name, f"has a rotten bit at {position} of {path}")
+    node.disk.flip_bit(path, position=position, bit=bit)
+    # Whatever follows may be cut off meanwhile.
+    rotten = node.disk.content(path)[: position + 1]
+    is_replaced = False
+    try:
+        await trouble.wait()
+        start_again(node)
+        await trouble.wait()
+        if await _end_out_of_sync(trouble, node):
+            _see_to_disk(node)
+            _take_away(node, path.rpartition("/")[0])
+            is_replaced = True
+    finally:
+        if not is_replaced:
+            node.kill()
+            _see_to_disk(node)
+            if node.disk.exists(path) and node.disk.content(path).startswith(rotten):
+                # Nobody else has it: it comes back from somewhere.
+                node.disk.flip_bit(path, position=position, bit=bit)
+    start_again(node)
+
+
+async def _end_out_of_sync(trouble: Trouble, node: SimulatedNode) -> bool:
+    """Whether the node could be ended, and others have all that was ever committed. Other faults
+    may start it meanwhile."""
+    node.kill()
+    try:
+        await trouble.wait_until(lambda: _is_spare(trouble, node), seconds=_SPARE_SECONDS_MAX)
+    except TimeoutError:
+        return False
+    node.kill()
+    return True
+
+
+async def corrupt_reads(trouble: Trouble) -> None:
+    """What a node reads from its disk for others is sometimes not what is there, or from elsewhere
+    on the disk."""
+    trouble.say(trouble.node.name, "sends other bits than its disk has, now and then")
+    corruption = Corruption(trouble.dice, _CORRUPT_PROBABILITY, _begins_no_batch)
+    trouble.node.disk.faults.corrupt_sent(corruption)
+    await trouble.wait()
+    trouble.node.disk.faults.corrupt_sent(None)
+    trouble.say(trouble.node.name, "sends what its disk has again")
+
+
+def _begins_no_batch(data: bytes) -> bool:
+    try:
+        header = read_header(data)
+        return not crc_matches(data, 0, header)
+    except ProtocolError:
+        return True
+
+
+def _log_to_rot(trouble: Trouble, node: SimulatedNode) -> str | None:
+    directory = f"{DATA_DIRECTORY}/{trouble.partition}"
+    if not node.disk.is_directory(directory):
+        return None
+    logs = [
+        path
+        for name in node.disk.list_directory(directory)
+        if name.endswith(".log") and _is_durable(node, path := f"{directory}/{name}")
+    ]
+    return trouble.dice.choice(logs) if logs else None
+
+
+def _is_durable(node: SimulatedNode, path: str) -> bool:
+    """Whether there is something in a log, all of it on the device."""
+    size = node.disk.durable_size(path)
+    return size > 0 and size == node.disk.file_size(path)
+
+
+def _place_to_rot(trouble: Trouble, node: SimulatedNode, path: str) -> int:
+    """Somewhere in a batch that its checksum covers: nobody can tell that an offset has rotted."""
+    content = memoryview(node.disk.content(path))[: node.disk.durable_size(path)]
+    position, header = trouble.dice.choice(list(iterate_batches(content)))
+    return position + trouble.dice.between(low=ATTRIBUTES_AT, high=header.size_in_bytes - 1)
+
+
+def _is_spare(trouble: Trouble, node: SimulatedNode) -> bool:
+    """Whether others are in sync and the node is not, so that nobody elects it whatever happens to
+    them. One alone may yet fail."""
+    leader = trouble.cluster.leader_of(*trouble.partition)
+    if leader is None or leader is node or not leader.is_serving:
+        return False
+    led = trouble.cluster.replica_of(leader, trouble.partition)
+    return led is not None and led.log is not None and node.id not in led.isr and len(led.isr) > 1
+
+
+def _see_to_disk(node: SimulatedNode) -> None:
+    """Who replaces what has rotted can do so: no other fault is in the way."""
+    node.disk.faults.heal("/")
+    node.disk.faults.power_on()
+
+
+def _take_away(node: SimulatedNode, directory: str) -> None:
+    for name in node.disk.list_directory(directory):
+        node.disk.remove(f"{directory}/{name}")
+    node.disk.remove_directory(directory)
+    node.disk.sync_directory(DATA_DIRECTORY)

@@ -1,0 +1,1 @@
+"""The network between simulated hosts."""

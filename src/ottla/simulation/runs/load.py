@@ -1,0 +1,195 @@
+"""Producers and consumers that work while a cluster suffers, and say when they are through."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from ottla.model import TopicPartition
+from ottla.simulation.clients import SimulatedConsumer, SimulatedProducer
+from ottla.simulation.clients.classic_member import ClassicMember
+from ottla.simulation.clients.consumer_member import ConsumerMember
+from ottla.simulation.clients.group_member import GroupMember, Progress
+from ottla.simulation.cluster.cluster import SimulatedCluster
+from ottla.simulation.faults.fault_plan import Plan
+from ottla.simulation.runs.transaction_load import TransactionLoad
+from ottla.simulation.world.host import Host
+from ottla.simulation.world.world import World
+
+_PAUSES_MS: Final = (300, 800, 2_000)
+# How many times as long pauses are when there is little to do.
+_CALM_PACE: Final = 8
+# Between looks of producers that are to begin nothing at whether they may.
+_HELD_SECONDS: Final = 0.5
+_BURST_PROBABILITY: Final = 0.3
+_RECORDS_MAX: Final = 4
+
+
+class _Group(NamedTuple):
+    name: str
+    progress: Progress
+    members: Sequence[GroupMember]
+
+
+class Load:
+    """On hosts of its own. After `end` producers begin nothing new, until `go_on`. After `stop`
+    nobody works."""
+
+    def __init__(self, world: World, cluster: SimulatedCluster, topic: str, plan: Plan) -> None:
+        self._world = world
+        self.partitions = [TopicPartition(topic, index) for index in range(plan.partitions)]
+        self._under_way = plan.under_way
+        self._is_over = False
+        self._pace = plan.pace
+        self._writing: dict[bytes, str] = {}
+        self._hosts: list[Host] = []
+        self._written: dict[TopicPartition, int] = dict.fromkeys(self.partitions, 0)
+        self._producers = [
+            (host := self._host(f"producer-{number}"), cluster.producer(host.name, host=host))
+            for number in range(1, plan.producers + 1)
+        ]
+        self._consumers = [
+            (
+                host := self._host(f"consumer-{index}"),
+                cluster.consumer(topic, index, name=host.name, host=host),
+            )
+            for index in range(plan.partitions)
+        ]
+
+        self._groups = [
+            _Group(
+                f"{protocol.__name__} group",
+                progress := Progress(),
+                [
+                    protocol(
+                        host := self._host(f"member-{protocol.__name__}-{number}"),
+                        cluster.bootstrap,
+                        world.record,
+                        progress,
+                        group=f"{protocol.__name__} group",
+                        partitions=self.partitions,
+                        name=host.name,
+                    )
+                    for number in range(1, count + 1)
+                ],
+            )
+            for protocol, count in (
+                (ConsumerMember, plan.members),
+                (ClassicMember, plan.classic_members),
+            )
+            if count
+        ]
+        self.copies: TransactionLoad | None = None
+        if plan.copiers:
+            self.copies = TransactionLoad(
+                world,
+                cluster,
+                self.partitions,
+                self._written,
+                # Each has partitions of its own.
+                copiers=min(plan.copiers, plan.partitions),
+            )
+
+    @property
+    def all_partitions(self) -> list[TopicPartition]:
+        """Those that are written to, directly or in transactions."""
+        return self.partitions + ([] if self.copies is None else self.copies.partitions)
+
+    def start(self) -> None:
+        for group in self._groups:
+            for member in group.members:
+                member.host.run("member", member.run())
+        for host, producer in self._producers:
+            for partition in self.partitions:
+                host.run("produce", self._produce(host, producer, partition))
+        for host, consumer in self._consumers:
+            host.run("consume", _consume(consumer))
+        if self.copies is not None:
+            self.copies.start()
+
+    def end(self) -> None:
+        self._is_over = True
+        if self.copies is not None:
+            self.copies.end()
+
+    def go_on(self) -> None:
+        """Producers work again, as little as most do most of the time."""
+        self._is_over = False
+        self._pace *= _CALM_PACE
+
+    def stop(self) -> None:
+        if self.copies is not None:
+            self.copies.stop()
+        for host in self._hosts:
+            host.kill()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything is acknowledged and read."""
+        return not self.reasons()
+
+    def reasons(self) -> list[str]:
+        """Why not."""
+        found = list(self._writing.values())
+        for _, consumer in self._consumers:
+            if consumer.position < self._written[consumer.partition]:
+                found.append(
+                    f"{consumer.name} has read {consumer.position} of "
+                    f"{self._written[consumer.partition]} in {consumer.partition}"
+                )
+        for group in self._groups:
+            for partition, written in self._written.items():
+                committed = group.progress.committed.get(partition, 0)
+                if committed < written:
+                    found.append(
+                        f"{group.name} has committed {committed} of {written} in {partition}"
+                    )
+        if self.copies is not None:
+            found += self.copies.reasons()
+        return found
+
+    async def _produce(
+        self, host: Host, producer: SimulatedProducer, partition: TopicPartition
+    ) -> None:
+        dice = host.dice.fork(str(partition))
+        pause_ms_max, number = dice.choice(_PAUSES_MS), 0
+        room = asyncio.Semaphore(self._under_way)
+        while True:
+            if self._is_over:
+                await host.clock.sleep(_HELD_SECONDS)
+                continue
+            count = dice.between(low=1, high=_RECORDS_MAX)
+            values = [
+                f"{producer.name}/{partition.partition}/{number + at}".encode()
+                for at in range(count)
+            ]
+            number += count
+            await room.acquire()
+            host.run("send", self._send(producer, partition, values, room))
+            if not dice.chance(_BURST_PROBABILITY):
+                pause_ms = dice.between(low=1, high=pause_ms_max)
+                await host.clock.sleep(self._pace * pause_ms / 1_000)
+
+    async def _send(
+        self,
+        producer: SimulatedProducer,
+        partition: TopicPartition,
+        values: list[bytes],
+        room: asyncio.Semaphore,
+    ) -> None:
+        self._writing[values[0]] = f"{producer.name} waits for {values[0]!r}"
+        offset = await producer.send(partition, *values)
+        self._written[partition] = max(self._written[partition], offset + len(values))
+        del self._writing[values[0]]
+        room.release()
+
+    def _host(self, name: str) -> Host:
+        host = self._world.host(name)
+        self._hosts.append(host)
+        return host
+
+
+async def _consume(consumer: SimulatedConsumer) -> None:
+    while True:
+        await consumer.poll()

@@ -1,0 +1,255 @@
+"""One seed played from its beginning to its end: load, faults, healing, and whether it all holds.
+
+start ──▶ load and faults ──▶ healing ──▶ all work again ──▶ calm ──▶ all work ──▶ written down
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from ottla.metadata import MetadataImage
+from ottla.model import TopicPartition
+from ottla.model.internal_topics import TRANSACTION_STATE
+from ottla.simulation.claims.claims import Violation, violations
+from ottla.simulation.cluster.cluster import SimulatedCluster
+from ottla.simulation.cluster.onlooker import Onlooker
+from ottla.simulation.faults.fault_plan import Plan, PlannedFault
+from ottla.simulation.faults.faults import FAULTS
+from ottla.simulation.faults.membership_faults import is_drained
+from ottla.simulation.faults.trouble import Trouble, start_again
+from ottla.simulation.history.history import Healed, History, Noted, Recovered
+from ottla.simulation.runs.load import Load
+from ottla.simulation.runs.transaction_load import COPIES, OUTPUTS
+from ottla.simulation.seams.scheduler import StuckError
+from ottla.simulation.world.node import SimulatedNode
+from ottla.simulation.world.world import World
+
+TOPIC: Final = "ledger"
+# Longer than any timeout that a node or client may have to sit out.
+RECOVERY_SECONDS_MAX: Final = 30.0
+_START_SECONDS_MAX: Final = 60.0
+_REPLICAS: Final = 3
+_COMPACTING_PROPERTIES: Final = {
+    "log.roll.ms": "2000",
+    "log.cleaner.backoff.ms": "500",
+    "log.cleaner.min.cleanable.ratio": "0.01",
+}
+# So that members which are gone are missed while the world still lasts.
+_GROUP_PROPERTIES: Final = {
+    "group.consumer.heartbeat.interval.ms": "1000",
+    "group.consumer.min.heartbeat.interval.ms": "1000",
+    "group.consumer.session.timeout.ms": "6000",
+    "group.consumer.min.session.timeout.ms": "6000",
+}
+STATE_PARTITIONS: Final = 2
+_TRANSACTION_PROPERTIES: Final = {
+    "transaction.state.log.num.partitions": str(STATE_PARTITIONS),
+}
+_SUPERVISION_SECONDS: Final = 1.0
+_ROOM_BYTES: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended."""
+
+    plan: Plan
+    history: History
+    violations: list[Violation]
+    virtual_seconds: float
+    calls: int
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.violations
+
+
+def run_plan(plan: Plan, *, notes: bool = False) -> Outcome:
+    """Plays a plan, and holds its history against every claim."""
+    world = World(plan.seed, notes=notes)
+    found: list[Violation] = []
+    try:
+        world.run(lambda world: _story(world, plan))
+    except (StuckError, TimeoutError) as error:
+        found.append(Violation("TheStoryEnds", f"{type(error).__name__}: {error}"))
+    found += violations(world.history)
+    return Outcome(plan, world.history, found, world.now, world.scheduler.calls)
+
+
+async def _story(world: World, plan: Plan) -> None:
+    properties = {
+        "metadata.log.max.record.bytes.between.snapshots": str(plan.snapshot_bytes),
+        "replica.lag.time.max.ms": str(plan.lag_ms_max),
+        "controller.quorum.retry.backoff.ms": "100",
+        **_GROUP_PROPERTIES,
+        **_TRANSACTION_PROPERTIES,
+    }
+    if plan.compacts:
+        properties |= _COMPACTING_PROPERTIES
+    if plan.is_durable:
+        # What groups commit has to outlive what records do.
+        properties["log.flush.interval.messages"] = "1"
+    cluster = world.cluster(nodes=plan.nodes, voters=plan.voters, properties=properties)
+    skew = world.dice.fork("skew")
+    for node in cluster.nodes:
+        node.clock.jump(skew.between(low=-plan.skew_ms_max, high=plan.skew_ms_max))
+    await cluster.wait_serving(seconds=_START_SECONDS_MAX)
+    admin = cluster.admin()
+    configs = {"flush.messages": "1"} if plan.is_durable else {}
+    await admin.create_topic(TOPIC, partitions=plan.partitions, configs=configs)
+    if plan.copiers:
+        await admin.create_topic(COPIES, partitions=OUTPUTS, configs=configs)
+    load = Load(world, cluster, TOPIC, plan)
+    load.start()
+    onlooker = Onlooker(world, cluster, load.all_partitions)
+    onlooker.start()
+    started = world.now
+    troubles = [
+        asyncio.get_running_loop().create_task(_suffer(world, cluster, plan, fault, started))
+        for fault in plan.faults
+    ]
+    await world.sleep(plan.seconds)
+    for trouble in troubles:
+        trouble.cancel()
+    heal(world, cluster)
+    operators = [
+        asyncio.get_running_loop().create_task(operate(world, cluster))
+        for operate in (_supervise, _tidy)
+    ]
+    load.end()
+    if await _recover(world, cluster, load) and plan.calm_seconds:
+        load.go_on()
+        await world.sleep(plan.calm_seconds)
+        heal(world, cluster)
+        load.end()
+        await _recover(world, cluster, load)
+    for operator in operators:
+        operator.cancel()
+    _record_end(cluster, load)
+
+
+async def _suffer(
+    world: World, cluster: SimulatedCluster, plan: Plan, fault: PlannedFault, started: float
+) -> None:
+    await world.sleep(started + fault.at - world.now)
+    admin = cluster.admin(name=f"admin {fault.number}")
+    topic, partitions = _topic_of(plan, fault)
+    trouble = Trouble(world, cluster, admin, topic, partitions, fault)
+    await FAULTS[fault.name](trouble)
+
+
+def _topic_of(plan: Plan, fault: PlannedFault) -> tuple[str, int]:
+    """Whose partitions a fault is about. What transactions need suffers with the rest."""
+    topics = [(TOPIC, plan.partitions)]
+    if plan.copiers:
+        topics += [(COPIES, OUTPUTS), (TRANSACTION_STATE, STATE_PARTITIONS)]
+    return topics[(fault.number >> 3) % len(topics)]
+
+
+def heal(world: World, cluster: SimulatedCluster) -> None:
+    """Takes back every fault, and starts whatever does not run."""
+    world.fabric.heal_all()
+    for host in world.hosts:
+        host.resume()
+    for node in cluster.nodes:
+        # A directory that failed stays offline until somebody looks after it.
+        if node.disk.room_left() < _ROOM_BYTES:
+            node.disk.limit_space(None)
+            node.kill()
+        if node.disk.faults.is_failing or _has_failed(node):
+            node.kill()
+        node.disk.faults.heal("/")
+        node.disk.faults.power_on()
+        node.disk.faults.corrupt_sent(None)
+        node.resume()
+        start_again(node)
+    world.record(Healed("world"))
+
+
+def _has_failed(node: SimulatedNode) -> bool:
+    """Whether something is out of use until it is started anew, as a process that ends by itself
+    or an operator would see to."""
+    running = node.node if node.is_serving else None
+    return running is not None and (running.failure is not None or bool(running.broker.logs.failed))
+
+
+async def _recover(world: World, cluster: SimulatedCluster, load: Load) -> bool:
+    """Whether everybody could work again in time."""
+    began = world.now
+    partitions = load.all_partitions
+    try:
+        await world.wait_until(
+            lambda: load.is_done and _is_whole(cluster, partitions),
+            seconds=RECOVERY_SECONDS_MAX,
+        )
+    except TimeoutError:
+        for reason in (*load.reasons(), *_reasons(cluster, partitions)):
+            world.record(Noted("world", f"not recovered: {reason}"))
+        return False
+    world.record(Recovered("world", round(world.now - began, 3)))
+    return True
+
+
+def _record_end(cluster: SimulatedCluster, load: Load) -> None:
+    """Writes down what there is in the end."""
+    load.stop()
+    for observer in cluster.observers:
+        observer.record_replicas()
+    if load.copies is not None:
+        load.copies.record_end()
+
+
+async def _supervise(world: World, cluster: SimulatedCluster) -> None:
+    """Starts what has ended, as whoever runs a cluster does."""
+    while True:
+        for node in cluster.nodes:
+            start_again(node)
+        await world.sleep(_SUPERVISION_SECONDS)
+
+
+async def _tidy(world: World, cluster: SimulatedCluster) -> None:
+    """Moves what a node that was leaving was given by somebody who had not heard of it."""
+    admin = cluster.admin(name="tidy")
+    while True:
+        for node_id in cluster.gone:
+            await is_drained(cluster, admin, node_id)
+        await world.sleep(_SUPERVISION_SECONDS)
+
+
+def _is_whole(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> bool:
+    return not _reasons(cluster, partitions)
+
+
+def _reasons(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> list[str]:
+    """Why the cluster is not whole: nodes that do not serve, replicas that lag."""
+    found = [f"{node.name} does not serve" for node in cluster.nodes if not node.is_serving]
+    ends: dict[TopicPartition, set[tuple[int, int]]] = {each: set() for each in partitions}
+    offsets = set()
+    for observer in cluster.observers:
+        broker = observer.broker
+        if broker is None:
+            continue
+        offsets.add(broker.metadata.end_offset)
+        for partition in broker.partitions:
+            if partition.name in ends and partition.log is not None:
+                log = partition.log
+                ends[partition.name].add((log.log_end_offset, log.high_watermark))
+            if partition.name in ends and partition.is_leader and len(partition.isr) < _REPLICAS:
+                found.append(f"{partition.name} has the ISR {sorted(partition.isr)}")
+        found += _moving(broker.image)
+    found += [f"{name} ends at {sorted(seen)}" for name, seen in ends.items() if len(seen) != 1]
+    if len(offsets) > 1:
+        found.append(f"metadata is known up to {sorted(offsets)}")
+    return found
+
+
+def _moving(image: MetadataImage) -> list[str]:
+    return [
+        f"{topic.name}-{index} moves from {partition.removing_replicas} to "
+        f"{partition.adding_replicas}"
+        for topic in image.topics
+        for index, partition in topic.partitions.items()
+        if partition.adding_replicas or partition.removing_replicas
+    ]

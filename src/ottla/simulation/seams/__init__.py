@@ -1,0 +1,1 @@
+"""Virtual time, event loops on it, and dice with a seed."""

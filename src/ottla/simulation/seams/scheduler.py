@@ -1,0 +1,148 @@
+"""Virtual time: what is to be called, and when. Everything in a simulated world runs from here.
+
+What is due runs in the order in which it fell due; when nothing is, time jumps to the next call. A
+thousand seconds in which nothing happens take no time at all, and nothing depends on how fast the
+host is.
+"""
+
+from __future__ import annotations
+
+from asyncio import _set_running_loop
+from collections import deque
+from collections.abc import Callable
+from contextvars import Context
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any, Final
+
+from ottla.simulation.disk.disk_faults import PowerLost
+
+if TYPE_CHECKING:
+    from ottla.simulation.seams.loop import SimulatedLoop
+
+# So many calls without time going on are a program that waits by asking again and again.
+_CALLS_AT_ONCE_MAX: Final = 500_000
+
+
+class StuckError(Exception):
+    """The world cannot go on: nothing is to come, or nothing lets time go on."""
+
+
+class ScheduledCall:
+    """A call that is to come, as asyncio knows them: it can be taken back.
+
+    Without a loop it is the world's own: a segment that arrives, say.
+    """
+
+    __slots__ = ("_when", "args", "callback", "context", "loop")
+
+    def __init__(
+        self,
+        loop: SimulatedLoop | None,
+        when: float,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        context: Context | None,
+    ) -> None:
+        self.loop = loop
+        self._when = when
+        # None if it was taken back.
+        self.callback: Callable[..., object] | None = callback
+        self.args = args
+        self.context = context
+
+    def cancel(self) -> None:
+        self.callback = None
+        self.args = ()
+
+    def cancelled(self) -> bool:
+        return self.callback is None
+
+    def when(self) -> float:
+        return self._when
+
+
+class Scheduler:
+    """Belongs to one world. Runs only inside `run_until`."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.calls = 0
+        self._ready: deque[ScheduledCall] = deque()
+        # By time, and those of the same time in the order in which they were asked for.
+        self._timers: list[tuple[float, int, ScheduledCall]] = []
+        self._sequence = 0
+
+    def call_later(self, seconds: float, callback: Callable[..., object], *args: Any) -> None:
+        """A call of the world's own."""
+        self.call_at(self.now + seconds, callback, *args)
+
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any) -> None:
+        self.add_timer(when, ScheduledCall(None, when, callback, args, None))
+
+    def add_ready(self, call: ScheduledCall) -> None:
+        self._ready.append(call)
+
+    def add_timer(self, when: float, call: ScheduledCall) -> None:
+        self._sequence += 1
+        heappush(self._timers, (when, self._sequence, call))
+
+    def clear(self) -> None:
+        """Forgets what is to come."""
+        self._ready.clear()
+        self._timers.clear()
+
+    def run_until(self, is_over: Callable[[], bool]) -> None:
+        """Raises `StuckError` if nothing is left that could bring that about."""
+        ready, calls_at_once = self._ready, 0
+        # asyncio's idea of which loop runs: told only when it changes.
+        current: SimulatedLoop | None = None
+        try:
+            while not is_over():
+                if not ready:
+                    self._jump()
+                    calls_at_once = 0
+                calls_at_once += 1
+                if calls_at_once > _CALLS_AT_ONCE_MAX:
+                    raise StuckError(f"time stands still at {self.now:.6f} s")
+                call = ready.popleft()
+                if call.callback is None:
+                    continue
+                self.calls += 1
+                loop = call.loop
+                if loop is not current:
+                    _set_running_loop(loop)
+                    current = loop
+                if loop is None:
+                    call.callback(*call.args)
+                elif loop.is_running_now:
+                    _run(loop, call)
+                else:
+                    loop.defer(call)
+        finally:
+            _set_running_loop(None)
+
+    def _jump(self) -> None:
+        timers, ready = self._timers, self._ready
+        while timers and timers[0][2].callback is None:
+            heappop(timers)
+        if not timers:
+            raise StuckError(f"nothing is left to happen at {self.now:.6f} s")
+        now = self.now = max(self.now, timers[0][0])
+        while timers and timers[0][0] <= now:
+            ready.append(heappop(timers)[2])
+
+
+def _run(loop: SimulatedLoop, call: ScheduledCall) -> None:
+    callback, context = call.callback, call.context
+    assert callback is not None
+    try:
+        if context is None:
+            callback(*call.args)
+        else:
+            context.run(callback, *call.args)
+    except PowerLost:
+        pass  # Whoever turned the power off has ended the loop.
+    except Exception as error:
+        loop.call_exception_handler({"message": "a callback failed", "exception": error})
+    if not loop.has_ended:
+        loop.look()

@@ -1,0 +1,1 @@
+"""Hosts with their disks, clocks and processes, and the nodes that run on them."""

@@ -1,0 +1,166 @@
+"""A simulated host: a disk and a clock that last, and at most one process that does not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.simulation.history.history import Event
+from ottla.simulation.network.network import Neighbourhood, SimulatedNetwork
+from ottla.simulation.seams.dice import SeededDice
+from ottla.simulation.seams.host_clock import HostClock
+from ottla.simulation.seams.loop import ErrorContext, SimulatedLoop
+from ottla.simulation.seams.scheduler import Scheduler
+from ottla.simulation.world.background import SimulatedBackground
+
+
+class Surroundings:
+    """What the hosts of a world share."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        neighbourhood: Neighbourhood,
+        dice: SeededDice,
+        record: Callable[[Event], None],
+        on_error: Callable[[str, ErrorContext], None],
+    ) -> None:
+        self.scheduler = scheduler
+        self.neighbourhood = neighbourhood
+        self.dice = dice
+        self.record = record
+        self.on_error = on_error
+        self.loops: list[SimulatedLoop] = []
+
+
+class Host:
+    """Off or on, and with or without a process. Its disk survives everything but its own faults."""
+
+    def __init__(self, surroundings: Surroundings, name: str) -> None:
+        self.name = name
+        self.disk = SimulatedDisk()
+        self.dice = surroundings.dice.fork(name)
+        self.clock = HostClock(surroundings.scheduler)
+        self.loop: SimulatedLoop | None = None
+        self.is_paused = False
+        self.processes = 0
+        self._surroundings = surroundings
+        self.scheduler = surroundings.scheduler
+        self._is_off = False
+        # How a process ends that loses power in the middle of a call to its disk.
+        self._loses_power_fully = True
+        self.disk.faults.on_power_lost = self._power_lost
+
+    @property
+    def is_running(self) -> bool:
+        return self.loop is not None
+
+    def start_process(self) -> SimulatedLoop:
+        """A new process, with a loop and a network of its own. Turns the host on."""
+        assert self.loop is None, f"{self.name} runs already"
+        world = self._surroundings
+        if self._is_off:
+            self._is_off = False
+            world.neighbourhood.fabric.host_on(self.name)
+        self.processes += 1
+        # What asyncio asks of a loop and nobody here needs is missing, and says so when called.
+        loop = SimulatedLoop(world.scheduler, self.name, world.on_error)  # type: ignore[abstract]
+        world.loops.append(loop)
+        loop.look = self._look
+        self.loop = loop
+        self.network = SimulatedNetwork(world.neighbourhood, self.name, loop)
+        process_dice = self.dice.fork(f"process {self.processes}")
+        self.process_dice = process_dice
+        self.background = SimulatedBackground(process_dice.fork("background"), self.disk)
+        return loop
+
+    def run(self, name: str, coroutine: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
+        """Runs a coroutine in the process."""
+        assert self.loop is not None, f"{self.name} has no process"
+        return self.loop.create_task(coroutine, name=name)
+
+    def exited(self) -> None:
+        """The process has ended by itself and left nothing to do."""
+        self._end_process()
+        self.network.process_ended()
+        self.disk.kill()
+
+    def kill(self) -> None:
+        """Ends the process at once; what it wrote is in the page cache."""
+        if self.loop is not None:
+            self.exited()
+
+    def lose_power(self) -> None:
+        """Ends everything at once. What was not synced may be gone."""
+        if self.loop is not None:
+            self._end_process()
+            self.network.power_lost()
+        if not self._is_off:
+            self._is_off = True
+            self._surroundings.neighbourhood.fabric.host_off(self.name)
+        self.disk.crash(self.dice)
+
+    def end_within(self, changes: int, *, power: bool) -> None:
+        """Ends the process in the middle of what it does, after so many changes on its disk."""
+        self._loses_power_fully = power
+        self.disk.faults.power_off_after(changes)
+
+    def forget(self) -> None:
+        """Lets go of its process. Only when the world is over."""
+        if self.loop is not None:
+            self._end_process()
+        self.network.listeners.clear()
+        self.network.connections.clear()
+
+    def pause(self) -> None:
+        if self.loop is not None and not self.is_paused:
+            self.is_paused = True
+            self.loop.pause()
+
+    def resume(self) -> None:
+        if self.loop is not None and self.is_paused:
+            self.is_paused = False
+            self.loop.resume()
+
+    def _end_process(self) -> None:
+        assert self.loop is not None
+        self.loop.end()
+        self.loop = None
+        self.is_paused = False
+
+    def _power_lost(self) -> None:
+        """The disk has reached its last change: from here on the process does nothing any more."""
+        if self.loop is None or self.loop.has_ended:
+            return
+        self.loop.end()
+        self._surroundings.scheduler.call_later(0, self._after_power_lost, self.loop)
+
+    def _after_power_lost(self, loop: SimulatedLoop) -> None:
+        if self.loop is loop:
+            if self._loses_power_fully:
+                self.lose_power()
+            else:
+                self.kill()
+            self.ended_unasked()
+
+    def ended_unasked(self) -> None:
+        """For whoever keeps an eye on it."""
+
+    def _look(self) -> None:
+        """A call that waited for the disk has held up the whole process."""
+        waited = self.disk.faults.seconds_waited
+        if waited:
+            self.disk.faults.seconds_waited = 0.0
+            loop = self.loop
+            if loop is not None:
+                loop.pause()
+                self._resume_after(loop, waited)
+
+    def _resume_after(self, loop: SimulatedLoop, left: float) -> None:
+        pause = self.disk.faults.seconds_until_looked_at(left)
+        if pause > 0.0:
+            self.scheduler.call_later(pause, self._resume_after, loop, left - pause)
+        else:
+            loop.resume()

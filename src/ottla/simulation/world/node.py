@@ -1,0 +1,165 @@
+"""A node of a simulated cluster: the production's own, on a host that can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ottla.broker.node import Node
+from ottla.broker.node import World as Seams
+from ottla.configs import NodeConfig
+from ottla.controller.formatting import format_node
+from ottla.model import NodeId, Uuid
+from ottla.raft.voters import VoterSet
+from ottla.runtime.network import Address
+from ottla.simulation.history.history import Fault, Noted
+from ottla.simulation.world.host import Host, Surroundings
+from ottla.storage.directories.meta_properties import read_meta_properties
+
+DATA_DIRECTORY = "/data"
+CLIENT_PORT = 9092
+CONTROLLER_PORT = 9093
+
+
+class SimulatedNode(Host):
+    """Formatted when made. `start`, `stop`, `kill` and the like as often as one wants."""
+
+    def __init__(
+        self, surroundings: Surroundings, node_id: int, *, properties: Mapping[str, str]
+    ) -> None:
+        super().__init__(surroundings, f"node-{node_id}")
+        self.id = node_id
+        # None unless a process runs; it may still be starting.
+        self.node: Node | None = None
+        # Called after each step of the node, and when another one runs.
+        self.observe: Callable[[], object] = lambda: None
+        self._is_serving = False
+        self._is_stopping = False
+        self.record = surroundings.record
+        self._properties = {
+            "process.roles": "broker,controller",
+            "node.id": str(node_id),
+            "listeners": f"PLAINTEXT://{self.name}:{CLIENT_PORT},"
+            f"CONTROLLER://{self.name}:{CONTROLLER_PORT}",
+            "controller.listener.names": "CONTROLLER",
+            "log.dirs": DATA_DIRECTORY,
+            **properties,
+        }
+
+    @property
+    def address(self) -> Address:
+        return Address(self.name, CLIENT_PORT)
+
+    @property
+    def controller_address(self) -> Address:
+        return Address(self.name, CONTROLLER_PORT)
+
+    @property
+    def directory_id(self) -> Uuid:
+        identity = read_meta_properties(self.disk, DATA_DIRECTORY)
+        assert identity is not None, "a node is formatted when it is made"
+        assert identity.directory_id is not None
+        return identity.directory_id
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether it runs and has finished starting."""
+        return self.is_running and self._is_serving
+
+    def format(self, cluster_id: str, voters: VoterSet) -> None:
+        format_node(
+            self.disk,
+            [DATA_DIRECTORY],
+            metadata_path=DATA_DIRECTORY,
+            cluster_id=cluster_id,
+            node_id=NodeId(self.id),
+            voters=voters,
+            dice=self.dice,
+            now_ms=self.clock.now_ms(),
+        )
+
+    def start(self) -> None:
+        """Begins to start; see `is_serving`."""
+        loop = self.start_process()
+        self._is_serving = self._is_stopping = False
+        seams = Seams(self.disk, self.clock, self.process_dice, self.network, self.background)
+        node = self.node = Node(NodeConfig.of(self._properties), seams, on_failed=self._failed)
+        loop.look = self._look_at_node
+        self.record(Noted(self.name, "starts"))
+        self.run("start", self._start(node))
+
+    def stop(self) -> None:
+        """Begins to shut down cleanly; `is_running` is False when that is done."""
+        node = self.node
+        if self.is_running and node is not None:
+            self.record(Noted(self.name, "stops"))
+            self._begin_stop(node)
+
+    def _failed(self) -> None:
+        """As `ottla start` does it. A node that is still starting ends by itself."""
+        node = self.node
+        assert node is not None
+        self.record(Noted(self.name, f"cannot go on: {node.failure}"))
+        if self._is_serving:
+            self._begin_stop(node)
+
+    def _begin_stop(self, node: Node) -> None:
+        if not self._is_stopping:
+            self._is_stopping = True
+            self.run("stop", self._stop(node))
+
+    def kill(self) -> None:
+        if self.is_running:
+            self.record(Fault(self.name, "is killed"))
+            super().kill()
+            self.node = None
+
+    def lose_power(self) -> None:
+        self.record(Fault(self.name, "loses power"))
+        super().lose_power()
+        self.node = None
+
+    def forget(self) -> None:
+        super().forget()
+        self.node = None
+
+    def pause(self) -> None:
+        if self.is_running and not self.is_paused:
+            self.record(Fault(self.name, "is paused"))
+            super().pause()
+
+    def resume(self) -> None:
+        if self.is_paused:
+            self.record(Fault(self.name, "goes on"))
+            super().resume()
+
+    async def _start(self, node: Node) -> None:
+        try:
+            await node.start()
+        except Exception as error:
+            self.record(Noted(self.name, f"did not start: {type(error).__name__}: {error}"))
+            self._surroundings.scheduler.call_later(0, self._exit, node)
+            return
+        self._is_serving = True
+        self.record(Noted(self.name, "serves"))
+
+    async def _stop(self, node: Node) -> None:
+        if not self._is_serving:
+            # As a signal during the start does it.
+            self._surroundings.scheduler.call_later(0, self._exit, node)
+            return
+        try:
+            await node.stop()
+        except Exception as error:
+            self.record(Noted(self.name, f"did not stop well: {type(error).__name__}: {error}"))
+        self._surroundings.scheduler.call_later(0, self._exit, node)
+
+    def _exit(self, node: Node) -> None:
+        if self.node is node and self.is_running:
+            self.record(Noted(self.name, "has ended"))
+            self.exited()
+            self.node = None
+
+    def _look_at_node(self) -> None:
+        if self.disk.faults.seconds_waited:
+            self._look()
+        self.observe()

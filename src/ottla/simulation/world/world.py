@@ -1,0 +1,179 @@
+"""A world in a bottle: hosts, their clocks, disks and network, and one seed that decides it all.
+
+    async def story(world: World) -> None:
+        cluster = world.cluster(nodes=3)
+        await cluster.wait_serving()
+        ...
+        cluster.node(1).kill()
+
+    World(seed=7).run(story)
+
+The story runs in virtual time beside everything that it tells of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import sys
+import warnings
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final, TypeVar, cast
+
+from ottla.simulation.cluster.cluster import SimulatedCluster
+from ottla.simulation.history.history import Event, Failed, History, Noted
+from ottla.simulation.history.unexpected import is_unexpected
+from ottla.simulation.network.fabric import Fabric
+from ottla.simulation.network.network import Neighbourhood
+from ottla.simulation.seams.dice import SeededDice
+from ottla.simulation.seams.host_clock import HostClock
+from ottla.simulation.seams.loop import ErrorContext, SimulatedLoop
+from ottla.simulation.seams.scheduler import Scheduler
+from ottla.simulation.world.host import Host, Surroundings
+
+T = TypeVar("T")
+_STEP_SECONDS: Final = 0.02
+
+
+class World:
+    """One `run`, and then its `history` is there to be read."""
+
+    def __init__(self, seed: int | str, *, notes: bool = False) -> None:
+        """With `notes`, what nodes log becomes part of the history."""
+        self.seed = seed
+        self.dice = SeededDice(seed)
+        self.history = History()
+        self.scheduler = Scheduler()
+        self.fabric = Fabric(self.scheduler, self.dice.fork("network"))
+        self.clock = HostClock(self.scheduler)
+        self.has_notes = notes
+        self._is_over = False
+        self._hosts: dict[str, Host] = {}
+        self.surroundings = Surroundings(
+            self.scheduler, Neighbourhood(self.fabric), self.dice, self.record, self._on_error
+        )
+        # Where the story runs, with every client that has no host of its own.
+        self.here = self.host("story")
+
+    @property
+    def now(self) -> float:
+        """Seconds since the beginning."""
+        return self.scheduler.now
+
+    @property
+    def hosts(self) -> list[Host]:
+        return list(self._hosts.values())
+
+    @property
+    def host_names(self) -> list[str]:
+        return list(self._hosts)
+
+    def run(self, story: Callable[[World], Coroutine[Any, Any, T]]) -> T:
+        """Plays a story to its end. What it raises is raised here."""
+        listener = _Listener(self)
+        logger = logging.getLogger("ottla")
+        level, propagates = logger.level, logger.propagate
+        logger.addHandler(listener)
+        logger.setLevel(logging.INFO if self.has_notes else logging.WARNING)
+        logger.propagate = False
+        try:
+            task = self.here.run("story", story(self))
+            self.scheduler.run_until(task.done)
+            return cast(T, task.result())
+        finally:
+            self._close()
+            logger.removeHandler(listener)
+            logger.setLevel(level)
+            logger.propagate = propagates
+
+    # ---- what a story is made of
+
+    def cluster(
+        self,
+        *,
+        nodes: int = 3,
+        voters: int | None = None,
+        properties: Mapping[str, str] | None = None,
+    ) -> SimulatedCluster:
+        """Nodes that begin to start; all of them vote on the metadata, unless it is said how many
+        of them. `properties` are Kafka's broker configs."""
+        cluster = SimulatedCluster(self, nodes=nodes, voters=voters, properties=properties or {})
+        for node in cluster.nodes:
+            self.add_host(node)
+        cluster.start()
+        return cluster
+
+    def add_host(self, host: Host) -> None:
+        self._hosts[host.name] = host
+
+    def host(self, name: str) -> Host:
+        """Another host, for clients, with a process that runs."""
+        host = self._hosts[name] = Host(self.surroundings, name)
+        host.start_process()
+        return host
+
+    async def sleep(self, seconds: float) -> None:
+        await self.clock.sleep(seconds)
+
+    async def wait_until(
+        self, is_so: Callable[[], bool], *, seconds: float, step: float = _STEP_SECONDS
+    ) -> None:
+        """Raises `TimeoutError` if it is not so in time."""
+        deadline = self.now + seconds
+        while not is_so():
+            if self.now >= deadline:
+                raise TimeoutError(f"it was not so within {seconds} s of virtual time")
+            await self.clock.sleep(step)
+
+    def record(self, event: Event) -> None:
+        if not self._is_over:
+            self.history.add(self.scheduler.now, event)
+
+    # ----
+
+    def _on_error(self, who: str, context: ErrorContext) -> None:
+        error = context.get("exception")
+        if error is None or is_unexpected(error):
+            self.record(Failed(who, f"{context.get('message')}: {error!r}"))
+
+    def _close(self) -> None:
+        """What was killed is let go of only now; what it then says is nobody's business."""
+        self._is_over = True
+        hook, sys.unraisablehook = sys.unraisablehook, lambda _unraisable: None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                for loop in self.surroundings.loops:
+                    loop.forget()
+                for host in self._hosts.values():
+                    host.forget()
+                self.scheduler.clear()
+                self.fabric.clear()
+                if gc.isenabled():
+                    gc.collect()
+        finally:
+            sys.unraisablehook = hook
+
+
+class _Listener(logging.Handler):
+    """Hears what nodes log, each line with whose it is."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self._world = world
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        who = loop.name if isinstance(loop, SimulatedLoop) else "?"
+        if isinstance(loop, SimulatedLoop) and loop.has_ended:
+            return
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and is_unexpected(error):
+            self._world.record(Failed(who, f"{record.getMessage()}: {error!r}"))
+        elif self._world.has_notes:
+            said = record.getMessage() + (f": {error!r}" if error is not None else "")
+            self._world.record(Noted(who, said))

@@ -1,0 +1,1 @@
+"""What is checked in a batch before it is appended."""

@@ -1,0 +1,1 @@
+"""Log directories: their lock, their checkpoints, their partitions."""

@@ -1,0 +1,399 @@
+"""One directory of logs (an entry of `log.dirs`): its lock, its checkpoints, its partitions.
+
+    formatted ──open──▶ locked ──load──▶ serving ──close──▶ clean
+                                            └──failure or crash──▶ recovered by the next load
+
+Between `load` and `close` there is no clean-shutdown marker, so whatever ends the process, the next
+one knows. Each file here is Kafka's, by name and content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Final, NamedTuple
+
+from ottla.model import TopicPartition, Uuid
+from ottla.runtime.disk import Disk
+from ottla.storage.directories.clean_shutdown import (
+    read_clean_shutdown,
+    remove_clean_shutdown,
+    write_clean_shutdown,
+)
+from ottla.storage.directories.cleaner_offsets import CleanerOffsets
+from ottla.storage.directories.future_logs import FutureLogs
+from ottla.storage.directories.meta_properties import read_meta_properties
+from ottla.storage.directories.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
+from ottla.storage.directories.partition_metadata import FILE_NAME as PARTITION_METADATA
+from ottla.storage.directories.partition_metadata import (
+    begin_partition_metadata,
+    read_partition_metadata,
+    sync_partition_metadata,
+)
+from ottla.storage.errors import CorruptCheckpointError, StorageError
+from ottla.storage.files.durable_file import make_directories
+from ottla.storage.files.file_names import (
+    DirectoryState,
+    FileKind,
+    PartitionDirectoryName,
+    SegmentFileName,
+)
+from ottla.storage.log.flush import TOGETHER_MIN, run_together
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_loading import blank_log, load_log, open_log
+from ottla.storage.log_config import LogConfig
+
+LOCK_NAME = ".lock"
+# The controller's log lives among the partitions and is nobody else's business.
+METADATA_TOPIC = "__cluster_metadata"
+# What a log is before its first record.
+_FIRST_FILES = tuple(
+    str(SegmentFileName(0, kind))
+    for kind in (FileKind.LOG, FileKind.OFFSET_INDEX, FileKind.TIME_INDEX)
+)
+
+# Some hundred milliseconds' worth, and enough that syncing them together pays.
+_OPENED_AT_ONCE: Final = 1_000
+
+ConfigOf = Callable[[TopicPartition], LogConfig]
+# Told after each log: how many are open, and how many there are.
+Progress = Callable[[int, int], None]
+
+
+class _Offsets(NamedTuple):
+    """What the checkpoints say of a partition."""
+
+    recovery_point: int
+    log_start_offset: int
+    high_watermark: int
+
+
+class LogDirectory:
+    """Holds the directory's lock from construction to `close`. Owned by one thread."""
+
+    def __init__(self, disk: Disk, path: str) -> None:
+        self.path = path
+        self.logs: dict[TopicPartition, Log] = {}
+        # Partitions whose files contradict what was known to be safe, and why they stay closed.
+        self.offline: dict[TopicPartition, StorageError] = {}
+        self._disk = disk
+        self._id: Uuid | None = None
+        make_directories(disk, path)
+        self._lock = disk.lock(f"{path}/{LOCK_NAME}")
+        self._recovery_points = self._checkpoint(OffsetCheckpointName.RECOVERY_POINT)
+        self._log_starts = self._checkpoint(OffsetCheckpointName.LOG_START_OFFSET)
+        self._high_watermarks = self._checkpoint(OffsetCheckpointName.REPLICATION_OFFSET)
+        self.cleaner_offsets = CleanerOffsets(disk, path)
+        # On their way here from another directory.
+        self.futures = FutureLogs(disk, path)
+        self._found_futures: list[PartitionDirectoryName] = []
+        # What was found for partitions that are not open: kept until they are, or are deleted.
+        self._unopened: dict[TopicPartition, _Offsets] = {}
+        # Partitions that are gone, and of which the checkpoints may still tell.
+        self._outdated: set[TopicPartition] = set()
+        # Whether the last process closed it; known once it is being loaded.
+        self.had_clean_shutdown = False
+        self._is_loaded = False
+
+    def load(self, config_of: ConfigOf, *, now_ms: int) -> None:
+        """Opens every partition's log, here and now."""
+        for step in self.load_in_steps(config_of, now_ms=now_ms):
+            step()
+
+    def load_in_steps(
+        self, config_of: ConfigOf, *, now_ms: int, progress: Progress = lambda _done, _all: None
+    ) -> Iterator[Callable[[], None]]:
+        """Opens every partition's log, in steps that the owner has run one after the other, on a
+        worker if there may be many: nobody else uses the directory before the last one is done."""
+        yield self._begin_load
+        partitions = list(self._unopened)
+        for first in range(0, len(partitions), _OPENED_AT_ONCE):
+            configs = {
+                partition: config_of(partition)
+                for partition in partitions[first : first + _OPENED_AT_ONCE]
+            }
+            yield partial(self._open_some, configs, now_ms=now_ms)
+            progress(first + len(configs), len(partitions))
+        futures = {name: config_of(name.partition) for name in self._found_futures}
+        yield partial(self._open_futures, futures, now_ms=now_ms)
+        yield self._end_load
+
+    def _begin_load(self) -> None:
+        marker = read_clean_shutdown(self._disk, self.path)
+        self.had_clean_shutdown = marker is not None
+        remove_clean_shutdown(self._disk, self.path)
+        self._unopened = self._read_checkpoints(self._find_partitions())
+
+    def _open_some(self, configs: Mapping[TopicPartition, LogConfig], *, now_ms: int) -> None:
+        opened = []
+        for partition, config in configs.items():
+            found = self._unopened[partition]
+            try:
+                log = load_log(
+                    self._disk,
+                    f"{self.path}/{partition}",
+                    partition,
+                    config,
+                    recovery_points=self,
+                    now_ms=now_ms,
+                    log_start_offset=found.log_start_offset,
+                    recovery_point=found.recovery_point,
+                    compacted_up_to=self.cleaner_offsets.known(partition),
+                    had_clean_shutdown=self.had_clean_shutdown,
+                )
+            except StorageError as error:
+                self.offline[partition] = error
+                continue
+            log.advance_high_watermark(found.high_watermark)
+            opened.append(log)
+        self._flush_together(opened)
+        for log in opened:
+            if not (self.had_clean_shutdown or log.log_end_offset):
+                self._doubt(log)
+            self.logs[log.partition] = log
+            del self._unopened[log.partition]
+
+    def _flush_together(self, logs: list[Log]) -> None:
+        flushes = {log: flush for log in logs if (flush := log.prepare_flush()) is not None}
+        run_together(self._disk, flushes.values())
+        for log, flush in flushes.items():
+            log.complete_flush(flush)
+
+    def _open_futures(
+        self, configs: Mapping[PartitionDirectoryName, LogConfig], *, now_ms: int
+    ) -> None:
+        is_clean = self.had_clean_shutdown
+        for path in self.futures.load(configs, had_clean_shutdown=is_clean, now_ms=now_ms):
+            self.purge(path)
+
+    def _end_load(self) -> None:
+        self.write_checkpoints()
+        self._is_loaded = True
+
+    def create_log(
+        self, partition: TopicPartition, topic_id: Uuid, config: LogConfig, *, now_ms: int
+    ) -> Log:
+        """Makes a partition's directory and its empty log, durably."""
+        self.prepare_logs({partition: topic_id})
+        return self.open_prepared_log(partition, config, now_ms=now_ms)
+
+    def prepare_logs(self, topic_ids: Mapping[TopicPartition, Uuid]) -> None:
+        """Makes the files of new partitions, durably. Touches nothing else: it may run on a worker,
+        or on several, each with some of the partitions, which then share the journal's commits.
+
+        Everything is written before anything is synced: on a journalling file system the first
+        sync then makes all the names durable, and the others find little left to do. Many are
+        synced as a whole.
+        """
+        disk = self._disk
+        directories = [f"{self.path}/{partition}" for partition in topic_ids]
+        for directory, topic_id in zip(directories, topic_ids.values(), strict=True):
+            disk.make_directories(directory)
+            begin_partition_metadata(disk, directory, topic_id)
+            for name in _FIRST_FILES:
+                disk.open(f"{directory}/{name}", create=True).close()
+        if len(directories) >= TOGETHER_MIN:
+            disk.sync_directories([*directories, self.path])
+            return
+        for directory in directories:
+            sync_partition_metadata(disk, directory)
+            disk.sync_directory(directory)
+        disk.sync_directory(self.path)
+
+    def open_prepared_log(
+        self, partition: TopicPartition, config: LogConfig, *, now_ms: int
+    ) -> Log:
+        """Opens the log whose files `prepare_logs` has made."""
+        assert partition not in self.logs, f"{partition} is in {self.path} already"
+        if partition in self._outdated:
+            # A crash must not find the offsets of another log that had this name.
+            self.write_checkpoints()
+        arguments = (self._disk, f"{self.path}/{partition}", partition, config)
+        log = blank_log(*arguments, recovery_points=self, now_ms=now_ms)
+        if log is None:
+            log = open_log(*arguments, recovery_points=self, now_ms=now_ms, had_clean_shutdown=True)
+        self.logs[partition] = log
+        return log
+
+    @property
+    def id(self) -> Uuid | None:
+        """What the metadata calls this directory (KIP-858), if it was formatted with an id."""
+        if self._id is None:
+            identity = read_meta_properties(self._disk, self.path)
+            self._id = None if identity is None else identity.directory_id
+        return self._id
+
+    @property
+    def total_bytes(self) -> int:
+        return self._disk.space_total(self.path)
+
+    @property
+    def usable_bytes(self) -> int:
+        return self._disk.space_left(self.path)
+
+    def topic_id(self, partition: TopicPartition) -> Uuid | None:
+        return read_partition_metadata(self._disk, f"{self.path}/{partition}")
+
+    def promote(self, partition: TopicPartition, *, log_start_offset: int, now_ms: int) -> Log:
+        """Goes on with a future log as the partition's log."""
+        assert partition not in self.logs, f"{partition} is in {self.path} already"
+        if partition in self._outdated:
+            self.write_checkpoints()
+        self.logs[partition] = self.futures.promote(
+            partition, recovery_points=self, log_start_offset=log_start_offset, now_ms=now_ms
+        )
+        return self.logs[partition]
+
+    def move_out(self, partition: TopicPartition) -> None:
+        """Forgets a log that is in another directory now, as `let_go` does, and leaves it open for
+        those who still read from it. Then its files may be renamed."""
+        del self.logs[partition]
+        self.cleaner_offsets.forget(partition)
+        self._outdated.add(partition)
+
+    def set_aside(
+        self, unique_ids: Mapping[TopicPartition, Uuid], state: DirectoryState
+    ) -> list[str]:
+        """Takes partitions out of use, durably, and returns the paths that their files have now:
+        to be purged, or as strays, which belong to no partition of this node, to be left alone.
+
+        Both steps at once. Who serves meanwhile and has thousands of them takes the steps.
+        """
+        self.let_go(unique_ids)
+        return self.rename_aside(unique_ids, state)
+
+    def let_go(self, partitions: Iterable[TopicPartition]) -> None:
+        """The first step: closes what is open of the partitions and forgets them. That takes some
+        ten microseconds for each, so the owner of a loop hands over a hundred at a time. Their
+        files still have their names, which no new log may get before the second step is done."""
+        gone = list(partitions)
+        self.cleaner_offsets.forget(*gone)
+        for partition in gone:
+            log = self.logs.pop(partition, None)
+            if log is not None:
+                log.abandon()
+            self.offline.pop(partition, None)
+            self._unopened.pop(partition, None)
+        self._outdated.update(gone)
+
+    def rename_aside(
+        self, unique_ids: Mapping[TopicPartition, Uuid], state: DirectoryState
+    ) -> list[str]:
+        """The second step, for partitions that were let go of: renames their directories, durably.
+        Touches nothing else: it may run on a worker. If it raises some may have their new names;
+        those that have not are found again by the next load, and are strays then."""
+        paths = []
+        for partition, unique_id in unique_ids.items():
+            assert partition not in self.logs, f"{partition} is still in use"
+            path = f"{self.path}/{PartitionDirectoryName(partition, state, unique_id)}"
+            self._disk.rename(f"{self.path}/{partition}", path)
+            paths.append(path)
+        self._disk.sync_directory(self.path)
+        return paths
+
+    def purge(self, deleted_path: str) -> None:
+        """Removes what was set aside. Touches nothing else: it may run on a worker."""
+        for name in self._disk.list_directory(deleted_path):
+            self._disk.remove(f"{deleted_path}/{name}")
+        self._disk.remove_directory(deleted_path)
+
+    def lower(self, partition: TopicPartition, recovery_point: int) -> None:
+        """Makes durable that nothing above `recovery_point` is known to be safe any more, nor to
+        be compacted."""
+        self.cleaner_offsets.truncate(partition, recovery_point)
+        points = {known: offsets.recovery_point for known, offsets in self._offsets().items()}
+        self._recovery_points.write(points | {partition: recovery_point})
+
+    def write_checkpoints(self) -> None:
+        """Notes, durably, how far each log is safe, where it starts and what is committed."""
+        offsets = self._offsets()
+        self._recovery_points.write({known: each.recovery_point for known, each in offsets.items()})
+        self._log_starts.write(
+            {
+                known: each.log_start_offset
+                for known, each in offsets.items()
+                if each.log_start_offset
+            }
+        )
+        self._high_watermarks.write({known: each.high_watermark for known, each in offsets.items()})
+        self._outdated.clear()
+
+    def close(self, *, broker_epoch: int) -> None:
+        """Closes every log and says so: the next load needs no recovery. One that was not loaded to
+        the end is left as it was found."""
+        if not self._is_loaded:
+            self.abandon()
+            return
+        flushes = {log: log.prepare_close() for log in self.logs.values()}
+        run_together(self._disk, flushes.values())
+        for log, flush in flushes.items():
+            log.end(flush)
+        self.futures.close()
+        self.write_checkpoints()
+        if not self.offline:
+            write_clean_shutdown(self._disk, self.path, broker_epoch=broker_epoch)
+        self._lock.close()
+
+    def abandon(self) -> None:
+        """Lets go of a directory that has failed, with whatever of it can still be closed."""
+        for log in self.logs.values():
+            with suppress(OSError):
+                log.abandon()
+        self.futures.abandon()
+        self._lock.close()
+
+    def _doubt(self, log: Log) -> None:
+        """A process that failed to sync the files of a new log may have ended right after that."""
+        path = f"{log.directory}/{PARTITION_METADATA}"
+        if self._disk.exists(path):
+            log.doubted_path = path
+
+    def _find_partitions(self) -> list[TopicPartition]:
+        """The partitions that live here. Directories that were being deleted go."""
+        found = []
+        for name in self._disk.list_directory(self.path):
+            if not self._disk.is_directory(f"{self.path}/{name}"):
+                continue
+            try:
+                parsed = PartitionDirectoryName.parse(name)
+            except ValueError:
+                continue
+            if parsed.partition.topic == METADATA_TOPIC:
+                continue
+            if parsed.state is DirectoryState.LIVE:
+                found.append(parsed.partition)
+            elif parsed.state is DirectoryState.FUTURE:
+                self._found_futures.append(parsed)
+            elif parsed.state is DirectoryState.DELETE:
+                self.purge(f"{self.path}/{name}")
+        return found
+
+    def _offsets(self) -> dict[TopicPartition, _Offsets]:
+        return self._unopened | {
+            partition: _Offsets(log.recovery_point, log.log_start_offset, log.high_watermark)
+            for partition, log in self.logs.items()
+        }
+
+    def _read_checkpoints(self, partitions: list[TopicPartition]) -> dict[TopicPartition, _Offsets]:
+        points, starts, marks = (
+            _read(checkpoint)
+            for checkpoint in (self._recovery_points, self._log_starts, self._high_watermarks)
+        )
+        return {
+            partition: _Offsets(
+                points.get(partition, 0), starts.get(partition, 0), marks.get(partition, 0)
+            )
+            for partition in partitions
+        }
+
+    def _checkpoint(self, name: OffsetCheckpointName) -> OffsetCheckpoint:
+        return OffsetCheckpoint(self._disk, self.path, name)
+
+
+def _read(checkpoint: OffsetCheckpoint) -> dict[TopicPartition, int]:
+    """A checkpoint that does not parse costs time (more is recovered) and no data."""
+    try:
+        return checkpoint.read()
+    except CorruptCheckpointError:
+        return {}

@@ -1,0 +1,1 @@
+"""The leader epochs of a log."""

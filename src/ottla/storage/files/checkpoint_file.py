@@ -1,0 +1,92 @@
+"""Kafka's text checkpoints: a version, a number of entries, and a line for each.
+
+0
+2
+orders 0 1043
+orders 1 998
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from ottla.runtime.disk import Disk
+from ottla.storage.errors import CorruptCheckpointError
+from ottla.storage.files.durable_file import read_file, replace_file
+
+VERSION: Final = 0
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+
+Entry = TypeVar("Entry")
+
+
+class CheckpointFile(NamedTuple, Generic[Entry]):
+    """A list of entries at one path. Holds nothing open; a missing file is an empty list."""
+
+    disk: Disk
+    path: str
+    format_entry: Callable[[Entry], str]
+    # Gets the words of a line, raises ValueError for one that is no entry.
+    parse_entry: Callable[[list[str]], Entry]
+
+    def read(self) -> list[Entry]:
+        lines = self._read_lines()
+        if len(lines) < 2:
+            # Kafka makes checkpoints empty, and a crash may leave one so.
+            if lines:
+                self._check_version(lines[0])
+            return []
+        self._check_version(lines[0])
+        entries = [self._parse(line, number) for number, line in enumerate(lines[2:], start=3)]
+        if self._integer(lines[1], 2) != len(entries):
+            raise self._corrupt(f"line 2 promises {lines[1]} entries and {len(entries)} follow")
+        return entries
+
+    def write(self, entries: Collection[Entry]) -> None:
+        """Replaces the file, durably: after a crash it has all the old entries or all of these."""
+        replace_file(self.disk, self.path, self.content(entries))
+
+    def content(self, entries: Collection[Entry]) -> bytes:
+        lines = [str(VERSION), str(len(entries)), *map(self.format_entry, entries)]
+        return "".join(f"{line}\n" for line in lines).encode()
+
+    def _read_lines(self) -> list[str]:
+        content = read_file(self.disk, self.path)
+        if not content:
+            return []
+        try:
+            text = content.decode()
+        except UnicodeDecodeError as error:
+            raise self._corrupt(f"byte {error.start} is no UTF-8") from error
+        return text.removesuffix("\n").split("\n")
+
+    def _check_version(self, line: str) -> None:
+        if self._integer(line, 1) != VERSION:
+            raise self._corrupt(f"line 1 names version {line}, and only {VERSION} is known")
+
+    def _parse(self, line: str, number: int) -> Entry:
+        try:
+            return self.parse_entry(line.split())
+        except ValueError as error:
+            raise self._corrupt(f"line {number} is {line!r}: {error}") from error
+
+    def _integer(self, line: str, number: int) -> int:
+        try:
+            return parse_integer(line)
+        except ValueError as error:
+            raise self._corrupt(f"line {number} is {line!r}: {error}") from error
+
+    def _corrupt(self, reason: str) -> CorruptCheckpointError:
+        return CorruptCheckpointError(
+            f"{self.path} is corrupt: {reason}. Remove it to go on without what it holds."
+        )
+
+
+def parse_integer(word: str) -> int:
+    """A long as Java writes it: none of the spaces and underscores that `int` takes."""
+    if not _INTEGER.fullmatch(word) or not -(2**63) <= int(word) < 2**63:
+        raise ValueError(f"{word!r} is no integer")
+    return int(word)

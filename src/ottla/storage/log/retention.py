@@ -1,0 +1,70 @@
+"""Which segments a log may let go of: decisions only, from its configuration and the time.
+
+A log loses segments from its start, one after the other, and only below the high watermark: what is
+not committed has to stay for followers. The active segment goes too when all of it has expired; the
+log rolls first, so that there always is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ottla.storage.log_config import UNLIMITED, LogConfig
+from ottla.storage.segments.segment import Segment
+from ottla.storage.segments.segments import Segments
+
+
+def expired_segments(
+    segments: Segments,
+    config: LogConfig,
+    *,
+    now_ms: int,
+    log_start_offset: int,
+    log_end_offset: int,
+    high_watermark: int,
+) -> list[Segment]:
+    """The segments at the start of a log that time, size or DeleteRecords have put out of use."""
+
+    def below_log_start(segment: Segment) -> bool:
+        return segments.end_offset(segment, log_end_offset) <= log_start_offset
+
+    def too_old(segment: Segment) -> bool:
+        latest = segment.max_timestamp.timestamp
+        stamped = latest if latest >= 0 else segment.created_ms
+        return now_ms - stamped > config.retention_ms
+
+    surplus = segments.size - config.retention_bytes
+
+    def too_much(segment: Segment) -> bool:
+        nonlocal surplus
+        if surplus < segment.size:
+            return False
+        surplus -= segment.size
+        return True
+
+    rules: list[Callable[[Segment], bool]] = [below_log_start]
+    if config.delete and config.retention_ms != UNLIMITED:
+        rules.append(too_old)
+    if config.delete and config.retention_bytes != UNLIMITED:
+        rules.append(too_much)
+    longest: list[Segment] = []
+    for rule in rules:
+        expired = list(_leading(segments, rule, log_end_offset, high_watermark))
+        longest = max(longest, expired, key=len)
+    return longest
+
+
+def _leading(
+    segments: Segments,
+    is_expired: Callable[[Segment], bool],
+    log_end_offset: int,
+    high_watermark: int,
+) -> Iterator[Segment]:
+    for segment in segments:
+        if segments.end_offset(segment, log_end_offset) > high_watermark:
+            return
+        if segment is segments.active and not segment.size:
+            return
+        if not is_expired(segment):
+            return
+        yield segment

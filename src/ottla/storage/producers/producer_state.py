@@ -1,0 +1,334 @@
+"""What a partition knows of its producers: the ground of idempotence and transactions.
+
+A leader asks before it appends (`check_client_batch`, `check_coordinator_batch`, `check_marker`)
+and notes afterwards what it appended (`update`, `update_marker`); so a failed append leaves no
+trace. A follower, and whoever replays the log, only notes: the leader has checked. After a marker
+the caller writes the transaction index and then calls `complete`, so that a failure in between
+holds the last stable offset back instead of exposing what the index does not know.
+
+A batch that opens a transaction has to be verified first (verification.py): the transaction's
+coordinator knows of it, so that a late one leaves no transaction open that nobody ends.
+
+Nothing here touches a disk; producer_snapshot.py does. The rules are Kafka's, with KIP-98's
+sequence numbers and epochs and KIP-890's verification and stricter marker epochs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final, NoReturn
+
+from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.storage.producers.producer_entry import BatchMetadata, ProducerEntry
+from ottla.storage.producers.unstable_transactions import CompletedTransaction, UnstableTransactions
+from ottla.storage.producers.verification import Verification
+from ottla.wire.records.header import TRANSACTIONAL_FLAG, BatchHeader
+
+TRANSACTION_VERSION_2: Final = 2
+PRODUCER_EPOCH_MAX: Final = 2**15 - 1
+
+
+class ProducerState:
+    """The producers of one partition. Owned by its log and always as far as the log is."""
+
+    __slots__ = (
+        "_entries",
+        "_partition",
+        "_verifications",
+        "expiration_ms",
+        "requires_verification",
+        "unstable",
+    )
+
+    def __init__(self, partition: TopicPartition, *, producer_id_expiration_ms: int) -> None:
+        self._partition = partition
+        self.expiration_ms = producer_id_expiration_ms
+        # Whether only verified batches may open a transaction.
+        self.requires_verification = False
+        self._entries: dict[int, ProducerEntry] = {}
+        self.unstable = UnstableTransactions()
+        # By producer id.
+        self._verifications: dict[int, Verification] = {}
+
+    @property
+    def entries(self) -> Mapping[int, ProducerEntry]:
+        """The producers by their id."""
+        return MappingProxyType(self._entries)
+
+    @property
+    def first_unstable_offset(self) -> int | None:
+        """The first offset that may still change for a read_committed consumer."""
+        return self.unstable.first_unstable_offset
+
+    @property
+    def first_undecided_offset(self) -> int | None:
+        """The first offset of a transaction that has no marker yet."""
+        return self.unstable.first_undecided_offset
+
+    def has_ongoing_transaction(self, *, producer_id: int, producer_epoch: int) -> bool:
+        entry = self._entries.get(producer_id)
+        return entry is not None and entry.is_in_transaction(producer_epoch)
+
+    def start_verification(
+        self,
+        *,
+        producer_id: int,
+        producer_epoch: int,
+        sequence: int,
+        supports_epoch_bump: bool,
+        now_ms: int,
+    ) -> Verification | None:
+        """What to append a transactional batch with once its coordinator knows of the transaction.
+
+        None where the transaction is open here, which has been verified. Raises if the producer is
+        fenced.
+        """
+        entry = self._entries.get(producer_id)
+        if entry is not None:
+            self._check_epoch(entry, producer_epoch)
+            if entry.is_in_transaction(producer_epoch):
+                return None
+        known = self._verifications.get(producer_id)
+        if known is None:
+            known = self._verifications[producer_id] = Verification(
+                producer_epoch=producer_epoch,
+                sequence=sequence,
+                supports_epoch_bump=supports_epoch_bump,
+                now_ms=now_ms,
+            )
+        else:
+            known.meet(producer_epoch=producer_epoch, sequence=sequence)
+        return known
+
+    def check_client_batch(
+        self, batch: BatchHeader, verification: Verification | None = None
+    ) -> BatchMetadata | None:
+        """Raises if the batch must not be appended; returns what it repeats, if it does.
+
+        A producer that is not known is taken at its word: its records were deleted, or it was
+        idle for too long.
+        """
+        entry = self._entries.get(batch.producer_id)
+        is_transactional = batch.attributes & TRANSACTIONAL_FLAG
+        follows = entry is None or entry.follows(batch)
+        if entry is not None:
+            # What follows repeats nothing: five batches have not the bytes to come round to
+            # themselves.
+            if not follows and (duplicate := entry.find_duplicate(batch)) is not None:
+                return duplicate
+            if batch.producer_epoch < entry.producer_epoch:
+                self._check_epoch(entry, batch.producer_epoch)
+        if is_transactional:
+            self._check_verified(entry, batch, verification)
+        if self._verifications:
+            self._check_first_sequence(entry, batch)
+        if entry is not None:
+            if not follows:
+                self._refuse_sequence(entry, batch)
+            if not is_transactional:
+                self._check_transaction(entry)
+        return None
+
+    def check_coordinator_batch(
+        self, batch: BatchHeader, verification: Verification | None = None
+    ) -> None:
+        """The same for a group coordinator's transactional records, which have no sequence."""
+        entry = self._entries.get(batch.producer_id)
+        if entry is not None:
+            self._check_epoch(entry, batch.producer_epoch)
+        if batch.is_transactional:
+            self._check_verified(entry, batch, verification)
+        elif entry is not None:
+            self._check_transaction(entry)
+
+    def check_marker(
+        self, batch: BatchHeader, *, coordinator_epoch: int, transaction_version: int
+    ) -> None:
+        """Raises if the control batch of a transaction marker must not be appended."""
+        entry = self._entries.get(batch.producer_id)
+        if entry is None:
+            return
+        if batch.producer_epoch < entry.producer_epoch:
+            self._check_epoch(entry, batch.producer_epoch)
+        if transaction_version >= TRANSACTION_VERSION_2 and _is_late_marker(entry, batch):
+            self._refuse_epoch(entry, batch.producer_epoch)
+        if coordinator_epoch < entry.coordinator_epoch:
+            raise KafkaError(
+                ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+                f"a marker for producer {entry.producer_id} on {self._partition} comes from "
+                f"coordinator epoch {coordinator_epoch}; epoch {entry.coordinator_epoch} took over",
+            )
+
+    def update(self, batch: BatchHeader, *, base_offset: int) -> None:
+        """Notes a data batch that was appended at `base_offset`."""
+        producer_id = batch.producer_id
+        entry = self._entries.get(producer_id)
+        if entry is None:
+            entry = self._entries[producer_id] = ProducerEntry(producer_id)
+        entry.add_batch(batch, base_offset)
+        if batch.attributes & TRANSACTIONAL_FLAG:
+            if entry.current_txn_first_offset is None:
+                entry.current_txn_first_offset = base_offset
+                self.unstable.begin(first_offset=base_offset, producer_id=producer_id)
+            if self._verifications:
+                self._verifications.pop(producer_id, None)
+
+    def update_marker(
+        self, batch: BatchHeader, *, base_offset: int, coordinator_epoch: int, is_abort: bool
+    ) -> CompletedTransaction | None:
+        """Notes a marker that was appended; returns the transaction it ended, to be completed.
+
+        There is none if the producer wrote nothing to this partition.
+        """
+        producer_id = batch.producer_id
+        entry = self._entries.get(producer_id)
+        if entry is None:
+            entry = self._entries[producer_id] = ProducerEntry(producer_id)
+        if self._verifications:
+            self._forget_verification(batch)
+        first_offset = entry.current_txn_first_offset
+        entry.end_transaction(
+            producer_epoch=batch.producer_epoch,
+            coordinator_epoch=coordinator_epoch,
+            timestamp=batch.max_timestamp,
+        )
+        if first_offset is None:
+            return None
+        stable = self.unstable.last_stable_offset(producer_id=producer_id, last_offset=base_offset)
+        return CompletedTransaction(producer_id, first_offset, base_offset, stable, is_abort)
+
+    def complete(self, transaction: CompletedTransaction) -> None:
+        """Lets the transaction count as decided, now that the transaction index knows of it."""
+        self.unstable.complete(transaction)
+
+    def on_high_watermark_updated(self, high_watermark: int) -> None:
+        self.unstable.forget_below(high_watermark)
+
+    def on_log_start_offset_incremented(self, log_start_offset: int) -> None:
+        self.unstable.forget_below(log_start_offset)
+
+    def remove_expired(self, now_ms: int) -> None:
+        """Forgets producers that were idle too long. One with an open transaction is kept."""
+        expired = [entry for entry in self._entries.values() if self._is_expired(entry, now_ms)]
+        for entry in expired:
+            del self._entries[entry.producer_id]
+        self._verifications = {
+            producer_id: verification
+            for producer_id, verification in self._verifications.items()
+            if now_ms - verification.started_ms < self.expiration_ms
+        }
+
+    def load(self, entries: Iterable[ProducerEntry], *, now_ms: int) -> None:
+        """Begins anew from a snapshot's entries, which are this object's from now on."""
+        self._entries = {
+            entry.producer_id: entry for entry in entries if not self._is_expired(entry, now_ms)
+        }
+        self.unstable.load(
+            (entry.current_txn_first_offset, entry.producer_id)
+            for entry in self._entries.values()
+            if entry.current_txn_first_offset is not None
+        )
+
+    def remember(
+        self, producer_id: int, producer_epoch: int, batches: Iterable[BatchMetadata]
+    ) -> None:
+        """Notes batches, oldest first, that are in the log before those that are known."""
+        entry = self._entries.get(producer_id)
+        if entry is not None and entry.producer_epoch == producer_epoch:
+            entry.add_earlier(batches)
+
+    def clear(self) -> None:
+        """Forgets everything, as when the log is truncated fully."""
+        self._entries.clear()
+        self.unstable.clear()
+        self._verifications.clear()
+
+    def _is_expired(self, entry: ProducerEntry, now_ms: int) -> bool:
+        return (
+            entry.current_txn_first_offset is None
+            and now_ms - entry.last_timestamp >= self.expiration_ms
+        )
+
+    def _check_epoch(self, entry: ProducerEntry, producer_epoch: int) -> None:
+        if producer_epoch < entry.producer_epoch:
+            self._refuse_epoch(entry, producer_epoch)
+
+    def _check_verified(
+        self, entry: ProducerEntry | None, batch: BatchHeader, verification: Verification | None
+    ) -> None:
+        if not self.requires_verification or (
+            entry is not None and entry.is_in_transaction(batch.producer_epoch)
+        ):
+            return
+        if verification is None or self._verifications.get(batch.producer_id) is not verification:
+            raise KafkaError(
+                ErrorCode.INVALID_TXN_STATE,
+                f"producer {batch.producer_id} wrote to {self._partition} within a transaction "
+                "that its coordinator was not asked about, or that has ended since",
+            )
+
+    def _check_first_sequence(self, entry: ProducerEntry | None, batch: BatchHeader) -> None:
+        """Holds the first batch of a transaction against the others that wait to be verified."""
+        verification = self._verifications.get(batch.producer_id)
+        if verification is None:
+            return
+        expected = verification.lowest_sequence
+        is_new = entry is None or not entry.batches
+        if verification.supports_epoch_bump and is_new and batch.base_sequence != 0:
+            # Each transaction starts its sequence numbers over.
+            expected = 0
+        elif batch.base_sequence <= expected:
+            return
+        raise KafkaError(
+            ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+            f"producer {batch.producer_id} begins on {self._partition} with sequence "
+            f"{batch.base_sequence} of epoch {batch.producer_epoch}; {expected} has to come first",
+        )
+
+    def _forget_verification(self, marker: BatchHeader) -> None:
+        """A marker ends what was verified for its transaction, and not what is for the next: in
+        TransactionV2 that one has the marker's own epoch."""
+        known = self._verifications.get(marker.producer_id)
+        if known is not None and not (
+            known.supports_epoch_bump and known.producer_epoch == marker.producer_epoch
+        ):
+            del self._verifications[marker.producer_id]
+
+    def _check_transaction(self, entry: ProducerEntry) -> None:
+        """Before a batch outside of transactions."""
+        if entry.current_txn_first_offset is not None:
+            raise KafkaError(
+                ErrorCode.INVALID_TXN_STATE,
+                f"producer {entry.producer_id} has a transaction open on {self._partition} since "
+                f"offset {entry.current_txn_first_offset}; end it before writing outside of it",
+            )
+
+    def _refuse_epoch(self, entry: ProducerEntry, producer_epoch: int) -> NoReturn:
+        raise KafkaError(
+            ErrorCode.INVALID_PRODUCER_EPOCH,
+            f"producer {entry.producer_id} wrote to {self._partition} with epoch {producer_epoch} "
+            f"after epoch {entry.producer_epoch}; a newer instance of it has taken over",
+        )
+
+    def _refuse_sequence(self, entry: ProducerEntry, batch: BatchHeader) -> NoReturn:
+        raise KafkaError(
+            ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+            f"producer {entry.producer_id} wrote to {self._partition} sequence "
+            f"{batch.base_sequence} of epoch {batch.producer_epoch} after {entry.last_sequence} of "
+            f"epoch {entry.producer_epoch}; batches in between are missing",
+        )
+
+
+def _is_late_marker(entry: ProducerEntry, batch: BatchHeader) -> bool:
+    """Whether a marker is of an earlier transaction than the one that is open (KIP-890).
+
+    Under transaction version 2 the coordinator raises the epoch to end a transaction, so a marker
+    of the producer's own epoch is a retry: harmless where nothing is open, a threat to the next
+    transaction where something is. An epoch that cannot be raised any more is the exception.
+    """
+    return (
+        batch.producer_epoch == entry.producer_epoch
+        and entry.current_txn_first_offset is not None
+        and batch.producer_epoch != PRODUCER_EPOCH_MAX
+    )

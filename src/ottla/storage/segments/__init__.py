@@ -1,0 +1,1 @@
+"""The segments of a log: a `.log` file with its indexes each."""

@@ -1,0 +1,123 @@
+"""How a bug is planted in the production's code, and the worlds in which it is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+from ottla.coordinator.runtime.shard import Shard
+from ottla.model import ErrorCode
+from ottla.replication.partition import Partition
+from ottla.replication.readable_partition import ReadablePartition
+from ottla.simulation.claims.claims import Claim
+from ottla.simulation.faults.fault_plan import Plan, PlannedFault, plan_of
+from ottla.simulation.seams.dice import SeededDice
+
+_SEEKING_SECONDS = 30.0
+_FAULTS_OF_COORDINATORS = (
+    "kill",
+    "kill_within",
+    "pause",
+    "part",
+    "isolate",
+    "stop",
+    "elect",
+    "reset_connections",
+)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    plant: Callable[[], AbstractContextManager[Any]]
+    first_seed: int
+    # Others may notice as well; this claim is there for bugs of its kind.
+    found_by: type[Claim]
+    seeks: tuple[str, ...] = ()
+    is_durable: bool = False
+    # Of a fault; whoever is away for 9 s is taken for gone.
+    seconds_min: float = 0.3
+    seconds_max: float = 3
+    # How many of those who do nothing in most plans.
+    copiers: int = 0
+    members: int = 0
+    classic_members: int = 0
+    compacts: bool = False
+    # How many times as long producers pause as they might.
+    pace: float = 1.0
+
+    def plan(self, seed: int) -> Plan:
+        if not self.seeks:
+            return plan_of(seed)
+        dice, at, faults = SeededDice(f"seeking {seed}"), 2.0, []
+        shortest_ms, longest_ms = int(1_000 * self.seconds_min), int(1_000 * self.seconds_max)
+        while (at := at + dice.between(low=200, high=longest_ms) / 1_000) < _SEEKING_SECONDS:
+            seconds = dice.between(low=shortest_ms, high=longest_ms) / 1_000
+            name, number = dice.choice(self.seeks), dice.below(1 << 32)
+            faults.append(PlannedFault(at, name, seconds, number))
+        return Plan(
+            seed,
+            _SEEKING_SECONDS,
+            self.is_durable,
+            partitions=2,
+            producers=3,
+            faults=tuple(faults),
+            lag_ms_max=1_500,
+            copiers=self.copiers,
+            members=self.members,
+            classic_members=self.classic_members,
+            compacts=self.compacts,
+            pace=self.pace,
+        )
+
+
+def copying(
+    name: str,
+    plant: Callable[[], AbstractContextManager[Any]],
+    first_seed: int,
+    found_by: type[Claim],
+    *,
+    seeks: tuple[str, ...] = _FAULTS_OF_COORDINATORS,
+    **more: Any,
+) -> Mutant:
+    """For a world in which everything is copied in transactions."""
+    return Mutant(name, plant, first_seed, found_by, seeks=seeks, copiers=2, pace=3.0, **more)
+
+
+def replacing(owner: Any, name: str, new: Any) -> Callable[[], AbstractContextManager[Any]]:
+    return lambda: patch.object(owner, name, new)
+
+
+def around(owner: Any, name: str, make: Callable[[Any], Any]) -> Callable[[], Any]:
+    """Replaces a function by one made of it."""
+    return lambda: patch.object(owner, name, make(getattr(owner, name)))
+
+
+@contextmanager
+def skipping_truncation() -> Iterator[None]:
+    """A follower whose log has gone another way appends to it nevertheless."""
+    with patch.object(ReadablePartition, "divergence", lambda _self, _asked: None):
+        yield
+
+
+def become_leader(change: Callable[[Partition], None]) -> Callable[[Any], Any]:
+    def make(original: Any) -> Any:
+        def become_leader(self: Partition, *arguments: Any, **named: Any) -> bool:
+            epoch = self.leader_epoch
+            changed: bool = original(self, *arguments, **named)
+            if changed and self.leader_epoch > epoch:
+                change(self)
+            return changed
+
+        return become_leader
+
+    return make
+
+
+def answers_early(self: Shard[Any], settle: Callable[[ErrorCode], object]) -> None:
+    """Answers leave before anybody else has the records that they tell of."""
+    del self
+    settle(ErrorCode.NONE)

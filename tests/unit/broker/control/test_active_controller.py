@@ -1,0 +1,365 @@
+"""The active controller as brokers ask it: here, elsewhere, nowhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from ottla.broker.control.active_controller import ActiveController, Lane
+from ottla.broker.control.controller_apis import controller_apis
+from ottla.broker.network.connection import ClientConnection
+from ottla.client import ChannelError
+from ottla.controller.service import ControllerService
+from ottla.model import ErrorCode, KafkaError
+from ottla.raft.decisions import LeaderAndEpoch
+from ottla.runtime.clock import Clock
+from ottla.runtime.network import Address, Network
+from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_network import SystemNetwork
+from ottla.runtime.tasks import Tasks
+from ottla.simulation import SeededDice, SimulatedClock
+from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from ottla.wire.messages.describe_quorum import DescribeQuorumRequest
+from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
+from ottla.wire.messages.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
+from ottla.wire.requests import decode_request, encode_response
+from ottla.wire.schema import Message
+from tests.support.controller.simulated_controllers import World, create, serve_broker
+from tests.support.nodes.no_network import NoNetwork
+from tests.support.nodes.one_node import OneNode
+from tests.support.nodes.scripted_node import ANY_PORT, ScriptedNode, until
+from tests.support.storage.held_background import HeldBackground, settle
+
+NO_TOPIC = CreateTopicsRequest()
+FEATURES = UpdateFeaturesRequest()
+
+
+class Asking:
+    """A broker's way to the controller, from a node whose own is the given one."""
+
+    def __init__(
+        self,
+        service: ControllerService,
+        *,
+        network: Network | None = None,
+        clock: Clock | None = None,
+        address: Address | None = None,
+    ) -> None:
+        self.address = address
+        self.lost = 0
+        self.errors: list[BaseException] = []
+        self.tasks = Tasks(lambda _name, error: self.errors.append(error))
+        self.controller = ActiveController(
+            service,
+            lambda: self.address,
+            network or SystemNetwork(),
+            clock or SystemClock(),
+            SeededDice(1),
+            self.tasks,
+            node_id=2,
+            on_lost=self._on_lost,
+        )
+
+    def _on_lost(self) -> None:
+        self.lost += 1
+
+    async def close(self) -> None:
+        self.controller.close()
+        await self.tasks.close()
+        assert not self.errors
+
+
+def topics(*names: str) -> CreateTopicsRequest:
+    return CreateTopicsRequest(
+        topics=[CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
+    )
+
+
+async def bystander(world: World | None = None) -> ControllerService:
+    """The controller of a node that knows of no quorum, and so leads none."""
+    return (world or World()).make_service(is_voter=False)
+
+
+def refusing(times: int, code: ErrorCode) -> Callable[[Message], Message]:
+    """Answers envelopes with an error so often, and then with what is in them."""
+    asked = 0
+
+    def answer(request: Message) -> Message:
+        nonlocal asked
+        asked += 1
+        if asked <= times:
+            return EnvelopeResponse(error_code=code)
+        return enveloped(request, UpdateFeaturesResponse(error_message=f"asked {asked} times"))
+
+    return answer
+
+
+def enveloped(request: Message, response: Message) -> EnvelopeResponse:
+    assert isinstance(request, EnvelopeRequest)
+    head, _ = decode_request(request.request_data)
+    parts: list[Any] = encode_response(
+        response, head.api_version, correlation_id=head.correlation_id
+    )
+    return EnvelopeResponse(response_data=b"".join(parts)[4:])
+
+
+def test_controller_that_is_here_is_asked_without_a_network() -> None:
+    async def play() -> None:
+        service = await World().open_service()
+        asking = Asking(service, network=NoNetwork(), clock=SimulatedClock())
+        await serve_broker(service.controller)
+        assert asking.controller.is_here
+        response = await asking.controller.ask(topics("a"), 7)
+        assert [topic.error_code for topic in response.topics] == [0]
+        sent = await asking.controller.send(BrokerHeartbeatRequest(broker_id=1, broker_epoch=-1))
+        assert sent.error_code == ErrorCode.STALE_BROKER_EPOCH
+        await asking.close()
+
+    asyncio.run(play())
+
+
+def test_request_travels_to_another_node_in_an_envelope_and_its_answer_back(
+    node: OneNode,
+) -> None:
+    async def play() -> None:
+        make_handler = partial(ClientConnection, node.broker, "CONTROLLER", controller_apis())
+        listener = await SystemNetwork().listen(ANY_PORT, make_handler)
+        asking = Asking(await bystander(), address=listener.address)
+        assert not asking.controller.is_here
+        response = await asking.controller.ask(topics("a", "b/c"), 7)
+        assert [topic.error_code for topic in response.topics] == [
+            0,
+            ErrorCode.INVALID_TOPIC_EXCEPTION,
+        ]
+        assert set(node.image.topics.by_name) == {"a"}
+        beat = await asking.controller.send(
+            BrokerHeartbeatRequest(broker_id=1, broker_epoch=-1), lane=Lane.HEARTBEATS
+        )
+        assert beat.error_code == ErrorCode.STALE_BROKER_EPOCH
+        listener.close()
+        for connection in list(node.broker.connections):
+            connection.abort()
+        await until(lambda: asking.lost)
+        # That of the heartbeats, not that of what is forwarded.
+        assert asking.lost == 1
+        await asking.close()
+
+    node.run(play())
+
+
+@pytest.mark.parametrize("version", [1, 5])
+def test_request_travels_in_the_version_of_its_client(version: int) -> None:
+    """Later versions do not have the field `topic_names`."""
+
+    def answer(request: Message) -> Message:
+        assert isinstance(request, EnvelopeRequest)
+        head, forwarded = decode_request(request.request_data)
+        assert isinstance(forwarded, DeleteTopicsRequest)
+        assert (head.api_version, forwarded.topic_names) == (version, ["a"])
+        return enveloped(request, DeleteTopicsResponse(throttle_time_ms=7))
+
+    async def play() -> None:
+        node = ScriptedNode(answer)
+        asking = Asking(await bystander(), address=await node.listen())
+        request = DeleteTopicsRequest(topic_names=["a"])
+        response = await asking.controller.ask(request, version)
+        assert response.throttle_time_ms == 7
+        await asking.close()
+        node.stop()
+
+    asyncio.run(play())
+
+
+def test_request_that_reaches_the_wrong_controller_is_sent_again() -> None:
+    async def play() -> None:
+        node = ScriptedNode(refusing(2, ErrorCode.NOT_CONTROLLER))
+        asking = Asking(await bystander(), address=await node.listen())
+        response = await asking.controller.ask(FEATURES, 2)
+        assert response.error_message == "asked 3 times"
+        await asking.close()
+        node.stop()
+
+    asyncio.run(play())
+
+
+def test_request_goes_to_whoever_is_the_controller_by_now() -> None:
+    async def play() -> None:
+        old = ScriptedNode(refusing(10**9, ErrorCode.NOT_CONTROLLER))
+        new = ScriptedNode(refusing(0, ErrorCode.NONE))
+        asking = Asking(await bystander(), address=await old.listen())
+        answer = asyncio.ensure_future(asking.controller.ask(FEATURES, 2))
+        await until(lambda: old.connections and len(old.connections[0].requests) > 1)
+        asking.address = await new.listen()
+        assert (await answer).error_message == "asked 1 times"
+        await asking.close()
+        old.stop()
+        new.stop()
+
+    asyncio.run(play())
+
+
+def test_request_survives_a_controller_that_dies() -> None:
+    async def play() -> None:
+        dying = ScriptedNode()
+        new = ScriptedNode(refusing(0, ErrorCode.NONE))
+        asking = Asking(await bystander(), address=await dying.listen())
+        answer = asyncio.ensure_future(asking.controller.ask(FEATURES, 2))
+        await until(lambda: dying.connections and dying.connections[0].requests)
+        asking.address = await new.listen()
+        dying.stop()
+        assert (await answer).error_message == "asked 1 times"
+        await asking.close()
+        new.stop()
+
+    asyncio.run(play())
+
+
+def test_who_asked_a_controller_that_never_answers_asks_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def play() -> None:
+        silent = ScriptedNode()
+        service = await bystander()
+        asking = Asking(service, address=await silent.listen())
+        own = asyncio.ensure_future(asking.controller.send(BrokerHeartbeatRequest()))
+        asked = asyncio.ensure_future(asking.controller.ask(FEATURES, 2))
+        await until(lambda: len([each for each in silent.connections if each.requests]) == 2)
+        quorum = service.controller.quorum
+        epoch = quorum.leader_and_epoch.epoch
+        for leader in (LeaderAndEpoch(None, epoch + 1), LeaderAndEpoch(3, epoch + 1)):
+            assert not own.done()
+            monkeypatch.setattr(type(quorum), "leader_and_epoch", leader)
+            quorum._tell_leader()
+            await settle()
+        with pytest.raises(ChannelError):
+            await own
+        # What a client asked for may be done by now.
+        assert not asked.done()
+        asked.cancel()
+        await asking.close()
+        silent.stop()
+
+    asyncio.run(play())
+
+
+def test_other_errors_of_the_controller_are_the_answer() -> None:
+    async def play() -> None:
+        node = ScriptedNode(refusing(1, ErrorCode.KAFKA_STORAGE_ERROR))
+        asking = Asking(await bystander(), address=await node.listen())
+        with pytest.raises(KafkaError) as refused:
+            await asking.controller.ask(FEATURES, 2)
+        assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+        await asking.close()
+        node.stop()
+
+    asyncio.run(play())
+
+
+def test_heartbeat_does_not_wait_behind_a_request() -> None:
+    def answer(request: Message) -> Message | None:
+        return BrokerHeartbeatResponse() if isinstance(request, BrokerHeartbeatRequest) else None
+
+    async def play() -> None:
+        node = ScriptedNode(answer)
+        asking = Asking(await bystander(), address=await node.listen())
+        waiting = asyncio.ensure_future(asking.controller.ask(FEATURES, 2))
+        await until(lambda: node.connections and node.connections[0].requests)
+        beat = await asking.controller.send(BrokerHeartbeatRequest(), lane=Lane.HEARTBEATS)
+        assert beat.error_code == 0
+        assert not waiting.done()
+        waiting.cancel()
+        await asking.close()
+        node.stop()
+
+    asyncio.run(play())
+
+
+def test_request_without_a_controller_times_out() -> None:
+    async def play() -> None:
+        clock = SimulatedClock()
+        asking = Asking(await bystander(), network=NoNetwork(), clock=clock)
+        answer = asyncio.ensure_future(asking.controller.ask(NO_TOPIC, 7, timeout_ms=5_000))
+        while clock.monotonic() < 4.9:
+            clock.advance(0.01)
+            await settle()
+        assert not answer.done()
+        for _ in range(30):
+            clock.advance(0.01)
+            await settle()
+        with pytest.raises(KafkaError, match="is a majority of them running") as refused:
+            await answer
+        assert refused.value.code is ErrorCode.REQUEST_TIMED_OUT
+        with pytest.raises(ChannelError):
+            await asking.controller.send(BrokerHeartbeatRequest())
+        await asking.close()
+
+    asyncio.run(play())
+
+
+def test_controller_that_becomes_active_here_is_asked_at_once() -> None:
+    async def play() -> None:
+        world, clock = World(), SimulatedClock()
+        world.background = background = HeldBackground()
+        background.hold()
+        service = world.make_service()
+        asking = Asking(service, network=NoNetwork(), clock=clock)
+        service.controller.quorum.start(service)
+        answer = asyncio.ensure_future(asking.controller.ask(NO_TOPIC, 7))
+        await settle()
+        assert asking.controller.is_here
+        assert not service.controller.is_active
+        assert not answer.done()
+        # Nobody waits for time to pass.
+        while not answer.done():
+            await background.release()
+        assert clock.monotonic() == 0.0
+        assert not (await answer).topics
+        await asking.close()
+
+    asyncio.run(play())
+
+
+def test_leader_that_is_not_active_yet_describes_the_quorum() -> None:
+    async def play() -> None:
+        world = World()
+        world.background = background = HeldBackground()
+        background.hold()
+        service = world.make_service()
+        asking = Asking(service, network=NoNetwork(), clock=SimulatedClock())
+        service.controller.quorum.start(service)
+        response = await asking.controller.ask(DescribeQuorumRequest(), 2)
+        assert [node.node_id for node in response.nodes] == [1]
+        await asking.close()
+
+    asyncio.run(play())
+
+
+def test_node_whose_metadata_failed_says_so_to_all_who_ask() -> None:
+    async def play() -> None:
+        world = World()
+        service = await world.open_service()
+        controller = service.controller
+        await serve_broker(controller)
+        asking = Asking(service, network=NoNetwork(), clock=SimulatedClock())
+        asked = asyncio.ensure_future(asking.controller.ask(topics("a"), 7))
+        await asyncio.sleep(0)  # noqa: TID251 - lets it be submitted
+        controller.quorum.fail(OSError("the disk is gone"))
+        for doing in (
+            asked,
+            asking.controller.ask(NO_TOPIC, 7),
+            asking.controller.send(BrokerHeartbeatRequest()),
+        ):
+            with pytest.raises(KafkaError, match="start it anew") as refused:
+                await doing
+            assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+        with pytest.raises(KafkaError):
+            await create(controller, "b")
+        await asking.close()
+
+    asyncio.run(play())

@@ -1,0 +1,43 @@
+"""Errors in words."""
+
+import pytest
+from confluent_kafka import KafkaError
+
+from ottla.cli.connection.cluster_errors import refused, unknown_broker, unknown_config
+from ottla.cli.exit_codes import ExitCode
+
+
+def test_a_refusal_says_what_was_tried_and_why_not() -> None:
+    error = refused(
+        "create topic orders",
+        KafkaError(KafkaError.TOPIC_ALREADY_EXISTS, "Topic 'orders' already exists."),
+    )
+    assert error.message == (
+        "Cannot create topic orders: Topic 'orders' already exists (TOPIC_ALREADY_EXISTS)."
+    )
+    assert error.hints == ("Say --if-not-exists where that is fine.",)
+    assert error.exit_code == ExitCode.REFUSED
+
+
+def test_a_refusal_without_words_has_the_clients() -> None:
+    error = refused("read", KafkaError(KafkaError.OFFSET_OUT_OF_RANGE))
+    assert error.message == "Cannot read: Offset out of range (OFFSET_OUT_OF_RANGE)."
+
+
+@pytest.mark.parametrize(
+    "code", [KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._MSG_TIMED_OUT]
+)
+def test_silence_is_no_refusal(code: int) -> None:
+    error = refused("produce to orders", KafkaError(code))
+    assert error.exit_code == ExitCode.UNREACHABLE
+    assert "still running" in error.hints[-1]
+
+
+def test_unknown_configs_have_near_names() -> None:
+    error = unknown_config("topic orders", "retention.msec", ["retention.ms", "cleanup.policy"])
+    assert error.message == "There is no config retention.msec of topic orders."
+    assert error.hints[0] == "Did you mean retention.ms?"
+
+
+def test_unknown_brokers_are_told_the_known() -> None:
+    assert unknown_broker(7, [2, 1]).message.endswith("its brokers are 1, 2.")

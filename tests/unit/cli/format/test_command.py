@@ -1,0 +1,126 @@
+"""`ottla format`, in one process."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from ottla.cli.main import make_app
+from ottla.configs.java_properties import format_properties
+from ottla.model import uuid_from_text, uuid_to_text
+from ottla.runtime.system_disk import SystemDisk
+from ottla.storage.directories.meta_properties import read_meta_properties
+
+CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
+CONTROLLERS = "1@h1:9093:JEXY6aqzQY-32P5TStzaFg,2@h2:9093:MvDxzVmcRsaTz33bUuRU6A"
+BEFORE_THE_LOG = "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"
+
+
+class Formatter:
+    """A node's properties file, and `ottla format` over it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.directory = folder / "data"
+        self.properties = {
+            "node.id": "1",
+            "listeners": "PLAINTEXT://:9092,CONTROLLER://:9093",
+            "controller.quorum.bootstrap.servers": "localhost:9093",
+            "log.dirs": str(self.directory),
+        }
+        self._file = folder / "server.properties"
+
+    def run(self, *options: str, exit_code: int = 0) -> Result:
+        self._file.write_text(format_properties(self.properties))
+        arguments = ["format", "--config", str(self._file), *options]
+        result = CliRunner().invoke(make_app("format"), arguments, catch_exceptions=False)
+        assert result.exit_code == exit_code, result.output
+        return result
+
+    @property
+    def has_voters(self) -> bool:
+        return (self.directory / BEFORE_THE_LOG).exists()
+
+
+@pytest.fixture
+def formatter(tmp_path: Path) -> Formatter:
+    return Formatter(tmp_path)
+
+
+def test_new_ids_are_uuids() -> None:
+    result = CliRunner().invoke(make_app("format"), ["format", "--new-cluster-id"])
+    assert uuid_from_text(result.stdout.strip())
+
+
+@pytest.mark.parametrize(
+    ("options", "has_voters"),
+    [
+        (("--standalone",), True),
+        (("--initial-controllers", CONTROLLERS), True),
+        (("--no-initial-controllers",), False),
+    ],
+)
+def test_a_controller_is_formatted(
+    formatter: Formatter, options: tuple[str, ...], has_voters: bool
+) -> None:
+    result = formatter.run("--cluster-id", CLUSTER_ID, *options)
+    assert f"formatted metadata directory {formatter.directory}" in result.stdout
+    assert formatter.has_voters == has_voters
+    identity = read_meta_properties(SystemDisk(), str(formatter.directory))
+    assert identity is not None
+    assert identity.directory_id is not None
+    assert identity.cluster_id == CLUSTER_ID
+    if "--initial-controllers" in options:
+        assert uuid_to_text(identity.directory_id) == "JEXY6aqzQY-32P5TStzaFg"
+
+
+def test_brokers_and_members_of_a_static_quorum_need_no_option(formatter: Formatter) -> None:
+    formatter.properties["controller.quorum.voters"] = "1@h1:9093,2@h2:9093"
+    formatter.run("-t", CLUSTER_ID)
+    assert not formatter.has_voters
+    formatter.run("-t", CLUSTER_ID, "--standalone", exit_code=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ((), "--cluster-id ID is missing"),
+        (("-t", CLUSTER_ID), "who are the others?"),
+        (("-t", CLUSTER_ID, "-s", "-N"), "contradict each other"),
+        (("-t", CLUSTER_ID, "-I", "1@h1"), "is no controller"),
+    ],
+)
+def test_wrong_usage_says_what_is_wrong(
+    formatter: Formatter, options: tuple[str, ...], complaint: str
+) -> None:
+    assert complaint in formatter.run(*options, exit_code=2).stderr
+    assert not formatter.directory.exists()
+
+
+def test_what_is_formatted_is_not_formatted_again(formatter: Formatter) -> None:
+    formatter.run("-t", CLUSTER_ID, "-s")
+    again = formatter.run("-t", CLUSTER_ID, "-s", exit_code=1)
+    assert "is formatted already" in again.stderr
+    ignored = formatter.run("-t", CLUSTER_ID, "-s", "--ignore-formatted")
+    assert "Everything is formatted" in ignored.stderr
+    other = formatter.run("-t", "another", "-s", "--ignore-formatted", exit_code=1)
+    assert "belongs to node 1 of cluster" in other.stderr
+
+
+def test_a_broken_file_is_named(formatter: Formatter) -> None:
+    formatter.properties["process.roles"] = "leader"
+    assert "process.roles" in formatter.run("-t", CLUSTER_ID, exit_code=2).stderr
+
+
+def test_a_secured_configuration_is_not_formatted(formatter: Formatter) -> None:
+    formatter.properties["authorizer.class.name"] = "a.B"
+    refused = formatter.run("-t", CLUSTER_ID, "-s", exit_code=2)
+    assert "authorizer.class.name: Ottla does not support" in refused.stderr.replace("\n", " ")
+    assert not formatter.directory.exists()
+
+
+def test_a_directory_with_foreign_files_is_not_formatted(formatter: Formatter) -> None:
+    formatter.directory.mkdir()
+    (formatter.directory / "photo.jpg").touch()
+    refused = formatter.run("-t", CLUSTER_ID, "-s", exit_code=1)
+    assert "holds files that are not Kafka's: photo.jpg" in refused.stderr.replace("\n", " ")
+    assert [each.name for each in formatter.directory.iterdir()] == ["photo.jpg"]

@@ -1,0 +1,132 @@
+"""Producing, with a client that does as the test says."""
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException, Message
+
+from ottla.cli.display.terminal import Terminal
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.produce.input import NewRecord
+from ottla.cli.produce.input_source import InputSource
+from ottla.cli.produce.run import RECORDS_PER_POLL, run_produce
+from ottla.simulation.seams.clock import SimulatedClock
+from tests.support.captured_terminal import captured_terminal, complained, said
+
+
+class FakeProducer:
+    """Acknowledges when polled. Values that begin with `bad` fail; `refuse` is thrown at once."""
+
+    def __init__(self, *, room: int = 10**9) -> None:
+        self.sent: list[bytes | None] = []
+        self.is_purged = False
+        self._room = room
+        self._reports: list[Callable[[], None]] = []
+        self._offsets = {0: 100, 1: 0}
+
+    def produce(self, topic: str, *, value: bytes, on_delivery: Any, **rest: Any) -> None:
+        if value == b"refuse":
+            raise KafkaException(KafkaError(KafkaError._UNKNOWN_PARTITION))
+        if len(self._reports) >= self._room:
+            raise BufferError
+        self.sent.append(value)
+        partition = max(0, rest["partition"])
+        offset = self._offsets[partition]
+        self._offsets[partition] += 1
+        is_bad = value.startswith(b"bad")
+        error = KafkaError(KafkaError.INVALID_RECORD) if is_bad else None
+        message = Message(topic=topic, partition=partition, offset=offset, value=value)
+        self._reports.append(lambda: on_delivery(error, message))
+
+    def poll(self, timeout: float) -> int:
+        return self.flush(timeout)
+
+    def flush(self, timeout: float) -> int:
+        reports, self._reports = self._reports, []
+        for report in reports:
+            report()
+        return 0
+
+    def purge(self) -> None:
+        self.is_purged = True
+
+
+def produce(
+    producer: FakeProducer, records: Iterator[NewRecord], *, as_json: bool = False
+) -> Terminal:
+    terminal = captured_terminal()
+    run_produce(
+        producer,  # type: ignore[arg-type]
+        terminal,
+        SimulatedClock(),
+        "orders",
+        records,
+        InputSource(io.BytesIO()),
+        as_json=as_json,
+    )
+    return terminal
+
+
+def records_of(*values: bytes) -> Iterator[NewRecord]:
+    return (NewRecord(value) for value in values)
+
+
+def test_summary_has_what_each_partition_took() -> None:
+    records = iter([NewRecord(b"a"), NewRecord(b"bc", partition=1), NewRecord(b"d", partition=1)])
+    lines = said(produce(FakeProducer(), records)).splitlines()
+    assert lines[0].startswith("3 records (4 bytes) to orders in ")
+    assert [line.split() for line in lines[2:]] == [["0", "1", "100", "100"], ["1", "2", "0", "1"]]
+
+
+def test_summary_as_json() -> None:
+    terminal = produce(FakeProducer(), records_of(b"a", b"b"), as_json=True)
+    assert json.loads(said(terminal)) == {
+        "topic": "orders",
+        "records": 2,
+        "bytes": 2,
+        "seconds": 0.0,
+        "partitions": [{"partition": 0, "records": 2, "first_offset": 100, "last_offset": 101}],
+    }
+
+
+def test_a_full_client_is_waited_for() -> None:
+    producer = FakeProducer(room=3)
+    produce(producer, records_of(*(b"%d" % number for number in range(10))))
+    assert len(producer.sent) == 10
+
+
+def test_nothing_is_sent_after_a_failure() -> None:
+    producer = FakeProducer()
+    values = (b"bad", *([b"fine"] * RECORDS_PER_POLL * 3))
+    with pytest.raises(CommandError, match="Cannot produce to orders: ") as raised:
+        produce(producer, records_of(*values))
+    assert raised.value.exit_code == ExitCode.REFUSED
+    assert len(producer.sent) == RECORDS_PER_POLL
+    assert producer.is_purged
+
+
+def test_a_record_that_the_client_refuses_is_a_failure_too() -> None:
+    producer = FakeProducer()
+    with pytest.raises(CommandError, match="_UNKNOWN_PARTITION"):
+        produce(producer, records_of(b"fine", b"refuse", b"never"))
+    assert producer.sent == [b"fine"]
+
+
+def test_what_came_before_a_bad_line_is_sent_and_summed_up() -> None:
+    def records() -> Iterator[NewRecord]:
+        yield NewRecord(b"fine")
+        raise CommandError("Line 2: no.", exit_code=ExitCode.USAGE)
+
+    producer = FakeProducer()
+    with pytest.raises(CommandError, match="Line 2"):
+        produce(producer, records())
+    assert producer.sent == [b"fine"]
+
+
+def test_empty_input_is_mentioned() -> None:
+    terminal = produce(FakeProducer(), records_of())
+    assert said(terminal) == ""
+    assert "nothing to produce" in complained(terminal)
