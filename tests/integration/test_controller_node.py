@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ottla.broker.node import Node, World
+from ottla.broker.host_seams import HostSeams
+from ottla.broker.node import Node
 from ottla.configs import ConfigResourceType, NodeConfig
 from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
 from ottla.controller.operations.alter_configs import incremental_alter_configs
@@ -55,8 +56,8 @@ def controller_node(directory: Path) -> Node:
     return Node(config, world())
 
 
-def world() -> World:
-    return World(SystemDisk(), SystemClock(), SystemDice(), SystemNetwork(), InlineBackground())
+def world() -> HostSeams:
+    return HostSeams(SystemDisk(), SystemClock(), SystemDice(), SystemNetwork(), InlineBackground())
 
 
 def cluster_config(name: str, value: str) -> IncrementalAlterConfigsRequest:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
@@ -18,8 +18,16 @@ SOON = {"log.flush.offset.checkpoint.interval.ms": "50"}
 
 
 def break_directory(directory: Path) -> None:
-    """Where the next checkpoint is to be written, nothing can be."""
-    (directory / f"{CHECKPOINT}.tmp").mkdir()
+    """Puts a directory where the next checkpoint is to be written. The node may just be writing
+    one there."""
+    path = directory / f"{CHECKPOINT}.tmp"
+
+    def is_blocked() -> bool:
+        with suppress(FileExistsError):
+            path.mkdir()
+        return path.is_dir()
+
+    wait_until(is_blocked, "a directory in the place of the checkpoint")
 
 
 @contextmanager

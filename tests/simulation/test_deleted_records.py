@@ -5,7 +5,7 @@ from __future__ import annotations
 from ottla.model import ErrorCode, TopicPartition
 from ottla.simulation import World
 from ottla.simulation.clients.cluster_client import ClusterClient
-from ottla.simulation.cluster.cluster import SimulatedCluster
+from ottla.simulation.cluster.cluster import SimulatedCluster, start_cluster
 from ottla.simulation.world.node import SimulatedNode
 from ottla.wire.messages.delete_records import (
     DeleteRecordsPartition,
@@ -40,7 +40,7 @@ async def delete(
 
 
 async def with_records(world: World) -> tuple[SimulatedCluster, SimulatedNode]:
-    cluster = world.cluster(nodes=3)
+    cluster = start_cluster(world, nodes=3)
     await cluster.wait_serving()
     await cluster.admin().create_topic("orders")
     producer = cluster.producer()

@@ -6,6 +6,7 @@ import pytest
 
 from ottla.model import TopicPartition
 from ottla.simulation import World
+from ottla.simulation.cluster.cluster import start_cluster
 from ottla.simulation.faults.fault_plan import Plan, PlannedFault
 from ottla.simulation.history.history import Acknowledged
 from ottla.simulation.runs.shrinking import shrink
@@ -15,7 +16,7 @@ ORDERS = TopicPartition("orders", 0)
 
 def test_records_survive_the_death_of_their_leader() -> None:
     async def story(world: World) -> list[bytes | None]:
-        cluster = world.cluster(nodes=3)
+        cluster = start_cluster(world, nodes=3)
         await cluster.wait_serving()
         await cluster.admin().create_topic("orders")
         producer = cluster.producer()
@@ -36,7 +37,7 @@ def test_records_survive_the_death_of_their_leader() -> None:
 
 def test_a_cut_off_node_acknowledges_nothing() -> None:
     async def story(world: World) -> None:
-        cluster = world.cluster(nodes=3)
+        cluster = start_cluster(world, nodes=3)
         await cluster.wait_serving()
         await cluster.admin().create_topic("orders")
         leader = await cluster.wait_leader("orders", 0)
@@ -53,7 +54,7 @@ def test_a_cut_off_node_acknowledges_nothing() -> None:
 
 def test_a_node_whose_disk_fails_ends_and_starts_again_on_a_sound_one() -> None:
     async def story(world: World) -> None:
-        cluster = world.cluster(nodes=3)
+        cluster = start_cluster(world, nodes=3)
         await cluster.wait_serving()
         await cluster.admin().create_topic("orders")
         leader = await cluster.wait_leader("orders", 0)
@@ -70,7 +71,7 @@ def test_a_node_whose_disk_fails_ends_and_starts_again_on_a_sound_one() -> None:
 @pytest.mark.parametrize("number", range(4))
 def test_a_node_that_is_stopping_is_not_elected(number: int) -> None:
     async def story(world: World) -> None:
-        cluster = world.cluster(nodes=5)
+        cluster = start_cluster(world, nodes=5)
         await cluster.wait_serving()
         leader = cluster.active_controller
         assert leader is not None
@@ -85,7 +86,7 @@ def test_a_node_that_is_stopping_is_not_elected(number: int) -> None:
 
 def test_a_rolling_restart_leaves_every_node_serving() -> None:
     async def story(world: World) -> None:
-        cluster = world.cluster(nodes=3)
+        cluster = start_cluster(world, nodes=3)
         await cluster.wait_serving()
         await cluster.rolling_restart()
         assert cluster.active_controller is not None

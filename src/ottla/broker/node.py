@@ -12,7 +12,6 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
 
 from ottla.broker.broker import Broker
 from ottla.broker.control.active_controller import ActiveController
@@ -22,7 +21,7 @@ from ottla.broker.control.quorum_config import raft_config
 from ottla.broker.control.quorum_peers import QuorumPeers
 from ottla.broker.control.quorum_watch import QuorumWatch
 from ottla.broker.control.registration import Registration
-from ottla.broker.network.connection import ClientConnection
+from ottla.broker.host_seams import HostSeams
 from ottla.broker.network.draining import close_connections, turn_away
 from ottla.broker.network.handling import HandledApi, load_all
 from ottla.configs import NodeConfig
@@ -34,36 +33,17 @@ from ottla.controller.metadata_log_loading import open_metadata_log
 from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import OPERATIONS, ControllerService, operation_of
-from ottla.model import KafkaError, NodeId
-from ottla.runtime.background import Background
-from ottla.runtime.clock import Clock
-from ottla.runtime.dice import Dice
-from ottla.runtime.disk import Disk
+from ottla.model import KafkaError
 from ottla.runtime.metrics import Metrics
-from ottla.runtime.network import Address, Listener, Network
+from ottla.runtime.network import Address, Listener
 from ottla.runtime.tasks import Tasks
-from ottla.runtime.vigil import NO_VIGIL, Vigil
 from ottla.storage.directories.clean_shutdown import previous_broker_epoch
 from ottla.storage.directories.foreign_files import refuse_foreign_files
 from ottla.storage.directories.log_directory import Progress
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.errors import DirectoryFailedError
-from ottla.storage.log.group_commit import GroupCommit
 
 _log = logging.getLogger(__name__)
-
-
-class World(NamedTuple):
-    """All seams of a node."""
-
-    disk: Disk
-    clock: Clock
-    dice: Dice
-    network: Network
-    background: Background
-    vigil: Vigil = NO_VIGIL
-    # What the host has descriptors for.
-    connections_max: int = 1 << 31
 
 
 class Node:
@@ -73,12 +53,12 @@ class Node:
     """
 
     def __init__(
-        self, config: NodeConfig, world: World, *, on_failed: Callable[[], None] = lambda: None
+        self, config: NodeConfig, seams: HostSeams, *, on_failed: Callable[[], None] = lambda: None
     ) -> None:
         self.config = config
         self._on_failed = on_failed
         self.metrics = Metrics()
-        self._world = world
+        self._seams = seams
         self._tasks = Tasks(self._task_failed)
         self._listeners: list[tuple[ConfiguredListener, Listener]] = []
         self._registration: Registration | None = None
@@ -98,8 +78,8 @@ class Node:
         `KafkaError` if the others do not let it in; then it has let go of everything again. So it
         has when it is cancelled, which may be at any time."""
         config = self.config
-        refuse_foreign_files(self._world.disk, [config.metadata_log_dir, *config.log_dirs])
-        logs = LogStore(self._world.disk, config.log_dirs)
+        refuse_foreign_files(self._seams.disk, [config.metadata_log_dir, *config.log_dirs])
+        logs = LogStore(self._seams.disk, config.log_dirs)
         logs.on_offline = partial(self._directory_lost, logs)
         try:
             self._open_metadata(logs)
@@ -119,19 +99,19 @@ class Node:
         self._tasks.start("settle", self._settle())
 
     def _open_metadata(self, logs: LogStore) -> None:
-        world, config = self._world, self.config
+        host, config = self._seams, self.config
         identity = identify(
-            world.disk,
+            host.disk,
             [directory.path for directory in logs.directories],
             config=config,
-            dice=world.dice,
-            now_ms=world.clock.now_ms(),
+            dice=host.dice,
+            now_ms=host.clock.now_ms(),
         )
         cluster_id, directory_id = identity.cluster_id, identity.directory_id
         assert directory_id is not None, "every directory is given an id"
-        seams = Seams(world.disk, world.clock, world.dice, world.background, self._tasks)
+        seams = Seams(host.disk, host.clock, host.dice, host.background, self._tasks)
         loaded = open_metadata_log(
-            world.disk,
+            host.disk,
             config.metadata_log_dir,
             MetadataLogConfig(
                 log_segment_bytes=config.metadata_log_segment_bytes,
@@ -139,12 +119,12 @@ class Node:
                     config.metadata_log_max_record_bytes_between_snapshots
                 ),
             ),
-            now_ms=world.clock.now_ms(),
+            now_ms=host.clock.now_ms(),
         )
         peers = QuorumPeers(
-            world.network,
-            world.clock,
-            world.dice,
+            host.network,
+            host.clock,
+            host.dice,
             self._tasks,
             node_id=config.node_id,
             timeout_ms=config.controller_quorum_request_timeout_ms,
@@ -161,7 +141,7 @@ class Node:
         self._watch = QuorumWatch(
             self._quorum,
             peers.outcomes,
-            world.clock,
+            host.clock,
             node_id=config.node_id,
             listener_name=raft.listener_name,
             bootstrap_servers=[Address(*server) for server in raft.bootstrap_servers],
@@ -169,59 +149,49 @@ class Node:
         controller = Controller(seams, self._quorum, cluster_id=cluster_id, node=config)
         liveness = BrokerLiveness(
             controller,
-            world.clock,
+            host.clock,
             self._tasks,
             session_timeout_ms=config.broker_session_timeout_ms,
         )
         self.broker = self._make_broker(ControllerService(controller, liveness), logs)
         self._lost_nodes = LostNodes(
-            self.broker, self._quorum, world.network, listener_name=raft.listener_name
+            self._quorum,
+            self.broker.suspects,
+            liveness,
+            host.network,
+            host.clock,
+            self._tasks,
+            node_id=config.node_id,
+            listener_name=raft.listener_name,
         )
 
     def _make_broker(self, service: ControllerService, logs: LogStore) -> Broker:
-        world, config = self._world, self.config
-        return Broker(
-            node_id=NodeId(config.node_id),
-            config=config,
-            service=service,
-            controller=ActiveController(
-                service,
-                self._locate_controller,
-                world.network,
-                world.clock,
-                world.dice,
-                self._tasks,
-                node_id=config.node_id,
-                on_lost=self._hurry,
-            ),
-            clock=world.clock,
-            dice=world.dice,
-            tasks=self._tasks,
-            background=world.background,
-            vigil=world.vigil,
-            network=world.network,
-            logs=logs,
-            commit=GroupCommit(world.background, self._tasks),
-            request_bytes_max=config.socket_request_max_bytes,
-            fetch_bytes_max=config.fetch_max_bytes,
-            fetch_sessions_max=config.max_incremental_fetch_session_cache_slots,
-            connections_max=world.connections_max,
-            metrics=self.metrics,
+        seams = self._seams
+        controller = ActiveController(
+            service,
+            self._locate_controller,
+            seams.network,
+            seams.clock,
+            seams.dice,
+            self._tasks,
+            node_id=self.config.node_id,
+            on_lost=self._hurry,
         )
+        return Broker(self.config, seams, service, controller, logs, self._tasks, self.metrics)
 
     async def _join(self, logs: LogStore) -> None:
         """Takes part in the quorum, and is known to the controller when this returns."""
-        config, world = self.config, self._world
-        previous_epoch = previous_broker_epoch(world.disk, config.log_dirs)
+        config, host = self.config, self._seams
+        previous_epoch = previous_broker_epoch(host.disk, config.log_dirs)
         directory_ids = logs.directory_ids
         self._quorum.start(self.broker.service)
         await self._listen()
         self._registration = Registration(
             self.broker.controller,
             self.broker.metadata,
-            world.clock,
+            host.clock,
             node_id=config.node_id,
-            incarnation_id=world.dice.uuid(),
+            incarnation_id=host.dice.uuid(),
             heartbeat_interval_ms=config.broker_heartbeat_interval_ms,
             session_timeout_ms=config.broker_session_timeout_ms,
             offline_directories=lambda: [
@@ -241,7 +211,7 @@ class Node:
             return
         await self._registration.register(
             self._advertised(),
-            cluster_id=self.broker.cluster_id,
+            cluster_id=self.broker.cluster.cluster_id,
             rack=config.broker_rack,
             directory_ids=directory_ids,
             previous_broker_epoch=previous_epoch,
@@ -278,17 +248,17 @@ class Node:
         for task in self._reporting:
             task.cancel()
         self.broker.coordinators.close()
-        await close_connections(self.broker)
+        await close_connections(self.broker.connections, self._seams.clock)
         await self._quorum.close()
         for _, listener in self._listeners:
             listener.close()
-        await turn_away(self.broker)
+        await turn_away(self.broker.connections, self._seams.clock)
         self.broker.controller.close()
         await self._tasks.close()
         self.broker.replication.close()
         self.broker.peers.close()
         self.broker.logs.close(broker_epoch=epoch)
-        await self._world.background.close()
+        await self._seams.background.close()
 
     async def abandon(self) -> None:
         """Ends it as the death of its process would: nobody is told, and nothing is put in order.
@@ -296,7 +266,7 @@ class Node:
         self._is_stopping = True
         self._quorum.fail(RuntimeError("it was abandoned"))
         await self._tasks.close()
-        await self._world.background.close()
+        await self._seams.background.close()
         self._quorum.log.abandon()
         self.broker.logs.abandon()
 
@@ -342,9 +312,10 @@ class Node:
         for configured in (*listeners.controller, *listeners.broker):
             address = Address(configured.host, configured.port)
             is_controller = configured in listeners.controller
-            apis = self.broker.controller_apis if is_controller else None
-            make_handler = partial(ClientConnection, self.broker, configured.name, apis)
-            listener = await self._world.network.listen(address, make_handler)
+            make_handler = partial(
+                self.broker.client_connection, configured.name, is_controller=is_controller
+            )
+            listener = await self._seams.network.listen(address, make_handler)
             if not is_controller:
                 # The port has to be known to register, and nobody is to meet an unregistered node.
                 listener.pause_accepting()
@@ -355,7 +326,7 @@ class Node:
         ports = {configured.name: found.address.port for configured, found in self._listeners}
         return [
             advertised._replace(
-                host=advertised.host or self._world.network.host_name(),
+                host=advertised.host or self._seams.network.host_name(),
                 port=advertised.port or ports[advertised.name],
             )
             for advertised in self.config.listeners.advertised
@@ -369,18 +340,36 @@ class Node:
             apis += broker.apis.values()
         if self.config.listeners.controller:
             apis += broker.controller_apis.values()
-        await load_all(apis, self._world.clock)
+        await load_all(apis, self._seams.clock)
         for key in OPERATIONS:
             operation_of(key)
-            await self._world.clock.sleep(0)
-        from ottla.broker.housekeeping import start_housekeeping
+            await self._seams.clock.sleep(0)
+        from ottla.broker.chores.housekeeping import (
+            Housekeeping,
+            Intervals,
+            connection_idle_seconds,
+        )
         from ottla.controller.chores import ControllerChores
 
         if self.config.is_controller:
-            chores = ControllerChores(broker.service.controller, self._world.clock)
+            chores = ControllerChores(broker.service.controller, self._seams.clock)
             self._tasks.start("preferred leaders", chores.elect_preferred())
             self._tasks.start("unclean leaders", chores.elect_unclean())
-        start_housekeeping(broker, self._world.background, self.metrics, self.config)
+        Housekeeping(
+            broker.cluster,
+            broker.clock,
+            broker.dice,
+            broker.tasks,
+            broker.background,
+            broker.logs,
+            broker.commit,
+            broker.replication,
+            broker.failures,
+            broker.connections,
+            self.metrics,
+            intervals=Intervals.of(self.config),
+            connection_idle_seconds=connection_idle_seconds(self.config),
+        ).start()
 
     def _task_failed(self, name: str, error: BaseException) -> None:
         _log.error("%s failed", name, exc_info=error)

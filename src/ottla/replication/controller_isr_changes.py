@@ -12,8 +12,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ottla.client import ChannelError
 from ottla.model import ErrorCode, KafkaError, NodeId, Uuid
-from ottla.replication.isr_change import CommittedIsr, IsrChange
-from ottla.replication.partition import Partition
+from ottla.replication.isr_change import (
+    CommittedIsr,
+    IsrChange,
+    ProposingPartition,
+)
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.tasks import Tasks
@@ -36,7 +39,7 @@ _Key: TypeAlias = tuple[Uuid, int]
 
 
 class _Proposal(NamedTuple):
-    partition: Partition
+    partition: ProposingPartition
     change: IsrChange
 
 
@@ -65,7 +68,7 @@ class ControllerIsrChanges:
         self._unsent: dict[_Key, _Proposal] = {}
         self._is_sending = False
 
-    def propose(self, partition: Partition, change: IsrChange) -> None:
+    def propose(self, partition: ProposingPartition, change: IsrChange) -> None:
         self._unsent[change.topic_id, change.partition] = _Proposal(partition, change)
         if not self._is_sending:
             self._is_sending = True

@@ -43,6 +43,6 @@ class FollowerContext:
     clock: Clock
     commit: GroupCommit
     # Takes the directory of the partition's log out of use, if it failed.
-    storage_failed: Callable[[Partition, OSError], None]
+    storage_failed: Callable[[Partition, OSError], object]
     limits: FetchLimits = field(default_factory=FetchLimits)
     throttle: ReplicationThrottle = field(default_factory=NoThrottle)

@@ -11,12 +11,9 @@ of them the controller elects from, it has everything that was acknowledged.
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
-from ottla.model import ErrorCode, Uuid
-
-if TYPE_CHECKING:
-    from ottla.replication.partition import Partition
+from ottla.model import ErrorCode, TopicPartition, Uuid
 
 
 class InSyncReplica(NamedTuple):
@@ -45,10 +42,30 @@ class CommittedIsr(NamedTuple):
     isr: tuple[int, ...]
 
 
+class ProposingPartition(Protocol):
+    """A partition whose leader proposes changes, and is called back about each."""
+
+    @property
+    def name(self) -> TopicPartition: ...
+
+    @property
+    def topic_id(self) -> Uuid: ...
+
+    @property
+    def leader_epoch(self) -> int: ...
+
+    @property
+    def partition_epoch(self) -> int: ...
+
+    def isr_change_committed(self, change: IsrChange, committed: CommittedIsr) -> None: ...
+
+    def isr_change_refused(self, change: IsrChange, error: int) -> None: ...
+
+
 class IsrChanges(Protocol):
     """Brings changes to the controller."""
 
-    def propose(self, partition: Partition, change: IsrChange) -> None:
+    def propose(self, partition: ProposingPartition, change: IsrChange) -> None:
         """Returns at once. Later calls the partition's `isr_change_committed` or
         `isr_change_refused` with the same change, unless a newer one has replaced it."""
 

@@ -7,16 +7,13 @@ watermark is at or below the end of every replica of the maximal ISR.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ottla.metadata import BrokerRegistration, PartitionRegistration
 from ottla.model import ErrorCode, KafkaError, NodeId, TopicPartition
-from ottla.replication.isr_change import InSyncReplica, IsrChange, IsrChanges
+from ottla.replication.isr_change import InSyncReplica, IsrChange, IsrChanges, ProposingPartition
 from ottla.replication.partition_read import Follower, ReadReplica
 from ottla.replication.remote_replica import UNKNOWN_BROKER_EPOCH, RemoteReplica
-
-if TYPE_CHECKING:
-    from ottla.replication.partition import Partition
 
 
 class LeaderContext(NamedTuple):
@@ -67,7 +64,7 @@ class Leadership:
             if replica.id in self.isr:
                 replica.is_joining = False
 
-    def propose(self, partition: Partition, isr: Iterable[int]) -> None:
+    def propose(self, partition: ProposingPartition, isr: Iterable[int]) -> None:
         assert self.pending is None, "one change of a partition at a time"
         change = self.pending = IsrChange(
             partition.topic_id,
@@ -110,7 +107,7 @@ class Leadership:
             self.pending is None and replica.log_end_offset >= offset and self.is_eligible(replica)
         )
 
-    def expand(self, partition: Partition, *, leader_end: int) -> None:
+    def expand(self, partition: ProposingPartition, *, leader_end: int) -> None:
         """Proposes those that have everything, and so do not fetch anything that would tell so."""
         returned = {
             replica.id

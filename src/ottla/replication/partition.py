@@ -246,25 +246,24 @@ class Partition(ReadablePartition):
 
     # ---- followers
 
+    def record_follower_fetch(
+        self, follower: Follower, asked: FetchPartition, *, now_ms: int
+    ) -> None:
+        """To be called when a follower's fetch arrives: it has everything below the offset that it
+        asks for, which may move the high watermark. A follower that has to truncate first counts
+        only from its next fetch on. Raises `KafkaError` as `read_for_follower` does."""
+        replica = self._require_follower(follower, asked)
+        if self.divergence(asked) is None:
+            log = self.require_log()
+            log.require_in_range(asked.fetch_offset)
+            self._follower_fetched(log, replica, follower, asked, now_ms)
+
     def read_for_follower(
-        self,
-        follower: Follower,
-        asked: FetchPartition,
-        *,
-        bytes_max: int,
-        min_one_batch: bool,
-        now_ms: int | None,
+        self, follower: Follower, asked: FetchPartition, *, bytes_max: int, min_one_batch: bool
     ) -> PartitionRead:
-        """Everything that is there, committed or not. What the fetch says of the follower counts
-        when it arrives: `now_ms` is None where one that waited looks again."""
-        self.check_leader_epoch(asked.current_leader_epoch)
-        self.require_leader()
+        """The records at the follower's offset, committed or not; changes nothing."""
+        self._require_follower(follower, asked)
         log = self.require_log()
-        leadership = self._leadership
-        if leadership is None:
-            # It leads alone as yet, and will hear of the follower.
-            raise KafkaError(ErrorCode.UNKNOWN_LEADER_EPOCH, f"{self.name} has no other replicas")
-        replica = leadership.require(follower, self.name)
         diverging = self.divergence(asked)
         records = None
         if diverging is None:
@@ -274,8 +273,6 @@ class Partition(ReadablePartition):
                 upper_offset=log.log_end_offset,
                 min_one_batch=min_one_batch,
             )
-            if now_ms is not None:
-                self._follower_fetched(log, replica, follower, asked, now_ms)
         return PartitionRead(
             records,
             log.high_watermark,
@@ -284,6 +281,15 @@ class Partition(ReadablePartition):
             None,
             diverging,
         )
+
+    def _require_follower(self, follower: Follower, asked: FetchPartition) -> RemoteReplica:
+        self.check_leader_epoch(asked.current_leader_epoch)
+        self.require_leader()
+        self.require_log()
+        if self._leadership is None:
+            # The metadata that names other replicas has not arrived yet: the follower asks again.
+            raise KafkaError(ErrorCode.UNKNOWN_LEADER_EPOCH, f"{self.name} has no other replicas")
+        return self._leadership.require(follower, self.name)
 
     def read_replicas(self, offset: int, *, now_ms: int) -> list[ReadReplica]:
         """The followers that a consumer at this offset can be sent to (KIP-392)."""

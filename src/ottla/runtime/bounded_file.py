@@ -21,13 +21,20 @@ A list serves as the count, because its `append` and `pop` are atomic.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ottla.model.buffers import Buffer
 from ottla.runtime.disk import File
 
-if TYPE_CHECKING:
-    from ottla.runtime.open_files import OpenFiles
+
+class Descriptors(Protocol):
+    """The descriptors that files share: `OpenFiles`."""
+
+    def open_again(self, file: BoundedFile) -> File: ...
+
+    def release(self, file: BoundedFile) -> None: ...
+
+    def close(self, file: BoundedFile) -> None: ...
 
 
 class BoundedFile:
@@ -49,7 +56,7 @@ class BoundedFile:
         "pins",
     )
 
-    def __init__(self, path: str, files: OpenFiles, *, is_writable: bool) -> None:
+    def __init__(self, path: str, files: Descriptors, *, is_writable: bool) -> None:
         self._path = path
         self._files = files
         self.is_writable = is_writable

@@ -13,7 +13,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
-from ottla.broker.node import Node, World
+from ottla.broker.host_seams import HostSeams
+from ottla.broker.node import Node
 from ottla.configs import NodeConfig
 from ottla.runtime.background import Background
 from ottla.runtime.dice import SystemDice
@@ -38,7 +39,7 @@ class EmbeddedNode:
 
     def __init__(self, config: NodeConfig, disk: Disk, background: Background) -> None:
         self._network = _MortalNetwork()
-        world = World(
+        world = HostSeams(
             disk=disk,
             clock=SystemClock(),
             dice=SystemDice(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.broker.transactions.transaction_verification import Question, answer_all, request_of
+from ottla.broker.transactions.questions import Question, answer_all, request_of
 from ottla.model import ErrorCode
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -27,8 +27,8 @@ class ScriptedCoordinator:
         self.response_error = ErrorCode.NONE
         self.is_held = False
         self._held: list[tuple[Question, AddPartitionsToTxnResponse]] = []
-        node.broker.verification.ask_here = self._ask  # type: ignore[method-assign]
-        node.create_topic(TRANSACTION_STATE, configs={"cleanup.policy": "compact"})
+        node.broker.verification.ask_here = self._ask
+        node.create_topic(TRANSACTION_STATE)
 
     def release(self) -> None:
         held, self._held = self._held, []

@@ -97,15 +97,15 @@ def _follows_on(self: Partition, registration: Any) -> bool:
     return False
 
 
-def _reads_for_any_epoch(self: Any, follower: Any, asked: Any, **how: Any) -> Any:
-    """What a follower asks in another epoch is answered, and counts."""
+def _requires_no_epoch(self: Any, follower: Any, asked: Any) -> Any:
+    """A follower's fetch in another leader epoch is answered, and counts."""
     asked = copy(asked)
     asked.current_leader_epoch = -1
-    return _READ_FOR_FOLLOWER(self, follower, asked, **how)
+    return _REQUIRE_FOLLOWER(self, follower, asked)
 
 
 _FOLLOW = Partition.become_follower
-_READ_FOR_FOLLOWER = Partition.read_for_follower
+_REQUIRE_FOLLOWER = Partition._require_follower
 
 
 def _forget_producers(partition: Partition) -> None:
@@ -211,7 +211,7 @@ _MUTANTS = (
     ),
     Mutant(
         "accepts a stale leader's fetch",
-        replacing(Partition, "read_for_follower", _reads_for_any_epoch),
+        replacing(Partition, "_require_follower", _requires_no_epoch),
         5,
         InSyncReplicasHaveWhatIsCommitted,
         seeks=("flip_leaders",),

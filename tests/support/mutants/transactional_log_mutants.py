@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from ottla.broker.transactions.transaction_verification import (
+from ottla.broker.transactions.questions import (
     NOTHING_TO_VERIFY,
     Supported,
-    TransactionVerification,
 )
+from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.replication.partition import Partition
 from ottla.simulation.claims.transaction_claims import (
     CommittedIsReadInOrder,

@@ -7,7 +7,6 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
-from ottla.broker.network.connection import ClientConnection
 from ottla.model import Buffer
 from ottla.runtime.disk import File
 from ottla.runtime.network import Address, ConnectionHandler
@@ -61,7 +60,7 @@ class ClientStream:
 
     def __init__(self, node: OneNode, *, host: str = "192.0.2.1", room_bytes: float = inf) -> None:
         self._node = node
-        self._handler = ClientConnection(node.broker, LISTENER)
+        self._handler = node.broker.client_connection(LISTENER, is_controller=False)
         self._connection = FakeConnection(self._handler, host=host, room_bytes=room_bytes)
         self._handler.connected(self._connection)
 

@@ -14,6 +14,7 @@ from ottla.broker.broker import Broker
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.identity import controller_endpoint, identify
 from ottla.broker.control.quorum_config import raft_config
+from ottla.broker.host_seams import HostSeams
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.pending import Pending
 from ottla.configs import NodeConfig
@@ -29,10 +30,10 @@ from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES, MetadataImage
 from ottla.model import NodeId, Uuid
 from ottla.runtime.background import Background, InlineBackground
+from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
 from ottla.simulation import SeededDice, SimulatedClock, SimulatedDisk
 from ottla.storage.directories.log_store import LogStore
-from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
 from ottla.wire.apis import response_class
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
@@ -80,7 +81,13 @@ class OneNode:
         self._is_over = False
         self._runner = asyncio.Runner()
         self._tasks = Tasks(lambda _name, error: self.errors.append(error))
-        properties = {"log.dirs": ",".join(directories), **(configs or {})}
+        properties = {
+            "log.dirs": ",".join(directories),
+            "max.incremental.fetch.session.cache.slots": "10",
+            "socket.request.max.bytes": str(1 << 20),
+            "fetch.max.bytes": str(1 << 20),
+            **(configs or {}),
+        }
         config = NodeConfig.of(properties, listen=f"{HOST}:{PORT}")
         logs = LogStore(self.disk, directories)
         self.controller = self._open_controller(config, logs)
@@ -90,31 +97,21 @@ class OneNode:
                 self.controller, self.clock, self._tasks, session_timeout_ms=_SESSION_TIMEOUT_MS
             ),
         )
-        self.broker = Broker(
-            node_id=NODE_ID,
-            config=config,
-            service=service,
-            controller=ActiveController(
-                service,
-                lambda: None,
-                NoNetwork(),
-                self.clock,
-                self._dice,
-                self._tasks,
-                node_id=NODE_ID,
-                on_lost=lambda: None,
-            ),
-            network=NoNetwork(),
-            clock=self.clock,
-            dice=self._dice,
-            tasks=self._tasks,
-            background=background or InlineBackground(),
-            logs=logs,
-            commit=GroupCommit(InlineBackground(), self._tasks),
-            request_bytes_max=1 << 20,
-            fetch_bytes_max=1 << 20,
-            fetch_sessions_max=10,
+        network = NoNetwork()
+        seams = HostSeams(
+            self.disk, self.clock, self._dice, network, background or InlineBackground()
         )
+        active = ActiveController(
+            service,
+            lambda: None,
+            network,
+            self.clock,
+            self._dice,
+            self._tasks,
+            node_id=NODE_ID,
+            on_lost=lambda: None,
+        )
+        self.broker = Broker(config, seams, service, active, logs, self._tasks, Metrics())
         self.run(self._start(service))
 
     def _open_controller(self, config: NodeConfig, logs: LogStore) -> Controller:
@@ -141,7 +138,7 @@ class OneNode:
 
     @property
     def image(self) -> MetadataImage:
-        return self.broker.image
+        return self.broker.cluster.image
 
     async def _start(self, service: ControllerService) -> None:
         self.controller.quorum.start(service)
@@ -189,7 +186,7 @@ class OneNode:
         assert key is not None
         sent = type(request).decode(request.encode(version), version)
         context = self.context(version, listener=listener)
-        answer = self.broker.apis[key].handler(self.broker, context, sent)
+        answer = self.broker.apis[key].handler(context, sent)
         assert answer is not None
         # What follows an answer comes before the next request.
         self.clock.advance(0)
@@ -250,7 +247,7 @@ class OneNode:
     def stop(self) -> None:
         """Ends cleanly."""
         self.run(self.controller.quorum.close())
-        self.broker.logs.close(broker_epoch=self.broker.image.brokers[NODE_ID].epoch)
+        self.broker.logs.close(broker_epoch=self.broker.cluster.image.brokers[NODE_ID].epoch)
         self.abandon()
 
     def crash(self) -> SimulatedDisk:

@@ -6,7 +6,11 @@ from typing import Any
 
 from ottla.metadata import BrokerRegistration, PartitionRegistration
 from ottla.model import ZERO_UUID, ErrorCode, LeaderEpoch, NodeId, TopicPartition, Uuid
-from ottla.replication.isr_change import CommittedIsr, IsrChange
+from ottla.replication.isr_change import (
+    CommittedIsr,
+    IsrChange,
+    ProposingPartition,
+)
 from ottla.replication.leadership import LeaderContext
 from ottla.replication.partition import ACKS_ALL, Follower, Partition, PartitionRead
 from ottla.storage.log.log import Log
@@ -70,7 +74,7 @@ class Leader:
         context = LeaderContext(NodeId(1), lambda: 10, self.brokers.get, self, LAG_MAX_MS)
         return self.partition.become_leader(registered(**registration), context, now_ms=self.now_ms)
 
-    def propose(self, partition: Partition, change: IsrChange) -> None:
+    def propose(self, partition: ProposingPartition, change: IsrChange) -> None:
         assert partition is self.partition
         self.proposed.append(change)
 
@@ -103,15 +107,15 @@ class Leader:
         """A follower's fetch, which says that it has everything below `offset`."""
         epoch = self.brokers[node_id].epoch if broker_epoch is None else broker_epoch
         current = self.partition.leader_epoch if leader_epoch is None else leader_epoch
+        follower = Follower(node_id, epoch)
+        asked = FetchPartition(
+            fetch_offset=offset,
+            last_fetched_epoch=last_epoch,
+            current_leader_epoch=current,
+            log_start_offset=log_start,
+        )
+        if not looks_again:
+            self.partition.record_follower_fetch(follower, asked, now_ms=self.now_ms)
         return self.partition.read_for_follower(
-            Follower(node_id, epoch),
-            FetchPartition(
-                fetch_offset=offset,
-                last_fetched_epoch=last_epoch,
-                current_leader_epoch=current,
-                log_start_offset=log_start,
-            ),
-            bytes_max=1 << 20,
-            min_one_batch=True,
-            now_ms=None if looks_again else self.now_ms,
+            follower, asked, bytes_max=1 << 20, min_one_batch=True
         )

@@ -19,7 +19,11 @@ from ottla.replication.following import (
     restart_in_range,
     truncate_to_agree,
 )
-from ottla.replication.isr_change import CommittedIsr, IsrChange
+from ottla.replication.isr_change import (
+    CommittedIsr,
+    IsrChange,
+    ProposingPartition,
+)
 from ottla.replication.leadership import LeaderContext
 from ottla.replication.partition import ACKS_ALL, Follower, Isolation, Partition
 from ottla.simulation.disk.disk import SimulatedDisk
@@ -167,7 +171,7 @@ class ReplicatedHistory:
             self._look()
         self._heal()
 
-    def propose(self, partition: Partition, change: IsrChange) -> None:
+    def propose(self, partition: ProposingPartition, change: IsrChange) -> None:
         node = next(each for each in self.nodes.values() if each.partition is partition)
         incarnation = node.incarnation
 
@@ -251,12 +255,9 @@ class ReplicatedHistory:
         asked = request.asked
         data = PartitionData(partition_index=asked.partition)
         try:
+            leader.partition.record_follower_fetch(request.sender, asked, now_ms=self.now_ms)
             read = leader.partition.read_for_follower(
-                request.sender,
-                asked,
-                bytes_max=asked.partition_max_bytes,
-                min_one_batch=True,
-                now_ms=self.now_ms,
+                request.sender, asked, bytes_max=asked.partition_max_bytes, min_one_batch=True
             )
         except KafkaError as error:
             data.error_code = error.code

@@ -55,11 +55,9 @@ class Here:
         return registered(isr=(1,), partition_epoch=4)
 
     def catch_up(self, partition: Partition, node_id: int = 2) -> None:
-        partition.read_for_follower(
+        partition.record_follower_fetch(
             Follower(node_id, 10 * node_id),
             FetchPartition(current_leader_epoch=0, last_fetched_epoch=-1),
-            bytes_max=1,
-            min_one_batch=True,
             now_ms=0,
         )
 

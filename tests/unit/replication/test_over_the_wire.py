@@ -35,8 +35,9 @@ def served_by(leader: Leader, request: Message) -> FetchResponse | None:
     (topic,) = request.topics
     (asked,) = topic.partitions
     sender = Follower(request.replica_state.replica_id, request.replica_state.replica_epoch)
+    leader.partition.record_follower_fetch(sender, asked, now_ms=0)
     read = leader.partition.read_for_follower(
-        sender, asked, bytes_max=asked.partition_max_bytes, min_one_batch=True, now_ms=0
+        sender, asked, bytes_max=asked.partition_max_bytes, min_one_batch=True
     )
     data = PartitionData(
         records=read.records.read() if read.records else b"",

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ottla.model import ErrorCode, KafkaError
-from ottla.simulation.disk.disk import DiskCounters, SimulatedDisk
+from ottla.simulation.disk.counters import DiskCounters
+from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.storage.batches.leader_batch import Origin
 from ottla.storage.log.log import AppendResult
 from ottla.wire.records.compression import Codec

@@ -6,7 +6,8 @@ import errno
 
 import pytest
 
-from ottla.simulation.disk.disk import DiskCounters, SimulatedDisk
+from ottla.simulation.disk.counters import DiskCounters
+from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.simulation.disk.disk_faults import Operation
 from ottla.simulation.seams.dice import SeededDice
 from ottla.storage.files.file_names import FileKind

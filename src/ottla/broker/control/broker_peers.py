@@ -1,23 +1,17 @@
-"""Other brokers, as one that coordinates asks them.
+"""Requests of a coordinator to other brokers.
 
 Requests go in lanes, a connection each, because a node answers those of one connection in order:
-a question about a transaction must not wait for markers that wait for replicas.
+the verification of a transaction must not wait for markers that wait for replicas.
 """
 
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
+from ottla.broker.control.broker_connector import BrokerConnector
 from ottla.client import Peer
-from ottla.client.peer import ReconnectBackoff
-from ottla.runtime.network import Address, Network
 from ottla.wire.schema import Message
-
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
-
-_BACKOFF: Final = ReconnectBackoff(first_ms=10, max_ms=500, connect_timeout_ms=2_000)
 
 
 class PeerLane(Enum):
@@ -26,11 +20,10 @@ class PeerLane(Enum):
 
 
 class BrokerPeers:
-    """Made with the broker. Owned by the node's loop; its connections are ended by `close`."""
+    """Owned by the node's loop; its connections are ended by `close`."""
 
-    def __init__(self, broker: Broker, network: Network) -> None:
-        self._broker = broker
-        self._network = network
+    def __init__(self, connector: BrokerConnector) -> None:
+        self._connector = connector
         self._peers: dict[tuple[int, PeerLane], Peer] = {}
 
     async def send(
@@ -40,31 +33,10 @@ class BrokerPeers:
         answer in time."""
         peer = self._peers.get((node_id, lane))
         if peer is None:
-            peer = self._peers[node_id, lane] = self._open(node_id, lane)
+            peer = self._connector.open(node_id, lane.name.lower())
+            self._peers[node_id, lane] = peer
         return await peer.send(request, version, timeout_ms=timeout_ms)
 
     def close(self) -> None:
         for peer in self._peers.values():
             peer.close()
-
-    def _open(self, node_id: int, lane: PeerLane) -> Peer:
-        broker = self._broker
-        return Peer(
-            self._network,
-            broker.clock,
-            broker.dice,
-            broker.tasks,
-            lambda: inter_broker_address(broker, node_id),
-            client_id=f"ottla-{broker.node_id}-{lane.name.lower()}",
-            backoff=_BACKOFF,
-        )
-
-
-def inter_broker_address(broker: Broker, node_id: int) -> Address | None:
-    """Where other brokers reach a broker, if it is registered."""
-    registration = broker.image.brokers.get(node_id)
-    name = broker.config.listeners.inter_broker_listener_name
-    for endpoint in () if registration is None else registration.endpoints:
-        if endpoint.name == name:
-            return Address(endpoint.host, endpoint.port)
-    return None

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.client import ChannelError
 from ottla.model import ErrorCode, KafkaError, Uuid
+from ottla.runtime.clock import Clock
 from ottla.wire.messages.assign_replicas_to_dirs import (
     AssignReplicasToDirsRequest,
     AssignReplicasToDirsRequestDirectoryData,
@@ -19,16 +22,16 @@ from ottla.wire.messages.assign_replicas_to_dirs import (
     AssignReplicasToDirsResponse,
 )
 
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
-
 _log = logging.getLogger(__name__)
 
 _RETRY_SECONDS: Final = 0.1
 
 
 async def assign_directories(
-    broker: Broker, replicas: Mapping[Uuid, Iterable[tuple[Uuid, int]]]
+    cluster: ClusterView,
+    controller: ActiveController,
+    clock: Clock,
+    replicas: Mapping[Uuid, Iterable[tuple[Uuid, int]]],
 ) -> None:
     """`replicas` are by the directory's id: a topic's id and a partition each. Returns when the
     controller knows; tries for as long as it takes. What is gone by then it need not know."""
@@ -49,17 +52,17 @@ async def assign_directories(
     ]
     while True:
         request = AssignReplicasToDirsRequest(
-            broker_id=broker.node_id,
-            broker_epoch=broker.replication.broker_epoch(),
+            broker_id=cluster.node_id,
+            broker_epoch=cluster.broker_epoch(),
             directories=directories,
         )
         try:
-            response: AssignReplicasToDirsResponse = await broker.controller.send(request)
+            response: AssignReplicasToDirsResponse = await controller.send(request)
         except (ChannelError, KafkaError) as error:
-            _log.debug("the controller does not hear of log directories: %s", error)
+            _log.debug("AssignReplicasToDirs failed: %s", error)
         else:
             # The other is that of a cluster that knows no directories yet.
             if response.error_code in (ErrorCode.NONE, ErrorCode.UNSUPPORTED_VERSION):
                 return
-            _log.info("the controller hears of no log directory: error %d", response.error_code)
-        await broker.clock.sleep(_RETRY_SECONDS)
+            _log.info("AssignReplicasToDirs failed: error %d", response.error_code)
+        await clock.sleep(_RETRY_SECONDS)

@@ -10,10 +10,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.suspects import Suspects
 from ottla.client.probe import is_gone
+from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.quorum import MetadataQuorum
+from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network
+from ottla.runtime.tasks import Tasks
 
 # A killed process lets go of its connections and ports one after the other.
 _PROBE_SECONDS: Final = 1.0
@@ -22,21 +25,34 @@ _ELECTION_STEP_SECONDS: Final = 0.1
 
 
 class LostNodes:
-    """Owned by the node's loop; its tasks are the broker's."""
+    """Owned by the node's loop; its tasks are the node's."""
 
     def __init__(
-        self, broker: Broker, quorum: MetadataQuorum, network: Network, *, listener_name: str
+        self,
+        quorum: MetadataQuorum,
+        suspects: Suspects,
+        liveness: BrokerLiveness,
+        network: Network,
+        clock: Clock,
+        tasks: Tasks,
+        *,
+        node_id: int,
+        listener_name: str,
     ) -> None:
-        self._broker = broker
         self._quorum = quorum
+        self._suspects = suspects
+        self._liveness = liveness
         self._network = network
+        self._clock = clock
+        self._tasks = tasks
+        self._node_id = node_id
         self._listener_name = listener_name
 
     def add(self, node_id: int) -> None:
         """A connection to another replica of the metadata ended, which mostly means it is gone."""
-        self._broker.suspects.add(node_id)
-        if not self._broker.tasks.is_closed:
-            self._broker.tasks.start("probe", self._probe(node_id))
+        self._suspects.add(node_id)
+        if not self._tasks.is_closed:
+            self._tasks.start("probe", self._probe(node_id))
 
     def controller_address(self, node_id: int) -> Address | None:
         voter = self._quorum.voters.get(node_id)
@@ -44,21 +60,21 @@ class LostNodes:
         return None if endpoint is None else Address(endpoint.host, endpoint.port)
 
     async def _probe(self, node_id: int) -> None:
-        broker, quorum = self._broker, self._quorum
+        quorum = self._quorum
         address = self.controller_address(node_id)
         if address is None or not await is_gone(
             self._network,
-            broker.clock,
+            self._clock,
             address,
             seconds=_PROBE_SECONDS,
-            on_met=partial(broker.suspects.clear, node_id),
+            on_met=partial(self._suspects.clear, node_id),
         ):
-            broker.suspects.clear(node_id)
+            self._suspects.clear(node_id)
             return
-        broker.suspects.add(node_id)
-        broker.service.liveness.node_lost(node_id)
+        self._suspects.add(node_id)
+        self._liveness.node_lost(node_id)
         if node_id == quorum.leader_and_epoch.leader_id:
-            await broker.clock.sleep(self._turn_to_stand(node_id) * _ELECTION_STEP_SECONDS)
+            await self._clock.sleep(self._turn_to_stand(node_id) * _ELECTION_STEP_SECONDS)
             if node_id == quorum.leader_and_epoch.leader_id:
                 quorum.leader_lost()
 
@@ -66,5 +82,4 @@ class LostNodes:
         """Which of the voters that are left this one is. All notice the leader's end at once, and
         if all stood for election at once none would win it."""
         ids = [voter.key.id for voter in self._quorum.voters.voters if voter.key.id != lost_id]
-        local_id = self._broker.node_id
-        return ids.index(local_id) if local_id in ids else 0
+        return ids.index(self._node_id) if self._node_id in ids else 0

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.client import ChannelError
 from ottla.model import ErrorCode, KafkaError, ProducerId
 from ottla.runtime.tasks import Tasks
 from ottla.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
-
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
 
 _log = logging.getLogger(__name__)
 
@@ -26,8 +25,9 @@ _LEFT_MIN: Final = 100
 class ProducerIds:
     """Owned by the node's loop. Useful once the node is registered."""
 
-    def __init__(self, broker: Broker, tasks: Tasks) -> None:
-        self._broker = broker
+    def __init__(self, cluster: ClusterView, controller: ActiveController, tasks: Tasks) -> None:
+        self._cluster = cluster
+        self._controller = controller
         self._tasks = tasks
         self._block = self._next_block = range(0)
         # Done when the block that was asked for has come, or an error instead of it.
@@ -81,13 +81,11 @@ class ProducerIds:
         allocation.set_result(error)
 
     async def _allocate(self) -> range:
-        node_id = self._broker.node_id
-        broker = self._broker.image.brokers.get(node_id)
         request = AllocateProducerIdsRequest(
-            broker_id=node_id, broker_epoch=-1 if broker is None else broker.epoch
+            broker_id=self._cluster.node_id, broker_epoch=self._cluster.broker_epoch()
         )
         try:
-            block = await self._broker.controller.send(request)
+            block = await self._controller.send(request)
         except ChannelError as error:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(error)) from error
         if block.error_code:

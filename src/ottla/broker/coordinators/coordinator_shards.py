@@ -12,18 +12,22 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.pending import Pending
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.coordinator.runtime.placement import partition_for
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partition import Partition
 from ottla.runtime.background import Background
+from ottla.runtime.clock import Clock
+from ottla.runtime.tasks import Tasks
 from ottla.storage.files.file_slice import FileSlice
+from ottla.storage.log.group_commit import GroupCommit
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records import Codec
 from ottla.wire.schema import Message
 
 if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
     from ottla.coordinator.runtime.shard import Operation, Postpone, Refuse, Shard
     from ottla.coordinator.runtime.state_machine import StateMachine, Timers
     from ottla.coordinator.runtime.transactional import TransactionalWriter, TransactionMarker
@@ -41,11 +45,15 @@ _READ_AGAIN_SECONDS_MAX: Final = 10.0
 
 
 class CoordinatorShards(Generic[M]):
-    """Made with the broker. Owned by the node's loop."""
+    """Owned by the node's loop."""
 
     def __init__(
         self,
-        broker: Broker,
+        cluster: ClusterView,
+        commit: GroupCommit,
+        failures: StorageFailures,
+        clock: Clock,
+        tasks: Tasks,
         background: Background,
         topic: str,
         make_machine: Callable[[Partition, Timers], M],
@@ -54,7 +62,11 @@ class CoordinatorShards(Generic[M]):
         load_bytes: int,
         codec: Codec,
     ) -> None:
-        self._broker = broker
+        self._cluster = cluster
+        self._commit = commit
+        self._clock = clock
+        self._tasks = tasks
+        self._failures = failures
         self._background = background
         self.topic = topic
         self._make_machine = make_machine
@@ -110,13 +122,13 @@ class CoordinatorShards(Generic[M]):
 
     def partition_of(self, key: str) -> TopicPartition | None:
         """Where the state of what `key` names is kept, unless there is no such topic yet."""
-        topic = self._broker.image.topics.by_name.get(self.topic)
+        topic = self._cluster.image.topics.by_name.get(self.topic)
         if topic is None:
             return None
         return TopicPartition(self.topic, partition_for(key, len(topic.partitions)))
 
     def shard_of(self, key: str) -> Shard[M] | None:
-        topic = self._broker.metadata.image.topics.by_name.get(self.topic)
+        topic = self._cluster.metadata.image.topics.by_name.get(self.topic)
         if topic is None:
             return None
         return self._shards.get(partition_for(key, len(topic.partitions)))
@@ -139,7 +151,7 @@ class CoordinatorShards(Generic[M]):
             if partition.log.log_start_offset == partition.log.log_end_offset:
                 shard.finish_loading()
             else:
-                self._broker.tasks.start(f"load {partition.name}", self._load(shard, partition))
+                self._tasks.start(f"load {partition.name}", self._load(shard, partition))
 
     def _make_shard(self, partition: Partition) -> Shard[M]:
         # Loaded with the first partition, as the state machines are.
@@ -148,8 +160,8 @@ class CoordinatorShards(Generic[M]):
 
         return Shard(
             partition.name,
-            PartitionLog(self._broker, partition),
-            self._broker.clock,
+            PartitionLog(self._commit, self._failures, partition),
+            self._clock,
             partial(self._make_machine, partition),
             write_timeout_ms=self._write_timeout_ms,
             codec=self._codec,
@@ -167,12 +179,12 @@ class CoordinatorShards(Generic[M]):
             shard.close()
 
     async def _load(self, shard: Shard[M], partition: Partition) -> None:
-        clock = self._broker.clock
+        clock = self._clock
         started = clock.monotonic()
         try:
             await self._replay(shard, partition)
         except OSError as error:
-            self._broker.storage_failed(partition, error)
+            self._failures.partition_failed(partition, error)
         except (ProtocolError, KafkaError) as error:
             _log.error("%s cannot be read and has no coordinator: %s", partition.name, error)
             self.forget(partition)
@@ -212,14 +224,14 @@ class CoordinatorShards(Generic[M]):
                     pause,
                     error,
                 )
-                await self._broker.clock.sleep(pause)
+                await self._clock.sleep(pause)
                 pause = min(2 * pause, _READ_AGAIN_SECONDS_MAX)
             else:
                 pause = _READ_AGAIN_SECONDS
         await self._in_steps(replay.finish())
 
     async def _in_steps(self, work: Iterator[None]) -> None:
-        clock = self._broker.clock
+        clock = self._clock
         started = clock.monotonic()
         for _ in work:
             if clock.monotonic() - started > _STEP_SECONDS:

@@ -6,7 +6,9 @@ import logging
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.client import versions
 from ottla.configs import NodeConfig
 from ottla.model import ErrorCode, KafkaError
@@ -67,10 +69,12 @@ _COORDINATOR_TOPICS: Final = {
 }
 
 
-async def create_internal_topic(broker: Broker, name: str) -> None:
+async def create_internal_topic(
+    cluster: ClusterView, controller: ActiveController, replicas: LocalReplicas, name: str
+) -> None:
     """Returns when the topic can be used. Raises `KafkaError` if it was not made."""
-    topic, config = _COORDINATOR_TOPICS[name], broker.config
-    replication_factor = _replication_factor(broker, topic)
+    topic, config = _COORDINATOR_TOPICS[name], cluster.config
+    replication_factor = _replication_factor(cluster, topic)
     configs = topic.configs(config, replication_factor)
     request = CreateTopicsRequest(
         topics=[
@@ -84,21 +88,21 @@ async def create_internal_topic(broker: Broker, name: str) -> None:
             )
         ]
     )
-    response = await broker.controller.ask(request, versions.CREATE_TOPICS)
+    response = await controller.ask(request, versions.CREATE_TOPICS)
     (result,) = response.topics
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
         message = f"{name} cannot be made: {result.error_message}"
         _log.warning(message)
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, message)
-    await broker.replicas.wait_applied()
+    await replicas.wait_applied()
 
 
-def _replication_factor(broker: Broker, topic: InternalTopic) -> int:
+def _replication_factor(cluster: ClusterView, topic: InternalTopic) -> int:
     """What is configured; where nothing is, as many as there are brokers for. Kafka insists on
     three then, and a node on its own would never coordinate anything."""
-    config = broker.config
+    config = cluster.config
     factor = config[topic.replication_factor]
     assert isinstance(factor, int)
     if topic.replication_factor in config.layers.static:
         return factor
-    return min(factor, len(broker.image.brokers))
+    return min(factor, len(cluster.image.brokers))

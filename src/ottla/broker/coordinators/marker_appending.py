@@ -1,49 +1,68 @@
-"""A marker appended to a partition that this node leads."""
+"""Markers of transactions appended to partitions that this node leads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.partition_log import PartitionLog
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.coordinator.runtime.transactional import TransactionMarker
 from ottla.model import Buffer, ErrorCode, KafkaError, TopicPartition
 from ottla.model.internal_topics import CONSUMER_OFFSETS, is_writable_by_clients
+from ottla.replication.partitions import Partitions
+from ottla.storage.log.group_commit import GroupCommit
 
 if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
 
 
-def append_marker(
-    broker: Broker,
-    name: TopicPartition,
-    marker: TransactionMarker,
-    batch: Buffer,
-    told: Callable[[ErrorCode], None],
-    *,
-    now_ms: int,
-) -> None:
-    """Has `told` called once: with NONE when all in-sync replicas have the marker, which `batch` is
-    of. In `__consumer_offsets` the group coordinator writes its own; other internal topics
-    are in no transaction."""
-    try:
-        partition = broker.partitions.by_name(name.topic, name.partition)
-        if name.topic == CONSUMER_OFFSETS:
-            broker.coordinators.groups.end_transaction(name.partition, marker, told)
-            return
-        if not is_writable_by_clients(name.topic):
-            raise KafkaError(
-                ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} cannot be in a transaction"
+class MarkerAppender:
+    """One for a node. In `__consumer_offsets` the group coordinator writes the markers; other
+    internal topics are in no transaction."""
+
+    def __init__(
+        self,
+        partitions: Partitions,
+        commit: GroupCommit,
+        failures: StorageFailures,
+        groups: CoordinatorShards[GroupCoordinator],
+    ) -> None:
+        self._partitions = partitions
+        self._commit = commit
+        self._failures = failures
+        self._groups = groups
+
+    def append(
+        self,
+        name: TopicPartition,
+        marker: TransactionMarker,
+        batch: Buffer,
+        callback: Callable[[ErrorCode], None],
+        *,
+        now_ms: int,
+    ) -> None:
+        """Calls back once: with NONE when all in-sync replicas have the marker, which `batch`
+        holds."""
+        try:
+            partition = self._partitions.by_name(name.topic, name.partition)
+            if name.topic == CONSUMER_OFFSETS:
+                self._groups.end_transaction(name.partition, marker, callback)
+                return
+            if not is_writable_by_clients(name.topic):
+                raise KafkaError(
+                    ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} cannot be in a transaction"
+                )
+            log = PartitionLog(self._commit, self._failures, partition)
+            # The log writes an offset into what it appends.
+            end_offset = log.append(
+                bytearray(batch), now_ms=now_ms, transaction_version=marker.transaction_version
             )
-        log = PartitionLog(broker, partition)
-        # The log writes an offset into what it appends.
-        end_offset = log.append(
-            bytearray(batch), now_ms=now_ms, transaction_version=marker.transaction_version
-        )
-    except KafkaError as error:
-        told(error.code)
-        return
-    if log.is_committed(end_offset):
-        told(ErrorCode.NONE)
-    else:
-        log.when_committed(end_offset, told)
+        except KafkaError as error:
+            callback(error.code)
+            return
+        if log.is_committed(end_offset):
+            callback(ErrorCode.NONE)
+        else:
+            log.when_committed(end_offset, callback)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from ottla.coordinator.runtime.transactional import TransactionMarker
 from ottla.coordinator.transactions.markers import TransactionMarkers
@@ -15,12 +15,21 @@ from ottla.wire.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 
-if TYPE_CHECKING:
-    from ottla.broker.coordinators.transaction_markers import ShardMarkers
-
 _RETRY_MS_FIRST: Final = 10
 _RETRY_MS_MAX: Final = 200
 _RETRY_JITTER: Final = 0.2
+
+
+class MarkerOwner(Protocol):
+    """The coordinator that has markers written: `ShardMarkers`."""
+
+    @property
+    def is_closed(self) -> bool: ...
+
+    @property
+    def coordinator_epoch(self) -> int: ...
+
+    def finished(self, markers: TransactionMarkers) -> None: ...
 
 
 class MarkerPart(NamedTuple):
@@ -40,7 +49,7 @@ class MarkerWriting:
 
     __slots__ = ("_is_done", "_left", "markers", "shard")
 
-    def __init__(self, shard: ShardMarkers, markers: TransactionMarkers) -> None:
+    def __init__(self, shard: MarkerOwner, markers: TransactionMarkers) -> None:
         self.shard = shard
         self.markers = markers
         self._left = set(markers.partitions)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import Buffer, ErrorCode, KafkaError
 from ottla.replication.partition import ACKS_ALL, Partition
 from ottla.storage.batches.leader_batch import Origin
+from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
 from ottla.storage.producers.verification import Verification
-
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
-
 
 _COORDINATOR: Final = Origin.COORDINATOR
 
@@ -22,8 +20,14 @@ _COORDINATOR: Final = Origin.COORDINATOR
 class PartitionLog:
     """Used by one shard, while this node leads the partition."""
 
-    def __init__(self, broker: Broker, partition: Partition) -> None:
-        self._broker = broker
+    def __init__(
+        self,
+        commit: GroupCommit,
+        failures: StorageFailures,
+        partition: Partition,
+    ) -> None:
+        self._commit = commit
+        self._failures = failures
         self._partition = partition
 
     @property
@@ -39,7 +43,7 @@ class PartitionLog:
         transaction_version: int = 0,
         verification: Verification | None = None,
     ) -> int:
-        try:
+        with self._failures.translated(self._partition):
             result = self._partition.append(
                 batch,
                 now_ms=now_ms,
@@ -48,8 +52,6 @@ class PartitionLog:
                 transaction_version=transaction_version,
                 verification=verification,
             )
-        except OSError as error:
-            raise self._broker.storage_failed(self._partition, error) from error
         return result.last_offset + 1
 
     def is_committed(self, end_offset: int) -> bool:
@@ -79,12 +81,12 @@ class PartitionLog:
             else:
                 partition.when_acknowledged(end_offset, told)
 
-        self._broker.commit.when_durable(log, end_offset).add_done_callback(synced)
+        self._commit.when_durable(log, end_offset).add_done_callback(synced)
 
     def _sync_error(self, log: Log, durable: asyncio.Future[None]) -> ErrorCode:
         error = None if durable.cancelled() else durable.exception()
         if isinstance(error, OSError):
-            error = self._broker.log_failed(log, error)
+            error = self._failures.log_failed(log, error)
         if isinstance(error, KafkaError):
             return error.code
         return ErrorCode.NONE if error is None else ErrorCode.UNKNOWN_SERVER_ERROR

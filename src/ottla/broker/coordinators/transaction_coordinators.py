@@ -7,15 +7,24 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from ottla.broker.control.broker_peers import BrokerPeers
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.control.producer_ids import ProducerIds
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.marker_appending import MarkerAppender
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.metadata.features import TRANSACTION_VERSION
 from ottla.model.internal_topics import TRANSACTION_STATE
 from ottla.replication.partition import Partition
 from ottla.runtime.background import Background
+from ottla.runtime.clock import Clock
+from ottla.runtime.dice import Dice
+from ottla.runtime.metrics import Metrics
+from ottla.runtime.tasks import Tasks
+from ottla.storage.log.group_commit import GroupCommit
 from ottla.wire.records import Codec
 
 if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
     from ottla.broker.coordinators.transaction_markers import MarkerSender
     from ottla.coordinator.runtime.state_machine import Timers
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
@@ -27,18 +36,42 @@ _MEASURE_SECONDS: Final = 1.0
 
 
 class TransactionCoordinators:
-    """Made with the broker. Its tasks are the node's."""
+    """Owned by the node's loop; its tasks are the node's."""
 
-    def __init__(self, broker: Broker, background: Background) -> None:
-        self._broker = broker
+    def __init__(
+        self,
+        cluster: ClusterView,
+        peers: BrokerPeers,
+        markers: MarkerAppender,
+        producer_ids: ProducerIds,
+        commit: GroupCommit,
+        failures: StorageFailures,
+        clock: Clock,
+        dice: Dice,
+        tasks: Tasks,
+        background: Background,
+        metrics: Metrics,
+    ) -> None:
+        self._cluster = cluster
+        self._peers = peers
+        self._marker_appender = markers
+        self._clock = clock
+        self._dice = dice
+        self._tasks = tasks
+        self._producer_ids = producer_ids
+        self._metrics = metrics
         self._sender: MarkerSender | None = None
         self.shards: CoordinatorShards[TransactionCoordinator] = CoordinatorShards(
-            broker,
+            cluster,
+            commit,
+            failures,
+            clock,
+            tasks,
             background,
             TRANSACTION_STATE,
             self._make_coordinator,
-            write_timeout_ms=broker.config.request_timeout_ms,
-            load_bytes=broker.config.transaction_state_log_load_buffer_size,
+            write_timeout_ms=cluster.config.request_timeout_ms,
+            load_bytes=cluster.config.transaction_state_log_load_buffer_size,
             codec=Codec.NONE,
         )
 
@@ -50,23 +83,29 @@ class TransactionCoordinators:
         from ottla.coordinator.transactions.metrics import TransactionMetrics
         from ottla.coordinator.transactions.settings import TransactionSettings
 
-        broker = self._broker
-        metrics = TransactionMetrics(broker.metrics)
+        metrics = TransactionMetrics(self._metrics)
         if self._sender is None:
-            self._sender = MarkerSender(broker)
-            broker.tasks.start("transaction metrics", self._measure(metrics))
+            self._sender = MarkerSender(
+                self._cluster,
+                self._peers,
+                self._marker_appender,
+                self._clock,
+                self._dice,
+                self._tasks,
+            )
+            self._tasks.start("transaction metrics", self._measure(metrics))
         return TransactionCoordinator(
             TransactionContext(
                 timers,
-                broker.clock,
+                self._clock,
                 self._sender.writer(
                     lambda: partition.leader_epoch,
                     partial(self._markers_written, partition.name.partition),
                 ),
                 metrics,
-                broker.producer_ids.take_nowait,
-                lambda: TransactionSettings(broker.config.values),
-                lambda: broker.metadata.image.features.get(TRANSACTION_VERSION, 0),
+                self._producer_ids.take_nowait,
+                lambda: TransactionSettings(self._cluster.config.values),
+                lambda: self._cluster.metadata.image.features.get(TRANSACTION_VERSION, 0),
             )
         )
 
@@ -85,11 +124,11 @@ class TransactionCoordinators:
             self._sender.leaders_changed()
 
     def start(self) -> None:
-        self._broker.tasks.start("transactional id expiry", self._expire())
+        self._tasks.start("transactional id expiry", self._expire())
 
     async def _measure(self, metrics: TransactionMetrics) -> None:
         """Keeps the age of the oldest transaction up to date."""
-        clock = self._broker.clock
+        clock = self._clock
         while True:
             now_ms = clock.now_ms()
             starts = [
@@ -99,10 +138,10 @@ class TransactionCoordinators:
             await clock.sleep(_MEASURE_SECONDS)
 
     async def _expire(self) -> None:
-        clock = self._broker.clock
+        clock = self._clock
         while True:
-            seconds = self._broker.config.transaction_remove_expired_interval_ms / 1_000
-            await clock.sleep(self._broker.dice.jitter(seconds, fraction=_JITTER))
+            seconds = self._cluster.config.transaction_remove_expired_interval_ms / 1_000
+            await clock.sleep(self._dice.jitter(seconds, fraction=_JITTER))
             for shard in self.shards.all:
                 shard.perform(lambda machine: machine.expire())
                 await clock.sleep(0)

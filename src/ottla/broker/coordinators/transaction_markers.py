@@ -12,18 +12,19 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from ottla.broker.control.broker_peers import PeerLane
-from ottla.broker.coordinators.marker_appending import append_marker
+from ottla.broker.control.broker_peers import BrokerPeers, PeerLane
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.coordinators.marker_appending import MarkerAppender
 from ottla.broker.coordinators.marker_writing import MarkerPart, MarkerWriting, markers_request
 from ottla.client import ChannelError, versions
 from ottla.coordinator.transactions.markers import TransactionMarkers
 from ottla.model import ErrorCode, TopicPartition
+from ottla.runtime.clock import Clock
+from ottla.runtime.dice import Dice
+from ottla.runtime.tasks import Tasks
 from ottla.wire.messages.write_txn_markers import WriteTxnMarkersResponse
-
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
 
 _log = logging.getLogger(__name__)
 
@@ -37,10 +38,21 @@ _FENCED: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDI
 class MarkerSender:
     """One for all coordinators of a node. Owned by its loop; requests end with the node's tasks."""
 
-    _append = staticmethod(append_marker)
-
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
+    def __init__(
+        self,
+        cluster: ClusterView,
+        peers: BrokerPeers,
+        appender: MarkerAppender,
+        clock: Clock,
+        dice: Dice,
+        tasks: Tasks,
+    ) -> None:
+        self._cluster = cluster
+        self._clock = clock
+        self._dice = dice
+        self._tasks = tasks
+        self._peers = peers
+        self._appender = appender
         self._queues: defaultdict[int, list[MarkerPart]] = defaultdict(list)
         self._busy: set[int] = set()
         # What was sent to which node and is not answered.
@@ -84,35 +96,35 @@ class MarkerSender:
 
     def _leader_of(self, name: TopicPartition) -> int | None:
         """None if there is no such partition."""
-        topic = self._broker.image.topics.by_name.get(name.topic)
+        topic = self._cluster.image.topics.by_name.get(name.topic)
         registration = None if topic is None else topic.partitions.get(name.partition)
         return None if registration is None else registration.leader
 
     def _give(self, leader: int, part: MarkerPart) -> None:
         if leader == _NO_LEADER:
             self._again(part)
-        elif leader == self._broker.node_id:
+        elif leader == self._cluster.node_id:
             self._write_here(part)
         else:
             self._queues[leader].append(part)
-            if leader not in self._busy and not self._broker.tasks.is_closed:
+            if leader not in self._busy and not self._tasks.is_closed:
                 self._busy.add(leader)
-                self._broker.tasks.start(f"markers to {leader}", self._send_all(leader))
+                self._tasks.start(f"markers to {leader}", self._send_all(leader))
 
     def _again(self, part: MarkerPart) -> None:
         writing, partitions, attempts = part
         again = partial(self.dispatch, writing, partitions, attempts=attempts + 1)
-        self._broker.clock.call_later(part.next_retry_ms(self._broker.dice) / 1_000, again)
+        self._clock.call_later(part.next_retry_ms(self._dice) / 1_000, again)
 
     # ---- to this node
 
     def _write_here(self, part: MarkerPart) -> None:
         marker = part.writing.marker()
-        now_ms = self._broker.clock.now_ms()
+        now_ms = self._clock.now_ms()
         batch = marker.batch(now_ms=now_ms)
         for name in part.partitions:
-            told = partial(self._written_here, part, name)
-            self._append(self._broker, name, marker, batch, told, now_ms=now_ms)
+            callback = partial(self._written_here, part, name)
+            self._appender.append(name, marker, batch, callback, now_ms=now_ms)
 
     def _written_here(self, part: MarkerPart, name: TopicPartition, code: ErrorCode) -> None:
         if self._is_settled(part.writing, name, code):
@@ -134,7 +146,7 @@ class MarkerSender:
     async def _send(self, node_id: int, parts: list[MarkerPart]) -> None:
         self._in_flight[node_id] = parts
         try:
-            response = await self._broker.peers.send(
+            response = await self._peers.send(
                 node_id,
                 PeerLane.MARKERS,
                 markers_request(parts),

@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.fetching.fetch_session import FetchSession, Wanted, wanted_of
-from ottla.broker.fetching.leader_hints import LeaderHints
 from ottla.broker.fetching.read_replicas import preferred_read_replica
+from ottla.broker.fetching.warm_up import WarmUp
 from ottla.broker.network.handling import RequestContext
+from ottla.broker.network.leader_hints import LeaderHints
 from ottla.broker.network.pending import Pending
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import Buffer, KafkaError, TopicPartition
 from ottla.replication.partition import Isolation, Partition, PartitionRead
+from ottla.replication.partitions import Partitions
+from ottla.runtime.clock import Clock
 from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice
 from ottla.wire.messages.fetch import (
     AbortedTransaction,
@@ -35,16 +39,31 @@ _TOPIC_ID_VERSION = 13
 _FOLLOWER_VERSION = 11
 
 
-def fetch_as_consumer(
-    broker: Broker, context: RequestContext, request: FetchRequest, session: FetchSession | None
-) -> FetchResponse | Pending:
-    reading = _Reading(broker, context, request, session)
-    found = reading.read()
-    if found.size >= request.min_bytes or found.is_urgent or not reading.can_wait:
-        response = reading.response(found)
-        cold = [each for each in found.slices if not each.is_warm]
-        return broker.when_warm(cold, response) if cold else response
-    return _Waiting(reading, found, missing=request.min_bytes - found.size).pending
+class ConsumerFetches:
+    """The fetches of a node's consumers. Owned by its loop."""
+
+    def __init__(
+        self,
+        cluster: ClusterView,
+        partitions: Partitions,
+        failures: StorageFailures,
+        warm_up: WarmUp,
+        clock: Clock,
+    ) -> None:
+        self.cluster = cluster
+        self.partitions = partitions
+        self.failures = failures
+        self.clock = clock
+        self._warm_up = warm_up
+
+    def fetch(
+        self, context: RequestContext, request: FetchRequest, session: FetchSession | None
+    ) -> FetchResponse | Pending:
+        reading = _Reading(self, context, request, session)
+        found = reading.read()
+        if found.size >= request.min_bytes or found.is_urgent or not reading.can_wait:
+            return self._warm_up.when_warm(found.slices, reading.response(found))
+        return _Waiting(reading, found, missing=request.min_bytes - found.size).pending
 
 
 class _Answer(NamedTuple):
@@ -78,7 +97,7 @@ class _Reading:
         "_is_by_id",
         "_isolation",
         "_reads_followers",
-        "broker",
+        "node",
         "request",
         "session",
         "wanted",
@@ -86,12 +105,12 @@ class _Reading:
 
     def __init__(
         self,
-        broker: Broker,
+        node: ConsumerFetches,
         context: RequestContext,
         request: FetchRequest,
         session: FetchSession | None,
     ) -> None:
-        self.broker = broker
+        self.node = node
         self.request = request
         self.session = session
         self._context = context
@@ -106,7 +125,7 @@ class _Reading:
 
     def read(self) -> _Found:
         found = _Found()
-        left = min(self.request.max_bytes, self.broker.fetch_bytes_max)
+        left = min(self.request.max_bytes, self.node.cluster.config.fetch_max_bytes)
         for wanted in self.wanted:
             try:
                 answer = self._read_partition(wanted, left, found)
@@ -121,7 +140,7 @@ class _Reading:
         return found
 
     def _read_partition(self, wanted: Wanted, bytes_left: int, found: _Found) -> _Answer:
-        asked, partitions = wanted.request, self.broker.partitions
+        asked, partitions = wanted.request, self.node.partitions
         if self._is_by_id:
             partition = partitions.by_id(wanted.topic_id, asked.partition)
         else:
@@ -133,7 +152,11 @@ class _Reading:
         bytes_max = min(asked.partition_max_bytes, bytes_left)
         if self.request.rack_id and partition.is_leader:
             replica = preferred_read_replica(
-                self.broker, partition, asked.fetch_offset, rack=self.request.rack_id
+                self.node.cluster,
+                partition,
+                asked.fetch_offset,
+                rack=self.request.rack_id,
+                now_ms=int(self.node.clock.monotonic() * 1_000),
             )
             if replica is not None:
                 read = self._look(partition, asked.fetch_offset, 0, min_one_batch=False)
@@ -146,15 +169,13 @@ class _Reading:
     def _look(
         self, partition: Partition, offset: int, bytes_max: int, *, min_one_batch: bool
     ) -> PartitionRead:
-        try:
+        with self.node.failures.translated(partition):
             return partition.read(
                 offset,
                 bytes_max=bytes_max,
                 isolation=self._isolation,
                 min_one_batch=min_one_batch,
             )
-        except OSError as error:
-            raise self.broker.storage_failed(partition, error) from error
 
     def response(self, found: _Found) -> FetchResponse:
         session = self.session
@@ -175,7 +196,7 @@ class _Reading:
         return response
 
     def _add_hints(self, response: FetchResponse) -> None:
-        hints = LeaderHints(self.broker, self._context.listener)
+        hints = LeaderHints(self.node.cluster, self._context.listener)
         for topic in response.responses:
             for answer in topic.partitions:
                 name = TopicPartition(topic.topic, answer.partition_index)
@@ -239,7 +260,7 @@ class _Waiting:
         for partition in self._partitions:
             partition.when_committed(self, self._committed)
         seconds = reading.request.max_wait_ms / 1_000
-        self._timer = reading.broker.clock.call_later(seconds, self._time_is_up)
+        self._timer = reading.node.clock.call_later(seconds, self._time_is_up)
 
     def _committed(self, size: int) -> None:
         self._missing -= size

@@ -13,12 +13,16 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from ottla.broker.broker import Broker
 from ottla.broker.fetching.consumer_fetch import records_to_send
 from ottla.broker.fetching.fetch_session import FetchSession, Wanted, wanted_of
+from ottla.broker.fetching.warm_up import WarmUp
 from ottla.broker.network.pending import Pending
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import KafkaError, Uuid
 from ottla.replication.partition import Follower, Partition, PartitionRead
+from ottla.replication.partitions import Partitions
+from ottla.replication.throttle import ReplicationThrottle
+from ottla.runtime.clock import Clock
 from ottla.storage.files.file_slice import FileSlice
 from ottla.wire.messages.fetch import (
     EpochEndOffset,
@@ -31,30 +35,48 @@ from ottla.wire.messages.fetch import (
 _INVALID_OFFSET: Final = -1
 
 
-def fetch_as_follower(
-    broker: Broker, request: FetchRequest, session: FetchSession | None, follower: Follower
-) -> FetchResponse | Pending:
-    if session is None:
-        news = FollowerNews(broker, {each.key: each for each in wanted_of(request)})
-    else:
-        news = session.follower_news or FollowerNews(broker, session.wanted)
-        session.follower_news = news
-        news.look_at(wanted_of(request))
-    reading = _Reading(broker, request, session, follower, news)
-    response = reading.look(now_ms=broker.replication.now_ms())
-    if reading.is_enough(response) or not request.max_wait_ms:
-        return reading.when_warm(response)
-    return _Waiting(reading).pending
+class FollowerFetches:
+    """The fetches of followers from this node. Owned by its loop."""
+
+    def __init__(
+        self,
+        partitions: Partitions,
+        throttle: ReplicationThrottle,
+        failures: StorageFailures,
+        warm_up: WarmUp,
+        clock: Clock,
+    ) -> None:
+        self.partitions = partitions
+        self.throttle = throttle
+        self.failures = failures
+        self.clock = clock
+        self._warm_up = warm_up
+
+    def fetch(
+        self, request: FetchRequest, session: FetchSession | None, follower: Follower
+    ) -> FetchResponse | Pending:
+        if session is None:
+            news = FollowerNews({each.key: each for each in wanted_of(request)})
+            news.look_at(news.wanted.values())
+        else:
+            news = session.follower_news or FollowerNews(session.wanted)
+            session.follower_news = news
+            news.look_at(wanted_of(request))
+        reading = _Reading(self, request, session, follower, news)
+        reading.record_positions(now_ms=int(self.clock.monotonic() * 1_000))
+        response = reading.look()
+        if reading.is_enough(response) or not request.max_wait_ms:
+            return self._warm_up.when_warm(reading.slices, response)
+        return _Waiting(reading).pending
 
 
 class FollowerNews:
     """Which of a session's partitions have something to tell. Lives as long as the session."""
 
-    def __init__(self, broker: Broker, wanted: dict[tuple[str, Uuid, int], Wanted]) -> None:
+    def __init__(self, wanted: dict[tuple[str, Uuid, int], Wanted]) -> None:
         self.wanted = wanted
         # In the order in which they are served: who could not be served stays in front.
         self.changed: dict[tuple[str, Uuid, int], None] = {}
-        self._broker = broker
         self._watched: dict[tuple[str, Uuid, int], Partition] = {}
         self.waiting: _Waiting | None = None
 
@@ -100,9 +122,9 @@ class _Reading:
 
     __slots__ = (
         "_is_urgent",
-        "broker",
         "follower",
         "news",
+        "node",
         "request",
         "session",
         "size",
@@ -111,13 +133,13 @@ class _Reading:
 
     def __init__(
         self,
-        broker: Broker,
+        node: FollowerFetches,
         request: FetchRequest,
         session: FetchSession | None,
         follower: Follower,
         news: FollowerNews,
     ) -> None:
-        self.broker = broker
+        self.node = node
         self.request = request
         self.session = session
         self.follower = follower
@@ -138,11 +160,22 @@ class _Reading:
         """Has every partition tell its news from now on."""
         for key, wanted in self.news.wanted.items():
             with suppress(KafkaError):
-                partition = self.broker.partitions.by_id(wanted.topic_id, wanted.request.partition)
+                partition = self.node.partitions.by_id(wanted.topic_id, wanted.request.partition)
                 self.news.watch(key, partition)
 
-    def look(self, *, now_ms: int | None) -> FetchResponse:
-        """`now_ms` is None for a request that was looked at before: what it says is known."""
+    def record_positions(self, *, now_ms: int) -> None:
+        """To be called once, when the request arrives: how far the follower is."""
+        for key in list(self.news.changed):
+            wanted = self.news.wanted.get(key)
+            if wanted is not None:
+                # A refusal is answered by `look`, which meets it again.
+                with suppress(KafkaError):
+                    asked = wanted.request
+                    partition = self.node.partitions.by_id(wanted.topic_id, asked.partition)
+                    partition.record_follower_fetch(self.follower, asked, now_ms=now_ms)
+
+    def look(self) -> FetchResponse:
+        """What there is to answer now."""
         if self.session is None:
             self.news.look_at(self.news.wanted.values())
         self.size = 0
@@ -155,7 +188,7 @@ class _Reading:
             wanted = self.news.wanted.get(key)
             if wanted is None:
                 continue
-            answer = self._answer(wanted, left, now_ms)
+            answer = self._answer(wanted, left)
             size = len(answer.records or b"")
             if answer.error_code or answer.diverging_epoch is not None:
                 self._is_urgent = True
@@ -173,17 +206,13 @@ class _Reading:
         session_id = 0 if self.session is None else self.session.id
         return FetchResponse(session_id=session_id, responses=list(topics.values()))
 
-    def when_warm(self, response: FetchResponse) -> FetchResponse | Pending:
-        cold = [each for each in self.slices if not each.is_warm]
-        return self.broker.when_warm(cold, response) if cold else response
-
-    def _answer(self, wanted: Wanted, bytes_left: int, now_ms: int | None) -> PartitionData:
+    def _answer(self, wanted: Wanted, bytes_left: int) -> PartitionData:
         asked = wanted.request
         try:
-            partition = self.broker.partitions.by_id(wanted.topic_id, asked.partition)
+            partition = self.node.partitions.by_id(wanted.topic_id, asked.partition)
             if self.session is not None:
                 self.news.watch(wanted.key, partition)
-            read = self._read(partition, wanted, bytes_left, now_ms)
+            read = self._read(partition, wanted, bytes_left)
         except KafkaError as error:
             return PartitionData(
                 partition_index=asked.partition,
@@ -204,10 +233,8 @@ class _Reading:
             records=b"" if read.records is None else records_to_send(read.records, self.slices),
         )
 
-    def _read(
-        self, partition: Partition, wanted: Wanted, bytes_left: int, now_ms: int | None
-    ) -> PartitionRead:
-        throttle = self.broker.replication.leader_throttle
+    def _read(self, partition: Partition, wanted: Wanted, bytes_left: int) -> PartitionRead:
+        throttle = self.node.throttle
         is_held_back = (
             throttle.is_exceeded(partition) and self.follower.node_id not in partition.isr
         )
@@ -215,16 +242,13 @@ class _Reading:
             # When it may go on, nobody says so: it is looked at again.
             self.news.changed[wanted.key] = None
         asked = wanted.request
-        try:
+        with self.node.failures.translated(partition):
             read = partition.read_for_follower(
                 self.follower,
                 asked,
                 bytes_max=0 if is_held_back else min(asked.partition_max_bytes, bytes_left),
                 min_one_batch=not self.size and not is_held_back,
-                now_ms=now_ms,
             )
-        except OSError as error:
-            raise self.broker.storage_failed(partition, error) from error
         if read.records is not None:
             throttle.record(partition, read.records.size)
         return read
@@ -243,26 +267,26 @@ class _Waiting:
         if reading.session is None:
             reading.watch()
         seconds = reading.request.max_wait_ms / 1_000
-        self._timer = reading.broker.clock.call_later(seconds, self._time_is_up)
+        self._timer = reading.node.clock.call_later(seconds, self._time_is_up)
 
     def has_news(self) -> None:
         """What comes in the same turn of the loop goes together."""
         if not self._is_due:
             self._is_due = True
-            self._reading.broker.clock.call_later(0, self._answer)
+            self._reading.node.clock.call_later(0, self._answer)
 
     def _answer(self) -> None:
         self._is_due = False
         if self.pending.response is not None or self._reading.news.waiting is not self:
             return
-        response = self._reading.look(now_ms=None)
+        response = self._reading.look()
         if self._reading.is_enough(response):
             self._stop()
             self.pending.resolve(response)
 
     def _time_is_up(self) -> None:
         self._stop()
-        self.pending.resolve(self._reading.look(now_ms=None))
+        self.pending.resolve(self._reading.look())
 
     def _stop(self) -> None:
         self._timer.cancel()

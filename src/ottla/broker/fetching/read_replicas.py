@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.replication.partition import Partition
 
 _BY_RACK: Final = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 
 def preferred_read_replica(
-    broker: Broker, partition: Partition, offset: int, *, rack: str
+    cluster: ClusterView, partition: Partition, offset: int, *, rack: str, now_ms: int
 ) -> int | None:
     """A follower in the consumer's rack that has the offset, the one that is furthest; None if the
     leader serves the consumer as well."""
-    if broker.config.replica_selector_class != _BY_RACK or rack == broker.config.broker_rack:
+    if cluster.config.replica_selector_class != _BY_RACK or rack == cluster.config.broker_rack:
         return None
-    brokers = broker.image.brokers
+    brokers = cluster.image.brokers
     near = [
         (replica.log_end_offset, -replica.node_id)
-        for replica in partition.read_replicas(offset, now_ms=broker.replication.now_ms())
+        for replica in partition.read_replicas(offset, now_ms=now_ms)
         if (found := brokers.get(replica.node_id)) is not None
         and found.rack == rack
         and not found.fenced

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.internal_topics import create_internal_topic
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
+from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.broker.transactions.transaction_requests import (
+    TransactionRequests,
     answer_of,
-    submit_patiently,
-    told_code,
-    within_transaction,
+    code_for_version,
 )
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.producer import ClaimedProducer
@@ -31,38 +33,62 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from ottla.wire.schema import Message
 
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
+
+
 _FENCED_VERSION: Final = 2
 
 
-@handles(ApiKey.ADD_OFFSETS_TO_TXN)
-@within_transaction
+@handles(ApiKey.ADD_OFFSETS_TO_TXN, is_within_transaction=True)
 def add_offsets_to_txn(
-    broker: Broker, context: RequestContext, request: AddOffsetsToTxnRequest
+    context: RequestContext,
+    request: AddOffsetsToTxnRequest,
+    *,
+    cluster: ClusterView,
+    controller: ActiveController,
+    replicas: LocalReplicas,
+    groups: CoordinatorShards[GroupCoordinator],
+    transaction_requests: TransactionRequests,
 ) -> Message | Pending | Awaitable[Message]:
     if not request.transactional_id:
         return AddOffsetsToTxnResponse(error_code=ErrorCode.INVALID_REQUEST)
-    if broker.coordinators.groups.partition_of(request.group_id) is None:
-        return _create_and_add(broker, context, request)
+    if groups.partition_of(request.group_id) is None:
+        return _create_and_add(
+            cluster, controller, replicas, groups, transaction_requests, context, request
+        )
     pending = Pending()
-    _submit(broker, context, request, pending.resolve)
+    _submit(groups, transaction_requests, context, request, pending.resolve)
     return pending.answer
 
 
 async def _create_and_add(
-    broker: Broker, context: RequestContext, request: AddOffsetsToTxnRequest
+    cluster: ClusterView,
+    controller: ActiveController,
+    replicas: LocalReplicas,
+    groups: CoordinatorShards[GroupCoordinator],
+    transaction_requests: TransactionRequests,
+    context: RequestContext,
+    request: AddOffsetsToTxnRequest,
 ) -> Message:
     try:
-        await create_internal_topic(broker, CONSUMER_OFFSETS)
+        await create_internal_topic(cluster, controller, replicas, CONSUMER_OFFSETS)
     except KafkaError as error:
         return AddOffsetsToTxnResponse(error_code=error.code)
-    answer: Message = await answer_of(partial(_submit, broker, context, request))
+    answer: Message = await answer_of(
+        partial(_submit, groups, transaction_requests, context, request)
+    )
     return answer
 
 
 def _submit(
-    broker: Broker, context: RequestContext, request: AddOffsetsToTxnRequest, reply: Reply
+    groups: CoordinatorShards[GroupCoordinator],
+    transaction_requests: TransactionRequests,
+    context: RequestContext,
+    request: AddOffsetsToTxnRequest,
+    reply: Reply,
 ) -> None:
-    partition = broker.coordinators.groups.partition_of(request.group_id)
+    partition = groups.partition_of(request.group_id)
     if partition is None:
         reply(AddOffsetsToTxnResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE))
         return
@@ -73,11 +99,10 @@ def _submit(
 
     def refuse(error: KafkaError) -> AddOffsetsToTxnResponse:
         version = context.api_version
-        code = told_code(error.code, version=version, fenced_version=_FENCED_VERSION)
+        code = code_for_version(error.code, version=version, fenced_version=_FENCED_VERSION)
         return AddOffsetsToTxnResponse(error_code=code)
 
-    submit_patiently(
-        broker,
+    transaction_requests.submit_patiently(
         request.transactional_id,
         # Whoever speaks TransactionV2 does not send this.
         lambda transactions: transactions.add_partitions(

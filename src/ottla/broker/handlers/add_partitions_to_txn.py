@@ -16,16 +16,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ottla.broker.broker import Broker
-from ottla.broker.gathered import Gathered
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.broker.transactions.transaction_requests import (
     BROKER_PATIENCE_MS,
     CLIENT_PATIENCE_MS,
-    submit_patiently,
-    told_code,
-    within_transaction,
+    TransactionRequests,
+    code_for_version,
 )
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.runtime.waiting_answer import Reply
@@ -49,10 +48,13 @@ _FENCED_VERSION: Final = 2
 _BROKERS_VERSION: Final = 4
 
 
-@handles(ApiKey.ADD_PARTITIONS_TO_TXN)
-@within_transaction
+@handles(ApiKey.ADD_PARTITIONS_TO_TXN, is_within_transaction=True)
 def add_partitions_to_txn(
-    broker: Broker, context: RequestContext, request: AddPartitionsToTxnRequest
+    context: RequestContext,
+    request: AddPartitionsToTxnRequest,
+    *,
+    cluster: ClusterView,
+    transaction_requests: TransactionRequests,
 ) -> Message | Pending:
     if context.api_version < _BROKERS_VERSION:
         pending = Pending()
@@ -61,14 +63,16 @@ def add_partitions_to_txn(
             results = result.topic_results
             pending.resolve(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results))
 
-        _handle(broker, context.api_version, _transaction_of(request), reply)
+        _handle(cluster, transaction_requests, context.api_version, _transaction_of(request), reply)
         return pending.answer
     gathered = Gathered(
         len(request.transactions),
         lambda results: AddPartitionsToTxnResponse(results_by_transaction=list(results)),
     )
     for index, transaction in enumerate(request.transactions):
-        _handle(broker, context.api_version, transaction, gathered.reply(index))
+        _handle(
+            cluster, transaction_requests, context.api_version, transaction, gathered.reply(index)
+        )
     return gathered.pending.answer
 
 
@@ -82,20 +86,23 @@ def _transaction_of(request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnTra
 
 
 def _handle(
-    broker: Broker, version: int, transaction: AddPartitionsToTxnTransaction, reply: Reply
+    cluster: ClusterView,
+    transaction_requests: TransactionRequests,
+    version: int,
+    transaction: AddPartitionsToTxnTransaction,
+    reply: Reply,
 ) -> None:
     asked = _Asked(version, transaction)
     if not asked.transactional_id:
         reply(asked.result(ErrorCode.INVALID_REQUEST))
         return
-    refused = _refused(broker, version, asked.partitions)
+    refused = _refused(cluster, version, asked.partitions)
     if refused:
         reply(_result(asked.transactional_id, refused))
         return
     operation = asked.verify if transaction.verify_only else asked.add
     is_broker = version >= _BROKERS_VERSION
-    submit_patiently(
-        broker,
+    transaction_requests.submit_patiently(
         asked.transactional_id,
         operation,
         reply,
@@ -135,7 +142,7 @@ class _Asked:
 
     def refuse(self, error: KafkaError) -> AddPartitionsToTxnResult:
         return self.result(
-            told_code(error.code, version=self._version, fenced_version=_FENCED_VERSION)
+            code_for_version(error.code, version=self._version, fenced_version=_FENCED_VERSION)
         )
 
     def result(self, code: ErrorCode) -> AddPartitionsToTxnResult:
@@ -144,10 +151,10 @@ class _Asked:
 
 
 def _refused(
-    broker: Broker, version: int, partitions: frozenset[TopicPartition]
+    cluster: ClusterView, version: int, partitions: frozenset[TopicPartition]
 ) -> dict[TopicPartition, ErrorCode]:
     """Codes for all partitions if one of them cannot be in a transaction, else none."""
-    topics = broker.image.topics.by_name
+    topics = cluster.image.topics.by_name
     codes = {}
     for name in partitions:
         topic = topics.get(name.topic)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from ottla.broker.broker import Broker
+from ottla.broker.administration.node_resource import check_is_this_node, check_own_configs
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.broker.node_resource import check_is_this_node, check_own_configs
+from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.configs import ConfigResourceType, replace_configs
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
@@ -25,25 +27,28 @@ from ottla.wire.messages.alter_configs import (
 
 @handles(ApiKey.ALTER_CONFIGS)
 async def alter_configs(
-    broker: Broker,
     context: RequestContext,
     request: AlterConfigsRequest,
+    *,
+    cluster: ClusterView,
+    controller: ActiveController,
+    replicas: LocalReplicas,
 ) -> AlterConfigsResponse:
     refused: dict[int, AlterConfigsResourceResponse] = {}
     for index, resource in enumerate(request.resources):
         try:
-            _check(broker, resource)
+            _check(cluster, resource)
         except KafkaError as error:
             refused[index] = _refuse(resource, error)
     others = [each for index, each in enumerate(request.resources) if index not in refused]
     forwarded = AlterConfigsRequest(resources=others, validate_only=request.validate_only)
-    answers = iter(await _ask_controller(broker, context, forwarded))
+    answers = iter(await _ask_controller(controller, replicas, context, forwarded))
     return AlterConfigsResponse(
         responses=[refused.get(index) or next(answers) for index in range(len(request.resources))]
     )
 
 
-def _check(broker: Broker, resource: AlterConfigsResource) -> None:
+def _check(cluster: ClusterView, resource: AlterConfigsResource) -> None:
     kind = ConfigResourceType(resource.resource_type)
     if kind is ConfigResourceType.BROKER_LOGGER:
         raise KafkaError(
@@ -51,21 +56,24 @@ def _check(broker: Broker, resource: AlterConfigsResource) -> None:
             "Log levels cannot be altered all at once; use IncrementalAlterConfigs",
         )
     if kind is ConfigResourceType.BROKER and resource.resource_name:
-        check_is_this_node(resource.resource_name, broker.node_id)
+        check_is_this_node(resource.resource_name, cluster.node_id)
         replacement = [(config.name, config.value) for config in resource.configs]
-        check_own_configs(broker, partial(replace_configs, replacement=replacement))
+        check_own_configs(cluster, partial(replace_configs, replacement=replacement))
 
 
 async def _ask_controller(
-    broker: Broker, context: RequestContext, request: AlterConfigsRequest
+    controller: ActiveController,
+    replicas: LocalReplicas,
+    context: RequestContext,
+    request: AlterConfigsRequest,
 ) -> list[AlterConfigsResourceResponse]:
     if not request.resources:
         return []
     try:
-        response: AlterConfigsResponse = await broker.controller.ask(request, context.api_version)
+        response: AlterConfigsResponse = await controller.ask(request, context.api_version)
     except KafkaError as error:
         return [_refuse(resource, error) for resource in request.resources]
-    await broker.replicas.wait_applied()
+    await replicas.wait_applied()
     return response.responses
 
 

@@ -5,7 +5,7 @@ Errors per partition are those of the controller's operation.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
@@ -17,12 +17,13 @@ from ottla.wire.messages.alter_partition_reassignments import (
 
 @handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
 async def alter_partition_reassignments(
-    broker: Broker,
     context: RequestContext,
     request: AlterPartitionReassignmentsRequest,
+    *,
+    controller: ActiveController,
 ) -> AlterPartitionReassignmentsResponse:
     try:
-        response: AlterPartitionReassignmentsResponse = await broker.controller.ask(
+        response: AlterPartitionReassignmentsResponse = await controller.ask(
             request, context.api_version
         )
     except KafkaError as error:

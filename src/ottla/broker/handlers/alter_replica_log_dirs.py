@@ -9,9 +9,13 @@ to be, it is made in that directory.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.replicas.log_moves import LogMoves
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.replication.partitions import Partitions
+from ottla.storage.directories.log_store import LogStore
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
@@ -23,9 +27,14 @@ from ottla.wire.messages.alter_replica_log_dirs import (
 
 @handles(ApiKey.ALTER_REPLICA_LOG_DIRS)
 def alter_replica_log_dirs(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: AlterReplicaLogDirsRequest,
+    *,
+    cluster: ClusterView,
+    logs: LogStore,
+    partitions: Partitions,
+    log_moves: LogMoves,
+    failures: StorageFailures,
 ) -> AlterReplicaLogDirsResponse:
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for wanted in request.dirs:
@@ -33,7 +42,16 @@ def alter_replica_log_dirs(
             results.setdefault(topic.name, []).extend(
                 AlterReplicaLogDirPartitionResult(
                     partition_index=index,
-                    error_code=_move(broker, topic.name, index, path=wanted.path),
+                    error_code=_move(
+                        cluster,
+                        logs,
+                        partitions,
+                        log_moves,
+                        failures,
+                        topic.name,
+                        index,
+                        path=wanted.path,
+                    ),
                 )
                 for index in topic.partitions
             )
@@ -45,23 +63,33 @@ def alter_replica_log_dirs(
     )
 
 
-def _move(broker: Broker, topic: str, index: int, *, path: str) -> ErrorCode:
-    if path in broker.logs.failed:
+def _move(
+    cluster: ClusterView,
+    logs: LogStore,
+    partitions: Partitions,
+    log_moves: LogMoves,
+    failures: StorageFailures,
+    topic: str,
+    index: int,
+    *,
+    path: str,
+) -> ErrorCode:
+    if path in logs.failed:
         return ErrorCode.KAFKA_STORAGE_ERROR
-    directory = next((each for each in broker.logs.directories if each.path == path), None)
+    directory = next((each for each in logs.directories if each.path == path), None)
     if directory is None:
         return ErrorCode.LOG_DIR_NOT_FOUND
     name = TopicPartition(topic, index)
-    partition = broker.partitions.get(name)
+    partition = partitions.get(name)
     if partition is None:
-        if topic not in broker.image.topics.by_name:
+        if topic not in cluster.image.topics.by_name:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        broker.log_moves.wanted[name] = path
+        log_moves.wanted[name] = path
         return ErrorCode.REPLICA_NOT_AVAILABLE
     try:
-        broker.log_moves.move(partition, directory)
+        log_moves.move(partition, directory)
     except KafkaError as error:
         return error.code
     except OSError as error:
-        return broker.directory_failed(path, error).code
+        return failures.directory_failed(path, error).code
     return ErrorCode.NONE

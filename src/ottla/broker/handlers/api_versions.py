@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.cluster_features import ClusterFeatures
 from ottla.broker.network.handling import HandledApi, RequestContext, handles
 from ottla.model import ErrorCode
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.api_versions import (
-    ApiVersion,
     ApiVersionsRequest,
     ApiVersionsResponse,
     FinalizedFeatureKey,
@@ -30,15 +29,19 @@ _ZERO_SHOWN_FROM_VERSION = 4
 
 @handles(ApiKey.API_VERSIONS)
 def api_versions(
-    broker: Broker, context: RequestContext, request: ApiVersionsRequest
+    context: RequestContext,
+    request: ApiVersionsRequest,
+    *,
+    features: ClusterFeatures,
+    apis: Mapping[int, HandledApi],
 ) -> ApiVersionsResponse:
-    return describe_apis(broker, context, request, broker.apis)
+    return describe_apis(context, request, features, apis)
 
 
 def describe_apis(
-    broker: Broker,
     context: RequestContext,
     request: ApiVersionsRequest,
+    features: ClusterFeatures,
     apis: Mapping[int, HandledApi],
 ) -> ApiVersionsResponse:
     """The same for any listener, with what is served there."""
@@ -49,27 +52,15 @@ def describe_apis(
     ):
         return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
     return ApiVersionsResponse(
-        api_keys=[_versions_of(api) for api in apis.values()],
+        api_keys=[api.advertised for api in apis.values()],
         supported_features=[
             SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
-            for name, (lowest, highest) in broker.supported_features.items()
+            for name, (lowest, highest) in features.supported.items()
             if lowest > 0 or version >= _ZERO_SHOWN_FROM_VERSION
         ],
-        finalized_features_epoch=broker.finalized_features_epoch,
+        finalized_features_epoch=features.finalized_epoch,
         finalized_features=[
             FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
-            for name, level in broker.finalized_features.items()
+            for name, level in features.finalized.items()
         ],
     )
-
-
-def unsupported_version_response(broker: Broker) -> ApiVersionsResponse:
-    return ApiVersionsResponse(
-        error_code=ErrorCode.UNSUPPORTED_VERSION,
-        api_keys=[_versions_of(broker.apis[ApiKey.API_VERSIONS])],
-    )
-
-
-def _versions_of(api: HandledApi) -> ApiVersion:
-    lowest = 0 if api.key is ApiKey.PRODUCE else api.versions[0]
-    return ApiVersion(api_key=api.key, min_version=lowest, max_version=api.versions[-1])

@@ -5,9 +5,9 @@ Errors per group: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, and those of the coordin
 
 from __future__ import annotations
 
-from ottla.broker.authorized_operations import GROUP_OPERATIONS
-from ottla.broker.broker import Broker
-from ottla.broker.gathered import Gathered
+from ottla.broker.administration.authorized_operations import GROUP_OPERATIONS
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
@@ -24,20 +24,21 @@ from ottla.wire.schema import Message
 
 @handles(ApiKey.CONSUMER_GROUP_DESCRIBE)
 def consumer_group_describe(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: ConsumerGroupDescribeRequest,
+    *,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     gathered = Gathered(
         len(request.group_ids), lambda found: ConsumerGroupDescribeResponse(groups=list(found))
     )
     for index, group_id in enumerate(request.group_ids):
-        _describe(broker, request, group_id, gathered, index)
+        _describe(groups, request, group_id, gathered, index)
     return gathered.pending.answer
 
 
 def _describe(
-    broker: Broker,
+    groups: CoordinatorShards[GroupCoordinator],
     request: ConsumerGroupDescribeRequest,
     group_id: str,
     gathered: Gathered,
@@ -54,4 +55,4 @@ def _describe(
     def refuse(error: KafkaError) -> DescribedGroup:
         return DescribedGroup(error_code=error.code, error_message=error.message, group_id=group_id)
 
-    broker.coordinators.groups.submit(group_id, describe, gathered.reply(index), refuse)
+    groups.submit(group_id, describe, gathered.reply(index), refuse)

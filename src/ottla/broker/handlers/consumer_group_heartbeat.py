@@ -8,7 +8,9 @@ those of the coordinator itself.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from typing import TYPE_CHECKING
+
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.group_requests import client_of
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
@@ -20,13 +22,19 @@ from ottla.wire.messages.consumer_group_heartbeat import (
 )
 from ottla.wire.schema import Message
 
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
+
 
 @handles(ApiKey.CONSUMER_GROUP_HEARTBEAT)
 def consumer_group_heartbeat(
-    broker: Broker, context: RequestContext, request: ConsumerGroupHeartbeatRequest
+    context: RequestContext,
+    request: ConsumerGroupHeartbeatRequest,
+    *,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     client = client_of(context)
-    return broker.coordinators.groups.run(
+    return groups.run(
         request.group_id, lambda groups: groups.consumer_heartbeat(client, request), _refuse
     )
 

@@ -6,8 +6,9 @@ its disk fails.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.create_partitions import (
@@ -19,14 +20,14 @@ from ottla.wire.messages.create_partitions import (
 
 @handles(ApiKey.CREATE_PARTITIONS)
 async def create_partitions(
-    broker: Broker,
     context: RequestContext,
     request: CreatePartitionsRequest,
+    *,
+    controller: ActiveController,
+    replicas: LocalReplicas,
 ) -> CreatePartitionsResponse:
     try:
-        response: CreatePartitionsResponse = await broker.controller.ask(
-            request, context.api_version
-        )
+        response: CreatePartitionsResponse = await controller.ask(request, context.api_version)
     except KafkaError as error:
         return CreatePartitionsResponse(
             results=[
@@ -36,5 +37,5 @@ async def create_partitions(
                 for topic in request.topics
             ]
         )
-    await broker.replicas.wait_applied()
+    await replicas.wait_applied()
     return response

@@ -6,8 +6,9 @@ its disk fails.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.create_topics import (
@@ -19,12 +20,14 @@ from ottla.wire.messages.create_topics import (
 
 @handles(ApiKey.CREATE_TOPICS)
 async def create_topics(
-    broker: Broker,
     context: RequestContext,
     request: CreateTopicsRequest,
+    *,
+    controller: ActiveController,
+    replicas: LocalReplicas,
 ) -> CreateTopicsResponse:
     try:
-        response: CreateTopicsResponse = await broker.controller.ask(request, context.api_version)
+        response: CreateTopicsResponse = await controller.ask(request, context.api_version)
     except KafkaError as error:
         return CreateTopicsResponse(
             topics=[
@@ -34,5 +37,5 @@ async def create_topics(
                 for topic in request.topics
             ]
         )
-    await broker.replicas.wait_applied()
+    await replicas.wait_applied()
     return response

@@ -5,8 +5,10 @@ Errors per group: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, and those of the coordina
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
-from ottla.broker.gathered import Gathered
+from typing import TYPE_CHECKING
+
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError
@@ -18,24 +20,30 @@ from ottla.wire.messages.delete_groups import (
 )
 from ottla.wire.schema import Message
 
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
+
 
 @handles(ApiKey.DELETE_GROUPS)
 def delete_groups(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DeleteGroupsRequest,
+    *,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     names = list(dict.fromkeys(request.groups_names))
     gathered = Gathered(len(names), lambda found: DeleteGroupsResponse(results=list(found)))
     for index, group_id in enumerate(names):
-        _delete(broker, group_id, gathered, index)
+        _delete(groups, group_id, gathered, index)
     return gathered.pending.answer
 
 
-def _delete(broker: Broker, group_id: str, gathered: Gathered, index: int) -> None:
+def _delete(
+    groups: CoordinatorShards[GroupCoordinator], group_id: str, gathered: Gathered, index: int
+) -> None:
     def refuse(error: KafkaError) -> DeletableGroupResult:
         return DeletableGroupResult(group_id=group_id, error_code=error.code)
 
-    broker.coordinators.groups.submit(
+    groups.submit(
         group_id, lambda groups: groups.delete_group(group_id), gathered.reply(index), refuse
     )

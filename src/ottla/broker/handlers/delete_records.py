@@ -14,13 +14,16 @@ from __future__ import annotations
 from functools import partial
 from typing import Final, NamedTuple
 
-from ottla.broker.broker import Broker
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import is_internal_topic
 from ottla.replication.offset_waiters import OffsetWaiter
 from ottla.replication.partition import Partition
+from ottla.replication.partitions import Partitions
+from ottla.runtime.clock import Clock
+from ottla.storage.directories.log_store import LogStore
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_records import (
     DeleteRecordsPartitionResult,
@@ -45,16 +48,20 @@ class _Moved(NamedTuple):
 
 @handles(ApiKey.DELETE_RECORDS)
 def delete_records(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DeleteRecordsRequest,
+    *,
+    clock: Clock,
+    logs: LogStore,
+    partitions: Partitions,
+    failures: StorageFailures,
 ) -> DeleteRecordsResponse | Pending:
     moved: list[_Moved] = []
     topics = [
-        DeleteRecordsTopicResult(name=topic.name, partitions=_delete(broker, topic, moved))
+        DeleteRecordsTopicResult(name=topic.name, partitions=_delete(partitions, topic, moved))
         for topic in request.topics
     ]
-    _make_durable(broker, moved)
+    _make_durable(logs, failures, moved)
     response = DeleteRecordsResponse(topics=topics)
     waiting = [
         each
@@ -63,17 +70,17 @@ def delete_records(
     ]
     if not waiting:
         return response
-    return _Waiting(broker, response, waiting, timeout_ms=request.timeout_ms).pending
+    return _Waiting(clock, response, waiting, timeout_ms=request.timeout_ms).pending
 
 
 def _delete(
-    broker: Broker, topic: DeleteRecordsTopic, moved: list[_Moved]
+    partitions: Partitions, topic: DeleteRecordsTopic, moved: list[_Moved]
 ) -> list[DeleteRecordsPartitionResult]:
     results = []
     for asked in topic.partitions:
         result = DeleteRecordsPartitionResult(partition_index=asked.partition_index)
         try:
-            partition = broker.partitions.by_name(topic.name, asked.partition_index)
+            partition = partitions.by_name(topic.name, asked.partition_index)
             offset = _delete_before(partition, asked.offset)
         except KafkaError as error:
             _refuse(result, error)
@@ -106,16 +113,16 @@ def _delete_before(partition: Partition, offset: int) -> int:
     return offset
 
 
-def _make_durable(broker: Broker, moved: list[_Moved]) -> None:
+def _make_durable(logs: LogStore, failures: StorageFailures, moved: list[_Moved]) -> None:
     """Writes down where the logs start now, once for each of their directories."""
     paths = {each.directory.rpartition("/")[0] for each in moved}
-    for directory in broker.logs.directories:
+    for directory in logs.directories:
         if directory.path not in paths:
             continue
         try:
             directory.write_checkpoints()
         except OSError as error:
-            told = broker.directory_failed(directory.path, error)
+            told = failures.directory_failed(directory.path, error)
             for each in moved:
                 if each.directory.startswith(f"{directory.path}/"):
                     _refuse(each.result, told)
@@ -126,7 +133,7 @@ class _Waiting:
 
     def __init__(
         self,
-        broker: Broker,
+        clock: Clock,
         response: DeleteRecordsResponse,
         moved: list[_Moved],
         *,
@@ -135,7 +142,7 @@ class _Waiting:
         self.pending = Pending(on_abandoned=self._stop)
         self._response = response
         self._missing = len(moved)
-        self._timer = broker.clock.call_later(timeout_ms / 1_000, self._time_is_up)
+        self._timer = clock.call_later(timeout_ms / 1_000, self._time_is_up)
         self._waiters: list[tuple[OffsetWaiter, DeleteRecordsPartitionResult]] = []
         for each in moved:
             told = partial(self._deleted, each.result)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_topics import (
@@ -23,17 +24,21 @@ _DELETION_DISABLED_VERSION: Final = 3
 
 @handles(ApiKey.DELETE_TOPICS)
 async def delete_topics(
-    broker: Broker, context: RequestContext, request: DeleteTopicsRequest
+    context: RequestContext,
+    request: DeleteTopicsRequest,
+    *,
+    controller: ActiveController,
+    replicas: LocalReplicas,
 ) -> DeleteTopicsResponse:
     try:
-        response: DeleteTopicsResponse = await broker.controller.ask(request, context.api_version)
+        response: DeleteTopicsResponse = await controller.ask(request, context.api_version)
     except KafkaError as error:
         return _refuse(request, error)
     if context.api_version < _DELETION_DISABLED_VERSION:
         for result in response.responses:
             if result.error_code == ErrorCode.TOPIC_DELETION_DISABLED:
                 result.error_code = ErrorCode.INVALID_REQUEST
-    await broker.replicas.wait_applied()
+    await replicas.wait_applied()
     return response
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
-from ottla.broker.broker import Broker
+from ottla.broker.administration.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
 from ottla.model import ErrorCode
+from ottla.runtime.dice import Dice
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -28,18 +29,18 @@ class EndpointType(IntEnum):
 
 @handles(ApiKey.DESCRIBE_CLUSTER)
 def describe_cluster(
-    broker: Broker, context: RequestContext, request: DescribeClusterRequest
+    context: RequestContext, request: DescribeClusterRequest, *, cluster: ClusterView, dice: Dice
 ) -> DescribeClusterResponse:
     if request.endpoint_type != EndpointType.BROKER:
         return _refuse(request.endpoint_type)
-    view = ListenerView(broker.image, context.listener)
+    view = ListenerView(cluster.image, context.listener)
     alive = view.brokers
     shown = list(view.all_brokers.values()) if request.include_fenced_brokers else alive
     is_asked = request.include_cluster_authorized_operations
     return DescribeClusterResponse(
         endpoint_type=EndpointType.BROKER,
-        cluster_id=broker.cluster_id,
-        controller_id=broker.dice.choice(alive).broker.id if alive else -1,
+        cluster_id=cluster.cluster_id,
+        controller_id=dice.choice(alive).broker.id if alive else -1,
         brokers=[
             DescribeClusterBroker(
                 broker_id=each.id,

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ottla.broker.broker import Broker
-from ottla.broker.loggers import logger_levels
+from ottla.broker.administration.loggers import logger_levels
+from ottla.broker.administration.node_resource import check_is_this_node
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.broker.node_resource import check_is_this_node
 from ottla.configs import (
     ConfigEntry,
     ConfigResource,
@@ -41,25 +41,26 @@ from ottla.wire.messages.describe_configs import (
 
 @handles(ApiKey.DESCRIBE_CONFIGS)
 def describe_configs(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DescribeConfigsRequest,
+    *,
+    cluster: ClusterView,
 ) -> DescribeConfigsResponse:
     # Each once: an answer is a thousand times as large as the question.
     resources = {(each.resource_type, each.resource_name): each for each in request.resources}
     return DescribeConfigsResponse(
-        results=[_describe(broker, resource, request) for resource in resources.values()]
+        results=[_describe(cluster, resource, request) for resource in resources.values()]
     )
 
 
 def _describe(
-    broker: Broker, asked: DescribeConfigsResource, request: DescribeConfigsRequest
+    cluster: ClusterView, asked: DescribeConfigsResource, request: DescribeConfigsRequest
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(
         error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
     )
     try:
-        entries = _entries(broker, asked)
+        entries = _entries(cluster, asked)
     except KafkaError as error:
         result.error_code = error.code
         result.error_message = error.message
@@ -68,18 +69,18 @@ def _describe(
     return result
 
 
-def _entries(broker: Broker, asked: DescribeConfigsResource) -> list[ConfigEntry]:
+def _entries(cluster: ClusterView, asked: DescribeConfigsResource) -> list[ConfigEntry]:
     kind, name = ConfigResourceType(asked.resource_type), asked.resource_name
     names = asked.configuration_keys
     if kind is ConfigResourceType.TOPIC:
-        return _topic_entries(broker, name, names)
+        return _topic_entries(cluster, name, names)
     if kind is ConfigResourceType.BROKER and not name:
-        return describe_brokers_default(broker.config, names=names)
+        return describe_brokers_default(cluster.config, names=names)
     if kind is ConfigResourceType.BROKER:
-        check_is_this_node(name, broker.node_id)
-        return describe_broker(broker.config, names=names)
+        check_is_this_node(name, cluster.node_id)
+        return describe_broker(cluster.config, names=names)
     if kind is ConfigResourceType.BROKER_LOGGER:
-        check_is_this_node(name, broker.node_id)
+        check_is_this_node(name, cluster.node_id)
         source = ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG
         return [
             _entry(logger, level, source)
@@ -90,21 +91,23 @@ def _entries(broker: Broker, asked: DescribeConfigsResource) -> list[ConfigEntry
         raise _invalid(f"Unsupported resource type {asked.resource_type}")
     if not name:
         raise _invalid(f"A {kind.name} resource must have a name")
-    configs = broker.image.configs_of(ConfigResource(kind, name))
+    configs = cluster.image.configs_of(ConfigResource(kind, name))
     if kind is ConfigResourceType.GROUP:
-        return describe_group(configs, node=broker.config, names=names)
+        return describe_group(configs, node=cluster.config, names=names)
     source = ConfigSource.CLIENT_METRICS_CONFIG
     return [_entry(config, value, source) for config, value in configs.items()]
 
 
-def _topic_entries(broker: Broker, name: str, names: Collection[str] | None) -> list[ConfigEntry]:
+def _topic_entries(
+    cluster: ClusterView, name: str, names: Collection[str] | None
+) -> list[ConfigEntry]:
     check_name(name)
-    if name not in broker.image.topics.by_name:
+    if name not in cluster.image.topics.by_name:
         raise KafkaError(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
         )
-    topic = broker.config.topic_config(broker.image.topic_configs(name))
-    return describe_topic(topic, node=broker.config, names=names)
+    topic = cluster.config.topic_config(cluster.image.topic_configs(name))
+    return describe_topic(topic, node=cluster.config, names=names)
 
 
 def _invalid(message: str) -> KafkaError:

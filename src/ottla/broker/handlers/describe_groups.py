@@ -6,9 +6,9 @@ to 5 a group that there is not is merely dead.
 
 from __future__ import annotations
 
-from ottla.broker.authorized_operations import GROUP_OPERATIONS
-from ottla.broker.broker import Broker
-from ottla.broker.gathered import Gathered
+from ottla.broker.administration.authorized_operations import GROUP_OPERATIONS
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
@@ -25,18 +25,21 @@ from ottla.wire.schema import Message
 
 @handles(ApiKey.DESCRIBE_GROUPS)
 def describe_groups(
-    broker: Broker, context: RequestContext, request: DescribeGroupsRequest
+    context: RequestContext,
+    request: DescribeGroupsRequest,
+    *,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     gathered = Gathered(
         len(request.groups), lambda found: DescribeGroupsResponse(groups=list(found))
     )
     for index, group_id in enumerate(request.groups):
-        _describe(broker, context, request, group_id, gathered, index)
+        _describe(groups, context, request, group_id, gathered, index)
     return gathered.pending.answer
 
 
 def _describe(
-    broker: Broker,
+    groups: CoordinatorShards[GroupCoordinator],
     context: RequestContext,
     request: DescribeGroupsRequest,
     group_id: str,
@@ -52,4 +55,4 @@ def _describe(
     def refuse(error: KafkaError) -> DescribedGroup:
         return DescribedGroup(error_code=error.code, error_message=error.message, group_id=group_id)
 
-    broker.coordinators.groups.submit(group_id, describe, gathered.reply(index), refuse)
+    groups.submit(group_id, describe, gathered.reply(index), refuse)

@@ -10,11 +10,13 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.log_placement import is_cordoned
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import ErrorCode, TopicPartition
 from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.log import Log
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_log_dirs import (
@@ -41,9 +43,12 @@ class _Shown(NamedTuple):
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS)
 def describe_log_dirs(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DescribeLogDirsRequest,
+    *,
+    cluster: ClusterView,
+    logs: LogStore,
+    failures: StorageFailures,
 ) -> DescribeLogDirsResponse:
     asked = None
     if request.topics is not None:
@@ -52,34 +57,40 @@ def describe_log_dirs(
             for topic in request.topics
             for index in topic.partitions
         }
-    failed = [_failed(path) for path in broker.logs.failed]
-    working = [_describe(broker, directory, asked) for directory in broker.logs.directories]
+    failed = [_failed(path) for path in logs.failed]
+    working = [
+        _describe(cluster, logs, failures, directory, asked) for directory in logs.directories
+    ]
     return DescribeLogDirsResponse(results=working + failed)
 
 
 def _describe(
-    broker: Broker, directory: LogDirectory, asked: set[TopicPartition] | None
+    cluster: ClusterView,
+    logs: LogStore,
+    failures: StorageFailures,
+    directory: LogDirectory,
+    asked: set[TopicPartition] | None,
 ) -> DescribeLogDirsResult:
-    logs = [
+    shown_logs = [
         _Shown(name, log, None)
         for name, log in directory.logs.items()
         if asked is None or name in asked
     ]
     for name in directory.futures:
-        future, current = directory.futures.get(name), broker.logs.get(name)
+        future, current = directory.futures.get(name), logs.get(name)
         if future is not None and (asked is None or name in asked):
-            logs.append(_Shown(name, future, current))
-    topics = _topics(sorted(logs, key=lambda shown: shown.name))
+            shown_logs.append(_Shown(name, future, current))
+    topics = _topics(sorted(shown_logs, key=lambda shown: shown.name))
     try:
         return DescribeLogDirsResult(
             log_dir=directory.path,
             topics=topics,
             total_bytes=directory.total_bytes,
             usable_bytes=directory.usable_bytes,
-            is_cordoned=is_cordoned(directory, broker.config),
+            is_cordoned=is_cordoned(directory, cluster.config),
         )
     except OSError as error:
-        broker.directory_failed(directory.path, error)
+        failures.directory_failed(directory.path, error)
         return _failed(directory.path)
 
 

@@ -5,10 +5,10 @@ Errors per partition: INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION, KAFKA
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.controller.operations.topic_names import check_name
 from ottla.model import KafkaError
+from ottla.replication.partitions import Partitions
 from ottla.storage.producers.producer_entry import NO_OFFSET, ProducerEntry
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_producers import (
@@ -22,16 +22,17 @@ from ottla.wire.messages.describe_producers import (
 
 @handles(ApiKey.DESCRIBE_PRODUCERS)
 def describe_producers(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DescribeProducersRequest,
+    *,
+    partitions: Partitions,
 ) -> DescribeProducersResponse:
     return DescribeProducersResponse(
         topics=[
             TopicResponse(
                 name=topic.name,
                 partitions=[
-                    _describe(broker, topic.name, index) for index in topic.partition_indexes
+                    _describe(partitions, topic.name, index) for index in topic.partition_indexes
                 ],
             )
             for topic in request.topics
@@ -39,10 +40,10 @@ def describe_producers(
     )
 
 
-def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
+def _describe(partitions: Partitions, topic: str, index: int) -> PartitionResponse:
     try:
         check_name(topic)
-        log = broker.partitions.by_name(topic, index).require_log()
+        log = partitions.by_name(topic, index).require_log()
     except KafkaError as error:
         return PartitionResponse(
             partition_index=index, error_code=error.code, error_message=error.message

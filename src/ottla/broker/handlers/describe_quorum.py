@@ -5,7 +5,7 @@ The leader of the quorum answers, wherever it is; its errors are in quorum_descr
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
@@ -14,12 +14,13 @@ from ottla.wire.messages.describe_quorum import DescribeQuorumRequest, DescribeQ
 
 @handles(ApiKey.DESCRIBE_QUORUM)
 async def describe_quorum(
-    broker: Broker,
     context: RequestContext,
     request: DescribeQuorumRequest,
+    *,
+    controller: ActiveController,
 ) -> DescribeQuorumResponse:
     try:
-        response: DescribeQuorumResponse = await broker.controller.ask(request, context.api_version)
+        response: DescribeQuorumResponse = await controller.ask(request, context.api_version)
     except KafkaError as error:
         return DescribeQuorumResponse(error_code=error.code, error_message=error.message)
     return response

@@ -7,11 +7,11 @@ INVALID_TOPIC_EXCEPTION, and INVALID_REQUEST for all of them where the cursor ma
 
 from __future__ import annotations
 
-from ottla.broker.authorized_operations import TOPIC_OPERATIONS
-from ottla.broker.broker import Broker
+from ottla.broker.administration.authorized_operations import TOPIC_OPERATIONS
+from ottla.broker.administration.topic_names import unknown_topic_error
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
-from ottla.broker.topic_names import unknown_topic_error
 from ottla.metadata import PartitionRegistration, Topic
 from ottla.model import ErrorCode
 from ottla.model.internal_topics import is_internal_topic
@@ -27,16 +27,16 @@ from ottla.wire.messages.describe_topic_partitions import (
 
 @handles(ApiKey.DESCRIBE_TOPIC_PARTITIONS)
 def describe_topic_partitions(
-    broker: Broker, context: RequestContext, request: DescribeTopicPartitionsRequest
+    context: RequestContext, request: DescribeTopicPartitionsRequest, *, cluster: ClusterView
 ) -> DescribeTopicPartitionsResponse:
-    topics, cursor = broker.image.topics, request.cursor
+    topics, cursor = cluster.image.topics, request.cursor
     start = cursor.topic_name if cursor else ""
     asked = {topic.name for topic in request.topics}
     if cursor and (cursor.partition_index < 0 or (asked and start not in asked)):
         return _refuse(request)
     names = sorted(name for name in (asked or topics.by_name) if name >= start)
-    limit = min(request.response_partition_limit, broker.config.max_request_partition_size_limit)
-    page = _Page(ListenerView(broker.image, context.listener), partitions_max=max(limit, 1))
+    limit = min(request.response_partition_limit, cluster.config.max_request_partition_size_limit)
+    page = _Page(ListenerView(cluster.image, context.listener), partitions_max=max(limit, 1))
     for name in names:
         topic = topics.by_name.get(name)
         first = cursor.partition_index if cursor and name == start else 0

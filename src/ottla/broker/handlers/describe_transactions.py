@@ -6,8 +6,10 @@ of the coordinator itself.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
-from ottla.broker.gathered import Gathered
+from typing import TYPE_CHECKING
+
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.coordinator.runtime.outcome import Outcome
@@ -21,30 +23,36 @@ from ottla.wire.messages.describe_transactions import (
 )
 from ottla.wire.schema import Message
 
+if TYPE_CHECKING:
+    from ottla.coordinator.transactions.coordinator import TransactionCoordinator
+
 
 @handles(ApiKey.DESCRIBE_TRANSACTIONS)
 def describe_transactions(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DescribeTransactionsRequest,
+    *,
+    transactions: CoordinatorShards[TransactionCoordinator],
 ) -> Message | Pending:
     gathered = Gathered(
         len(request.transactional_ids),
         lambda found: DescribeTransactionsResponse(transaction_states=list(found)),
     )
     for index, transactional_id in enumerate(request.transactional_ids):
-        _describe(broker, transactional_id, gathered.reply(index))
+        _describe(transactions, transactional_id, gathered.reply(index))
     return gathered.pending.answer
 
 
-def _describe(broker: Broker, transactional_id: str, reply: Reply) -> None:
+def _describe(
+    transactions: CoordinatorShards[TransactionCoordinator], transactional_id: str, reply: Reply
+) -> None:
     def refuse(error: KafkaError) -> TransactionState:
         return TransactionState(error_code=error.code, transactional_id=transactional_id)
 
     if not transactional_id:
         reply(refuse(KafkaError(ErrorCode.INVALID_REQUEST, "a transactional id is empty")))
         return
-    broker.coordinators.transactions.submit(
+    transactions.submit(
         transactional_id,
         lambda transactions: Outcome(response=transactions.describe(transactional_id)),
         reply,

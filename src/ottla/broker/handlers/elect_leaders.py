@@ -5,7 +5,7 @@ Errors per partition are those of the controller's operation.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
@@ -14,12 +14,13 @@ from ottla.wire.messages.elect_leaders import ElectLeadersRequest, ElectLeadersR
 
 @handles(ApiKey.ELECT_LEADERS)
 async def elect_leaders(
-    broker: Broker,
     context: RequestContext,
     request: ElectLeadersRequest,
+    *,
+    controller: ActiveController,
 ) -> ElectLeadersResponse:
     try:
-        response: ElectLeadersResponse = await broker.controller.ask(request, context.api_version)
+        response: ElectLeadersResponse = await controller.ask(request, context.api_version)
     except KafkaError as error:
         return ElectLeadersResponse(error_code=error.code)
     return response

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from ottla.broker.broker import Broker
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.broker.transactions.transaction_requests import submit_patiently, told_code
+from ottla.broker.transactions.transaction_requests import TransactionRequests, code_for_version
 from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0, TV_2
 from ottla.model import ErrorCode, KafkaError
+from ottla.runtime.vigil import Vigil
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from ottla.wire.schema import Message
@@ -27,8 +27,14 @@ _TRANSACTION_V2_VERSION: Final = 5
 
 
 @handles(ApiKey.END_TXN)
-def end_txn(broker: Broker, context: RequestContext, request: EndTxnRequest) -> Message | Pending:
-    broker.vigil.end()
+def end_txn(
+    context: RequestContext,
+    request: EndTxnRequest,
+    *,
+    vigil: Vigil,
+    transaction_requests: TransactionRequests,
+) -> Message | Pending:
+    vigil.end()
     version = context.api_version
     if not request.transactional_id:
         return EndTxnResponse(error_code=ErrorCode.INVALID_REQUEST)
@@ -37,12 +43,11 @@ def end_txn(broker: Broker, context: RequestContext, request: EndTxnRequest) -> 
     )
 
     def refuse(error: KafkaError) -> EndTxnResponse:
-        code = told_code(error.code, version=version, fenced_version=_FENCED_VERSION)
+        code = code_for_version(error.code, version=version, fenced_version=_FENCED_VERSION)
         return EndTxnResponse(error_code=code)
 
     pending = Pending()
-    submit_patiently(
-        broker,
+    transaction_requests.submit_patiently(
         request.transactional_id,
         lambda transactions: transactions.end(
             producer,

@@ -9,9 +9,10 @@ FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, KAFKA_STORAGE_ERROR.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
-from ottla.broker.fetching.consumer_fetch import fetch_as_consumer
-from ottla.broker.fetching.follower_fetch import fetch_as_follower
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.fetching.consumer_fetch import ConsumerFetches
+from ottla.broker.fetching.fetch_session_cache import FetchSessionCache
+from ottla.broker.fetching.follower_fetch import FollowerFetches
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError, NodeId
@@ -24,7 +25,13 @@ _NO_EPOCH = -1
 
 @handles(ApiKey.FETCH)
 def fetch(
-    broker: Broker, context: RequestContext, request: FetchRequest
+    context: RequestContext,
+    request: FetchRequest,
+    *,
+    cluster: ClusterView,
+    fetch_sessions: FetchSessionCache,
+    consumer_fetches: ConsumerFetches,
+    follower_fetches: FollowerFetches,
 ) -> FetchResponse | Pending:
     state = request.replica_state
     node_id = request.replica_id if state is None else state.replica_id
@@ -32,22 +39,20 @@ def fetch(
         follower, is_registered = None, False
     else:
         follower = Follower(node_id, _NO_EPOCH if state is None else state.replica_epoch)
-        is_registered = _is_registered(broker, follower)
+        is_registered = _is_registered(cluster, follower)
     try:
-        session = broker.fetch_sessions.enter(
-            request, follower=NodeId(node_id) if is_registered else None
-        )
+        session = fetch_sessions.enter(request, follower=NodeId(node_id) if is_registered else None)
     except KafkaError as error:
         return FetchResponse(error_code=error.code)
     if follower is None:
-        return fetch_as_consumer(broker, context, request, session)
-    return fetch_as_follower(broker, request, session, follower)
+        return consumer_fetches.fetch(context, request, session)
+    return follower_fetches.fetch(request, session, follower)
 
 
-def _is_registered(broker: Broker, follower: Follower) -> bool:
+def _is_registered(cluster: ClusterView, follower: Follower) -> bool:
     """Whether the request claims to come from the present incarnation of another broker. It is only
     a claim until brokers are authenticated."""
-    registration = broker.image.brokers.get(follower.node_id)
-    if registration is None or follower.node_id == broker.node_id:
+    registration = cluster.image.brokers.get(follower.node_id)
+    if registration is None or follower.node_id == cluster.node_id:
         return False
     return follower.broker_epoch in (_NO_EPOCH, registration.epoch)

@@ -17,13 +17,18 @@ from collections.abc import Awaitable
 from enum import IntEnum
 from typing import Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.control.leader_changes import LeaderChanges
+from ottla.broker.control.suspects import Suspects
 from ottla.broker.coordinators.internal_topics import create_internal_topic
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
+from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.coordinator.runtime.placement import partition_for
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ottla.runtime.clock import Clock
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.find_coordinator import (
     Coordinator,
@@ -52,36 +57,59 @@ _TOPICS: Final[dict[int, str]] = {
 
 @handles(ApiKey.FIND_COORDINATOR)
 def find_coordinator(
-    broker: Broker, context: RequestContext, request: FindCoordinatorRequest
+    context: RequestContext,
+    request: FindCoordinatorRequest,
+    *,
+    cluster: ClusterView,
+    controller: ActiveController,
+    clock: Clock,
+    replicas: LocalReplicas,
+    suspects: Suspects,
+    leader_changes: LeaderChanges,
 ) -> FindCoordinatorResponse | Awaitable[FindCoordinatorResponse]:
     topic = _TOPICS.get(request.key_type)
-    if topic is not None and topic not in broker.image.topics.by_name:
-        return _create_and_find(broker, context, request, topic)
-    response = _find_all(broker, context, request)
+    if topic is not None and topic not in cluster.image.topics.by_name:
+        return _create_and_find(
+            cluster, controller, clock, replicas, suspects, leader_changes, context, request, topic
+        )
+    response = _find_all(cluster, suspects, context, request)
     if topic is None or not _lacks_leader(response):
         return response
-    return _find_elected(broker, context, request)
+    return _find_elected(cluster, clock, suspects, leader_changes, context, request)
 
 
 async def _create_and_find(
-    broker: Broker, context: RequestContext, request: FindCoordinatorRequest, topic: str
+    cluster: ClusterView,
+    controller: ActiveController,
+    clock: Clock,
+    replicas: LocalReplicas,
+    suspects: Suspects,
+    leader_changes: LeaderChanges,
+    context: RequestContext,
+    request: FindCoordinatorRequest,
+    topic: str,
 ) -> FindCoordinatorResponse:
     try:
-        await create_internal_topic(broker, topic)
+        await create_internal_topic(cluster, controller, replicas, topic)
     except KafkaError as error:
         found = [_refuse(key, error) for key in _keys(context, request)]
         return _response(context, found)
-    return await _find_elected(broker, context, request)
+    return await _find_elected(cluster, clock, suspects, leader_changes, context, request)
 
 
 async def _find_elected(
-    broker: Broker, context: RequestContext, request: FindCoordinatorRequest
+    cluster: ClusterView,
+    clock: Clock,
+    suspects: Suspects,
+    leader_changes: LeaderChanges,
+    context: RequestContext,
+    request: FindCoordinatorRequest,
 ) -> FindCoordinatorResponse:
-    end = broker.clock.monotonic() + _ELECTION_SECONDS_MAX
-    response = _find_all(broker, context, request)
-    while _lacks_leader(response) and (left := end - broker.clock.monotonic()) > 0:
-        await broker.leader_changes.wait(seconds=left)
-        response = _find_all(broker, context, request)
+    end = clock.monotonic() + _ELECTION_SECONDS_MAX
+    response = _find_all(cluster, suspects, context, request)
+    while _lacks_leader(response) and (left := end - clock.monotonic()) > 0:
+        await leader_changes.wait(seconds=left)
+        response = _find_all(cluster, suspects, context, request)
     return response
 
 
@@ -91,13 +119,16 @@ def _lacks_leader(response: FindCoordinatorResponse) -> bool:
 
 
 def _find_all(
-    broker: Broker, context: RequestContext, request: FindCoordinatorRequest
+    cluster: ClusterView,
+    suspects: Suspects,
+    context: RequestContext,
+    request: FindCoordinatorRequest,
 ) -> FindCoordinatorResponse:
     found = []
     for key in _keys(context, request):
         try:
             topic = _topic_of(request.key_type, context.api_version)
-            found.append(_find(broker, context, key, topic))
+            found.append(_find(cluster, suspects, context, key, topic))
         except KafkaError as error:
             found.append(_refuse(key, error))
     return _response(context, found)
@@ -122,9 +153,11 @@ def _topic_of(key_type: int, version: int) -> str:
     return topic
 
 
-def _find(broker: Broker, context: RequestContext, key: str, topic_name: str) -> Coordinator:
-    topic = broker.image.topics.by_name.get(topic_name)
-    view = ListenerView(broker.image, context.listener, suspects=broker.suspects.current())
+def _find(
+    cluster: ClusterView, suspects: Suspects, context: RequestContext, key: str, topic_name: str
+) -> Coordinator:
+    topic = cluster.image.topics.by_name.get(topic_name)
+    view = ListenerView(cluster.image, context.listener, suspects=suspects.current())
     if topic is not None:
         index = partition_for(key, partition_count=len(topic.partitions))
         registration = topic.partitions[index]

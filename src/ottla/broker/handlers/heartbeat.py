@@ -7,7 +7,9 @@ says nothing is wrong: it will count the session from when it is.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from typing import TYPE_CHECKING
+
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
@@ -15,18 +17,20 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ottla.wire.schema import Message
 
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
+
 
 @handles(ApiKey.HEARTBEAT)
 def heartbeat(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: HeartbeatRequest,
+    *,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     if not request.group_id:
         return HeartbeatResponse(error_code=ErrorCode.INVALID_GROUP_ID)
-    return broker.coordinators.groups.run(
-        request.group_id, lambda groups: groups.heartbeat(request), _refuse
-    )
+    return groups.run(request.group_id, lambda groups: groups.heartbeat(request), _refuse)
 
 
 def _refuse(error: KafkaError) -> HeartbeatResponse:

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
-from ottla.broker.broker import Broker
-from ottla.broker.loggers import check_logger_level, set_logger_level
+from ottla.broker.administration.loggers import check_logger_level, set_logger_level
+from ottla.broker.administration.node_resource import check_is_this_node, check_own_configs
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.broker.node_resource import check_is_this_node, check_own_configs
+from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.configs import ConfigAlteration, ConfigOperation, ConfigResourceType, alter_configs
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
@@ -28,15 +30,22 @@ from ottla.wire.messages.incremental_alter_configs import (
 
 @handles(ApiKey.INCREMENTAL_ALTER_CONFIGS)
 async def incremental_alter_configs(
-    broker: Broker,
     context: RequestContext,
     request: IncrementalAlterConfigsRequest,
+    *,
+    cluster: ClusterView,
+    controller: ActiveController,
+    replicas: LocalReplicas,
 ) -> IncrementalAlterConfigsResponse:
-    return await alter_incrementally(broker, context, request, of_any_node=False)
+    return await alter_incrementally(
+        cluster, controller, replicas, context, request, of_any_node=False
+    )
 
 
 async def alter_incrementally(
-    broker: Broker,
+    cluster: ClusterView,
+    controller: ActiveController,
+    replicas: LocalReplicas,
     context: RequestContext,
     request: IncrementalAlterConfigsRequest,
     *,
@@ -48,7 +57,7 @@ async def alter_incrementally(
     for index, resource in enumerate(request.resources):
         is_duplicate = names[resource.resource_type, resource.resource_name] > 1
         try:
-            if _is_up_to_the_controller(broker, resource, of_any_node=of_any_node):
+            if _is_up_to_the_controller(cluster, resource, of_any_node=of_any_node):
                 continue
             _alter_loggers(resource, is_duplicate=is_duplicate, validate_only=request.validate_only)
         except KafkaError as error:
@@ -59,36 +68,39 @@ async def alter_incrementally(
     forwarded = IncrementalAlterConfigsRequest(
         resources=others, validate_only=request.validate_only
     )
-    answers = iter(await _ask_controller(broker, context, forwarded))
+    answers = iter(await _ask_controller(controller, replicas, context, forwarded))
     return IncrementalAlterConfigsResponse(
         responses=[here.get(index) or next(answers) for index in range(len(request.resources))]
     )
 
 
 def _is_up_to_the_controller(
-    broker: Broker, resource: AlterConfigsResource, *, of_any_node: bool
+    cluster: ClusterView, resource: AlterConfigsResource, *, of_any_node: bool
 ) -> bool:
     kind, name = ConfigResourceType(resource.resource_type), resource.resource_name
     is_broker = kind is ConfigResourceType.BROKER and bool(name)
     if kind is ConfigResourceType.BROKER_LOGGER or (is_broker and not of_any_node):
-        check_is_this_node(name, broker.node_id)
+        check_is_this_node(name, cluster.node_id)
     if is_broker and not of_any_node:
-        check_own_configs(broker, partial(alter_configs, alterations=_alterations(resource)))
+        check_own_configs(cluster, partial(alter_configs, alterations=_alterations(resource)))
     return kind is not ConfigResourceType.BROKER_LOGGER
 
 
 async def _ask_controller(
-    broker: Broker, context: RequestContext, request: IncrementalAlterConfigsRequest
+    controller: ActiveController,
+    replicas: LocalReplicas,
+    context: RequestContext,
+    request: IncrementalAlterConfigsRequest,
 ) -> list[AlterConfigsResourceResponse]:
     if not request.resources:
         return []
     try:
-        response: IncrementalAlterConfigsResponse = await broker.controller.ask(
+        response: IncrementalAlterConfigsResponse = await controller.ask(
             request, context.api_version
         )
     except KafkaError as error:
         return [_answer(resource, error) for resource in request.resources]
-    await broker.replicas.wait_applied()
+    await replicas.wait_applied()
     return response.responses
 
 

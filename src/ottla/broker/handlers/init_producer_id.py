@@ -14,10 +14,14 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.producer_ids import ProducerIds
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.broker.transactions.transaction_requests import answer_of, submit_patiently, told_code
+from ottla.broker.transactions.transaction_requests import (
+    TransactionRequests,
+    answer_of,
+    code_for_version,
+)
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.initializing import ExpectedProducer
 from ottla.model import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ErrorCode, KafkaError
@@ -30,38 +34,48 @@ _FENCED_VERSION: Final = 4
 
 @handles(ApiKey.INIT_PRODUCER_ID)
 def init_producer_id(
-    broker: Broker, context: RequestContext, request: InitProducerIdRequest
+    context: RequestContext,
+    request: InitProducerIdRequest,
+    *,
+    producer_ids: ProducerIds,
+    transaction_requests: TransactionRequests,
 ) -> Message | Pending | Awaitable[Message]:
     has_id = request.producer_id != NO_PRODUCER_ID
     has_epoch = request.producer_epoch != NO_PRODUCER_EPOCH
     if has_id != has_epoch or request.transactional_id == "":
         return _refuse(ErrorCode.INVALID_REQUEST)
-    if not broker.producer_ids.has_any:
-        return _wait_for_ids(broker, context, request)
+    if not producer_ids.has_any:
+        return _wait_for_ids(producer_ids, transaction_requests, context, request)
     if request.transactional_id is None:
-        producer_id = broker.producer_ids.take_nowait()
+        producer_id = producer_ids.take_nowait()
         assert producer_id is not None
         return InitProducerIdResponse(producer_id=producer_id)
     pending = Pending()
-    _submit(broker, context, request, pending.resolve)
+    _submit(transaction_requests, context, request, pending.resolve)
     return pending.answer
 
 
 async def _wait_for_ids(
-    broker: Broker, context: RequestContext, request: InitProducerIdRequest
+    producer_ids: ProducerIds,
+    transaction_requests: TransactionRequests,
+    context: RequestContext,
+    request: InitProducerIdRequest,
 ) -> Message:
     try:
         if request.transactional_id is None:
-            return InitProducerIdResponse(producer_id=await broker.producer_ids.take())
-        await broker.producer_ids.wait_any()
+            return InitProducerIdResponse(producer_id=await producer_ids.take())
+        await producer_ids.wait_any()
     except KafkaError as error:
         return _refuse(error.code)
-    answer: Message = await answer_of(partial(_submit, broker, context, request))
+    answer: Message = await answer_of(partial(_submit, transaction_requests, context, request))
     return answer
 
 
 def _submit(
-    broker: Broker, context: RequestContext, request: InitProducerIdRequest, reply: Reply
+    transaction_requests: TransactionRequests,
+    context: RequestContext,
+    request: InitProducerIdRequest,
+    reply: Reply,
 ) -> None:
     assert request.transactional_id
     expected = None
@@ -70,10 +84,11 @@ def _submit(
 
     def refuse(error: KafkaError) -> InitProducerIdResponse:
         version = context.api_version
-        return _refuse(told_code(error.code, version=version, fenced_version=_FENCED_VERSION))
+        return _refuse(
+            code_for_version(error.code, version=version, fenced_version=_FENCED_VERSION)
+        )
 
-    submit_patiently(
-        broker,
+    transaction_requests.submit_patiently(
         request.transactional_id,
         lambda transactions: transactions.init_producer_id(request, expected),
         reply,

@@ -8,7 +8,9 @@ COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from typing import TYPE_CHECKING
+
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.group_requests import client_of
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
@@ -17,10 +19,16 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ottla.wire.schema import Message
 
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
+
 
 @handles(ApiKey.JOIN_GROUP)
 def join_group(
-    broker: Broker, context: RequestContext, request: JoinGroupRequest
+    context: RequestContext,
+    request: JoinGroupRequest,
+    *,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     def refuse(error: KafkaError) -> JoinGroupResponse:
         return JoinGroupResponse(error_code=error.code, member_id=request.member_id)
@@ -28,7 +36,7 @@ def join_group(
     if not request.group_id:
         return JoinGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID, member_id=request.member_id)
     pending, client = Pending(), client_of(context)
-    broker.coordinators.groups.submit(
+    groups.submit(
         request.group_id,
         lambda groups: groups.join(client, request, pending.resolve),
         pending.resolve,

@@ -6,9 +6,9 @@ UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, and those of the coordinator itself.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
@@ -21,12 +21,19 @@ from ottla.wire.messages.leave_group import (
 )
 from ottla.wire.schema import Message
 
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
+
+
 _BATCHED_VERSION: Final = 3
 
 
 @handles(ApiKey.LEAVE_GROUP)
 def leave_group(
-    broker: Broker, context: RequestContext, request: LeaveGroupRequest
+    context: RequestContext,
+    request: LeaveGroupRequest,
+    *,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     if not request.group_id:
         return LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
@@ -57,7 +64,7 @@ def leave_group(
             response.error_code = only.error_code
         pending.resolve(response)
 
-    broker.coordinators.groups.submit(
+    groups.submit(
         request.group_id, lambda groups: groups.leave(request.group_id, members), reply, refuse
     )
     return pending.answer

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
 from ottla.configs import ConfigResourceType
@@ -33,7 +33,7 @@ _LISTED: Final = (
 
 @handles(ApiKey.LIST_CONFIG_RESOURCES)
 def list_config_resources(
-    broker: Broker, context: RequestContext, request: ListConfigResourcesRequest
+    context: RequestContext, request: ListConfigResourcesRequest, *, cluster: ClusterView
 ) -> ListConfigResourcesResponse:
     listed = _LISTED if context.api_version else (ConfigResourceType.CLIENT_METRICS,)
     asked = request.resource_types or listed
@@ -44,14 +44,16 @@ def list_config_resources(
             ConfigResource(resource_name=name, resource_type=kind)
             for kind in listed
             if kind in asked
-            for name in _names(broker, context, kind)
+            for name in _names(cluster, context, kind)
         ]
     )
 
 
-def _names(broker: Broker, context: RequestContext, kind: ConfigResourceType) -> Iterable[str]:
+def _names(
+    cluster: ClusterView, context: RequestContext, kind: ConfigResourceType
+) -> Iterable[str]:
     if kind is ConfigResourceType.TOPIC:
-        return broker.image.topics.by_name
+        return cluster.image.topics.by_name
     if kind in (ConfigResourceType.BROKER, ConfigResourceType.BROKER_LOGGER):
-        return map(str, ListenerView(broker.image, context.listener).all_brokers)
-    return (resource.name for resource in broker.image.configs if resource.type == kind)
+        return map(str, ListenerView(cluster.image, context.listener).all_brokers)
+    return (resource.name for resource in cluster.image.configs if resource.type == kind)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ottla.broker.broker import Broker
-from ottla.broker.gathered import Gathered
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
@@ -22,15 +22,16 @@ from ottla.wire.schema import Message
 
 @handles(ApiKey.LIST_GROUPS)
 def list_groups(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: ListGroupsRequest,
+    *,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     def listing(groups: GroupCoordinator) -> Outcome:
         found = groups.list_groups(states=request.states_filter, types=request.types_filter)
         return Outcome(response=ListGroupsResponse(groups=found))
 
-    shards = broker.coordinators.groups.all
+    shards = groups.all
     gathered = Gathered(len(shards), _combine)
     for index, shard in enumerate(shards):
         shard.submit(listing, gathered.reply(index), _refuse)

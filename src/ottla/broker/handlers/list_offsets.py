@@ -19,11 +19,13 @@ from collections import Counter
 from collections.abc import Awaitable, Generator, Mapping
 from typing import Final, TypeAlias, TypeVar
 
-from ottla.broker.broker import Broker
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import NO_TIMESTAMP, ErrorCode, KafkaError
 from ottla.replication.partition import Isolation, Partition
-from ottla.runtime.background import WorkerCrashedError
+from ottla.replication.partitions import Partitions
+from ottla.runtime.background import Background, WorkerCrashedError
+from ottla.runtime.clock import Clock
 from ottla.storage.indexes.time_index import TimestampOffset
 from ottla.storage.log.log import Log
 from ottla.storage.log.offset_lookup import (
@@ -69,28 +71,34 @@ _Work: TypeAlias = Generator[BatchSearch | None, TimestampOffset | None, T]
 
 @handles(ApiKey.LIST_OFFSETS)
 def list_offsets(
-    broker: Broker, context: RequestContext, request: ListOffsetsRequest
+    context: RequestContext,
+    request: ListOffsetsRequest,
+    *,
+    clock: Clock,
+    background: Background,
+    partitions: Partitions,
+    failures: StorageFailures,
 ) -> ListOffsetsResponse | Awaitable[ListOffsetsResponse]:
-    work = _answers(broker, context, request)
+    work = _answers(clock, partitions, failures, context, request)
     try:
         first = next(work)
     except StopIteration as end:
         response: ListOffsetsResponse = end.value
         return response
-    return _finish(broker, work, first)
+    return _finish(clock, background, work, first)
 
 
 async def _finish(
-    broker: Broker, work: _Work[ListOffsetsResponse], step: BatchSearch | None
+    clock: Clock, background: Background, work: _Work[ListOffsetsResponse], step: BatchSearch | None
 ) -> ListOffsetsResponse:
     try:
         while True:
             if step is None:
-                await broker.clock.sleep(0)
+                await clock.sleep(0)
                 step = work.send(None)
                 continue
             try:
-                found = await broker.background.compute_soon(_search, step)
+                found = await background.compute_soon(_search, step)
             except (ProtocolError, WorkerCrashedError) as error:
                 step = work.throw(error)
             else:
@@ -105,7 +113,11 @@ def _search(search: BatchSearch) -> TimestampOffset | None:
 
 
 def _answers(
-    broker: Broker, context: RequestContext, request: ListOffsetsRequest
+    clock: Clock,
+    partitions: Partitions,
+    failures: StorageFailures,
+    context: RequestContext,
+    request: ListOffsetsRequest,
 ) -> _Work[ListOffsetsResponse]:
     named = Counter(
         (topic.name, asked.partition_index)
@@ -123,8 +135,8 @@ def _answers(
                 if named[topic.name, asked.partition_index] > 1:
                     raise KafkaError(ErrorCode.INVALID_REQUEST, "a partition is named twice")
                 _check_version(asked.timestamp, context.api_version)
-                partition = broker.partitions.by_name(topic.name, asked.partition_index)
-                answers.append((yield from _answer(broker, partition, asked, isolation)))
+                partition = partitions.by_name(topic.name, asked.partition_index)
+                answers.append((yield from _answer(clock, failures, partition, asked, isolation)))
             except KafkaError as error:
                 code = error.code
                 if code is ErrorCode.OFFSET_NOT_AVAILABLE and context.api_version < 5:
@@ -146,14 +158,17 @@ def _check_version(timestamp: int, version: int) -> None:
 
 
 def _answer(
-    broker: Broker, partition: Partition, asked: ListOffsetsPartition, isolation: Isolation | None
+    clock: Clock,
+    failures: StorageFailures,
+    partition: Partition,
+    asked: ListOffsetsPartition,
+    isolation: Isolation | None,
 ) -> _Work[ListOffsetsPartitionResponse]:
     partition.check_leader_epoch(asked.current_leader_epoch)
     partition.require_leader()
     try:
-        found = yield from _find(broker, partition, asked.timestamp, isolation)
-    except OSError as error:
-        raise broker.storage_failed(partition, error) from error
+        with failures.translated(partition):
+            found = yield from _find(clock, partition, asked.timestamp, isolation)
     except ProtocolError as error:
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
     except WorkerCrashedError as error:
@@ -168,7 +183,7 @@ def _answer(
 
 
 def _find(
-    broker: Broker, partition: Partition, timestamp: int, isolation: Isolation | None
+    clock: Clock, partition: Partition, timestamp: int, isolation: Isolation | None
 ) -> _Work[FoundOffset | None]:
     log = partition.require_log()
     if isolation is None:
@@ -180,7 +195,7 @@ def _find(
     if timestamp == SpecialTimestamp.LATEST:
         _require_settled(partition, isolation)
         return FoundOffset(NO_TIMESTAMP, end, partition.leader_epoch)
-    found = yield from _look_up(broker, partition, log, timestamp)
+    found = yield from _look_up(clock, partition, log, timestamp)
     if found is None or (timestamp not in _PLACES and found.offset >= end):
         _require_settled(partition, isolation)
         return None
@@ -191,10 +206,10 @@ def _find(
 
 
 def _look_up(
-    broker: Broker, partition: Partition, log: Log, timestamp: int
+    clock: Clock, partition: Partition, log: Log, timestamp: int
 ) -> _Work[FoundOffset | None]:
     lookup = offset_lookup(log, timestamp)
-    started = broker.clock.monotonic()
+    started = clock.monotonic()
     found: TimestampOffset | None
     try:
         search = next(lookup)
@@ -203,9 +218,9 @@ def _look_up(
                 found = search.run_inline()
             except OutputTooLargeError:
                 found = yield search
-            if broker.clock.monotonic() - started > _STEP_SECONDS:
+            if clock.monotonic() - started > _STEP_SECONDS:
                 yield None
-                started = broker.clock.monotonic()
+                started = clock.monotonic()
             # Somebody else may lead by now, and the log may be closed.
             partition.require_leader()
             if partition.require_log() is not log:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
@@ -14,12 +14,13 @@ from ottla.wire.messages.list_partition_reassignments import (
 
 @handles(ApiKey.LIST_PARTITION_REASSIGNMENTS)
 async def list_partition_reassignments(
-    broker: Broker,
     context: RequestContext,
     request: ListPartitionReassignmentsRequest,
+    *,
+    controller: ActiveController,
 ) -> ListPartitionReassignmentsResponse:
     try:
-        response: ListPartitionReassignmentsResponse = await broker.controller.ask(
+        response: ListPartitionReassignmentsResponse = await controller.ask(
             request, context.api_version
         )
     except KafkaError as error:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ottla.broker.broker import Broker
-from ottla.broker.gathered import Gathered
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.consumer.pattern import Pattern, PatternError
@@ -30,9 +30,10 @@ from ottla.wire.schema import Message
 
 @handles(ApiKey.LIST_TRANSACTIONS)
 def list_transactions(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: ListTransactionsRequest,
+    *,
+    transactions: CoordinatorShards[TransactionCoordinator],
 ) -> Message | Pending:
     try:
         wanted = _filter(request)
@@ -53,7 +54,7 @@ def list_transactions(
             transaction_states=[each for response in found for each in response.transaction_states],
         )
 
-    shards = broker.coordinators.transactions.all
+    shards = transactions.all
     gathered = Gathered(len(shards), combine)
     for index, shard in enumerate(shards):
         shard.submit(listing, gathered.reply(index), _refuse)

@@ -15,18 +15,24 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
-from ottla.broker.broker import Broker
+from ottla.broker.administration.authorized_operations import (
+    CLUSTER_OPERATIONS,
+    NOT_ASKED,
+    TOPIC_OPERATIONS,
+)
+from ottla.broker.administration.topic_creation import auto_create_topics
+from ottla.broker.administration.topic_names import is_valid_topic_name, unknown_topic_error
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.control.departures import Departures
+from ottla.broker.control.suspects import Suspects
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
-from ottla.broker.topic_creation import auto_create_topics
-from ottla.broker.topic_names import (
-    is_valid_topic_name,
-    unknown_topic_error,
-)
+from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.metadata import NO_LEADER, PartitionRegistration, Topic
 from ottla.model import ZERO_UUID, ErrorCode
 from ottla.model.internal_topics import is_internal_topic
+from ottla.runtime.dice import Dice
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.metadata import (
     MetadataRequest,
@@ -43,35 +49,61 @@ _TOPIC_ID_VERSION = 12
 
 @handles(ApiKey.METADATA)
 def metadata(
-    broker: Broker, context: RequestContext, request: MetadataRequest
+    context: RequestContext,
+    request: MetadataRequest,
+    *,
+    cluster: ClusterView,
+    controller: ActiveController,
+    departures: Departures,
+    dice: Dice,
+    replicas: LocalReplicas,
+    suspects: Suspects,
 ) -> MetadataResponse | Awaitable[MetadataResponse]:
-    description = _Description(broker, context, request)
+    description = _Description(cluster, suspects, departures, dice, context, request)
     if description.is_malformed:
         return MetadataResponse(topics=description.refusals())
     missing = description.missing_topics()
-    if missing and request.allow_auto_topic_creation and broker.config.auto_create_topics_enable:
-        return _create_and_describe(broker, context, request, missing)
+    if missing and request.allow_auto_topic_creation and cluster.config.auto_create_topics_enable:
+        return _create_and_describe(
+            cluster, controller, departures, dice, replicas, suspects, context, request, missing
+        )
     return description.response({})
 
 
 async def _create_and_describe(
-    broker: Broker, context: RequestContext, request: MetadataRequest, missing: list[str]
+    cluster: ClusterView,
+    controller: ActiveController,
+    departures: Departures,
+    dice: Dice,
+    replicas: LocalReplicas,
+    suspects: Suspects,
+    context: RequestContext,
+    request: MetadataRequest,
+    missing: list[str],
 ) -> MetadataResponse:
-    errors = await auto_create_topics(broker, missing)
-    return _Description(broker, context, request).response(errors)
+    errors = await auto_create_topics(controller, replicas, missing)
+    return _Description(cluster, suspects, departures, dice, context, request).response(errors)
 
 
 class _Description:
     """One answer in the making."""
 
-    def __init__(self, broker: Broker, context: RequestContext, request: MetadataRequest) -> None:
-        self._broker = broker
+    def __init__(
+        self,
+        cluster: ClusterView,
+        suspects: Suspects,
+        departures: Departures,
+        dice: Dice,
+        context: RequestContext,
+        request: MetadataRequest,
+    ) -> None:
+        self._cluster_id = cluster.cluster_id
+        self._dice = dice
+        self._departed = departures.recent()
         self._request = request
         self._version = context.api_version
-        self._topics = broker.image.topics
-        self._view = ListenerView(
-            broker.image, context.listener, suspects=broker.suspects.current()
-        )
+        self._topics = cluster.image.topics
+        self._view = ListenerView(cluster.image, context.listener, suspects=suspects.current())
         # In a large cluster most partitions are in the same state as some other of their number.
         self._known: dict[tuple[int, PartitionRegistration], MetadataResponsePartition] = {}
         topics = request.topics
@@ -131,11 +163,11 @@ class _Description:
                 MetadataResponseBroker(
                     node_id=broker.id, host=endpoint.host, port=endpoint.port, rack=broker.rack
                 )
-                for broker, endpoint in self._view.brokers_and(self._broker.departures.recent())
+                for broker, endpoint in self._view.brokers_and(self._departed)
             ],
-            cluster_id=self._broker.cluster_id,
+            cluster_id=self._cluster_id,
             # Any broker forwards what is meant for the controller, which clients cannot reach.
-            controller_id=self._broker.dice.choice(alive).broker.id if alive else -1,
+            controller_id=self._dice.choice(alive).broker.id if alive else -1,
             topics=topics,
             cluster_authorized_operations=CLUSTER_OPERATIONS if is_asked else NOT_ASKED,
         )

@@ -8,9 +8,10 @@ REBALANCE_IN_PROGRESS, and those of the coordinator itself.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.metadata import Topic
@@ -25,14 +26,22 @@ from ottla.wire.messages.offset_commit import (
 )
 from ottla.wire.schema import Message
 
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
+
+
 _TOPIC_ID_VERSION: Final = 10
 
 
 @handles(ApiKey.OFFSET_COMMIT)
 def offset_commit(
-    broker: Broker, context: RequestContext, request: OffsetCommitRequest
+    context: RequestContext,
+    request: OffsetCommitRequest,
+    *,
+    cluster: ClusterView,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
-    accepted, refused = _sort_out(broker, context, request)
+    accepted, refused = _sort_out(cluster, context, request)
     asked = len(request.topics)
     request.topics = accepted
     if asked and not accepted:
@@ -54,17 +63,17 @@ def offset_commit(
         pending.resolve(response)
 
     version = context.api_version
-    broker.coordinators.groups.submit(
+    groups.submit(
         request.group_id, lambda groups: groups.commit(request, version=version), reply, refuse
     )
     return pending.answer
 
 
 def _sort_out(
-    broker: Broker, context: RequestContext, request: OffsetCommitRequest
+    cluster: ClusterView, context: RequestContext, request: OffsetCommitRequest
 ) -> tuple[list[OffsetCommitRequestTopic], list[OffsetCommitResponseTopic]]:
     """What can be committed, with the names and ids of topics, and answers for what cannot."""
-    topics = broker.image.topics
+    topics = cluster.image.topics
     accepted, refused = [], []
     for asked in request.topics:
         by_id = context.api_version >= _TOPIC_ID_VERSION

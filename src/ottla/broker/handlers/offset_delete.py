@@ -7,7 +7,10 @@ GROUP_SUBSCRIBED_TO_TOPIC.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from typing import TYPE_CHECKING
+
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
@@ -20,16 +23,21 @@ from ottla.wire.messages.offset_delete import (
 )
 from ottla.wire.schema import Message
 
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
+
 
 @handles(ApiKey.OFFSET_DELETE)
 def offset_delete(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: OffsetDeleteRequest,
+    *,
+    cluster: ClusterView,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     if not request.group_id:
         return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID)
-    unknown = _take_unknown(broker, request)
+    unknown = _take_unknown(cluster, request)
     pending = Pending()
 
     def reply(response: OffsetDeleteResponse) -> None:
@@ -37,17 +45,17 @@ def offset_delete(
             response.topics += unknown
         pending.resolve(response)
 
-    broker.coordinators.groups.submit(
-        request.group_id, lambda groups: groups.delete_offsets(request), reply, _refuse
-    )
+    groups.submit(request.group_id, lambda groups: groups.delete_offsets(request), reply, _refuse)
     return pending.answer
 
 
-def _take_unknown(broker: Broker, request: OffsetDeleteRequest) -> list[OffsetDeleteResponseTopic]:
+def _take_unknown(
+    cluster: ClusterView, request: OffsetDeleteRequest
+) -> list[OffsetDeleteResponseTopic]:
     """Takes what there is not out of the request, and answers for it."""
     refused = []
     for asked in request.topics:
-        topic = broker.image.topics.by_name.get(asked.name)
+        topic = cluster.image.topics.by_name.get(asked.name)
         known = () if topic is None else topic.partitions
         unknown = [each for each in asked.partitions if each.partition_index not in known]
         asked.partitions = [each for each in asked.partitions if each.partition_index in known]

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ottla.broker.broker import Broker
-from ottla.broker.gathered import Gathered
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
@@ -39,24 +40,31 @@ _TOPIC_ID_VERSION: Final = 10
 
 @handles(ApiKey.OFFSET_FETCH)
 def offset_fetch(
-    broker: Broker, context: RequestContext, request: OffsetFetchRequest
+    context: RequestContext,
+    request: OffsetFetchRequest,
+    *,
+    cluster: ClusterView,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     version = context.api_version
     if version >= _GROUPS_VERSION:
-        groups = request.groups
-        gathered = Gathered(len(groups), lambda found: OffsetFetchResponse(groups=list(found)))
+        all_asked = request.groups
+        gathered = Gathered(len(all_asked), lambda found: OffsetFetchResponse(groups=list(found)))
     else:
-        groups = [_only_group(request)]
+        all_asked = [_only_group(request)]
         gathered = Gathered(1, lambda found: _one_group_response(found, version))
-    for index, asked in enumerate(groups):
-        unknown = _resolve_topics(broker, asked, version)
+    for index, asked in enumerate(all_asked):
+        unknown = _resolve_topics(cluster, asked, version)
         reply = gathered.reply(index)
-        _submit(broker, asked, unknown, require_stable=request.require_stable, reply_to=reply)
+        _submit(
+            cluster, groups, asked, unknown, require_stable=request.require_stable, reply_to=reply
+        )
     return gathered.pending.answer
 
 
 def _submit(
-    broker: Broker,
+    cluster: ClusterView,
+    groups: CoordinatorShards[GroupCoordinator],
     asked: OffsetFetchRequestGroup,
     unknown: list[OffsetFetchResponseTopics],
     *,
@@ -67,13 +75,11 @@ def _submit(
         return groups.fetch(asked, require_stable=require_stable)
 
     def reply(found: OffsetFetchResponseGroup) -> None:
-        _add_ids(broker, found)
+        _add_ids(cluster, found)
         found.topics += unknown
         reply_to(found)
 
-    broker.coordinators.groups.submit(
-        asked.group_id, fetch, reply, lambda error: _refuse(asked, error)
-    )
+    groups.submit(asked.group_id, fetch, reply, lambda error: _refuse(asked, error))
 
 
 def _only_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
@@ -87,11 +93,11 @@ def _only_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
 
 
 def _resolve_topics(
-    broker: Broker, asked: OffsetFetchRequestGroup, version: int
+    cluster: ClusterView, asked: OffsetFetchRequestGroup, version: int
 ) -> list[OffsetFetchResponseTopics]:
     """Gives topics that are asked for the name or the id that the request did not, and answers for
     those that there are not. A name without a topic is still a name that has offsets."""
-    topics, known, unknown = broker.image.topics, [], []
+    topics, known, unknown = cluster.image.topics, [], []
     for topic in asked.topics or ():
         by_id = version >= _TOPIC_ID_VERSION
         found = topics.by_id.get(topic.topic_id) if by_id else topics.by_name.get(topic.name)
@@ -114,9 +120,9 @@ def _resolve_topics(
     return unknown
 
 
-def _add_ids(broker: Broker, found: OffsetFetchResponseGroup) -> None:
+def _add_ids(cluster: ClusterView, found: OffsetFetchResponseGroup) -> None:
     for topic in found.topics:
-        known = broker.image.topics.by_name.get(topic.name)
+        known = cluster.image.topics.by_name.get(topic.name)
         if known is not None:
             topic.topic_id = known.id
 

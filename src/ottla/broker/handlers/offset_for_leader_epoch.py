@@ -6,10 +6,10 @@ UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LE
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.replication.partition import Partition
+from ottla.replication.partitions import Partitions
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_for_leader_epoch import (
     EpochEndOffset,
@@ -22,16 +22,17 @@ from ottla.wire.messages.offset_for_leader_epoch import (
 
 @handles(ApiKey.OFFSET_FOR_LEADER_EPOCH)
 def offset_for_leader_epoch(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: OffsetForLeaderEpochRequest,
+    *,
+    partitions: Partitions,
 ) -> OffsetForLeaderEpochResponse:
     topics = []
     for topic in request.topics:
         answers = []
         for asked in topic.partitions:
             try:
-                partition = broker.partitions.by_name(topic.topic, asked.partition)
+                partition = partitions.by_name(topic.topic, asked.partition)
                 answers.append(_end_of(partition, asked))
             except KafkaError as error:
                 answers.append(EpochEndOffset(partition=asked.partition, error_code=error.code))

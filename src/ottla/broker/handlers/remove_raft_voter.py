@@ -5,7 +5,7 @@ The leader of the quorum answers; its errors are those of raft/voter_changes.py.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
@@ -14,14 +14,13 @@ from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest, Remove
 
 @handles(ApiKey.REMOVE_RAFT_VOTER)
 async def remove_raft_voter(
-    broker: Broker,
     context: RequestContext,
     request: RemoveRaftVoterRequest,
+    *,
+    controller: ActiveController,
 ) -> RemoveRaftVoterResponse:
     try:
-        response: RemoveRaftVoterResponse = await broker.controller.ask(
-            request, context.api_version
-        )
+        response: RemoveRaftVoterResponse = await controller.ask(request, context.api_version)
     except KafkaError as error:
         return RemoveRaftVoterResponse(error_code=error.code, error_message=error.message)
     return response

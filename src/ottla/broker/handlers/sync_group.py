@@ -8,9 +8,9 @@ named), and those of the coordinator itself.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
@@ -18,12 +18,19 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ottla.wire.schema import Message
 
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
+
+
 _PROTOCOL_VERSION: Final = 5
 
 
 @handles(ApiKey.SYNC_GROUP)
 def sync_group(
-    broker: Broker, context: RequestContext, request: SyncGroupRequest
+    context: RequestContext,
+    request: SyncGroupRequest,
+    *,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     if not request.group_id:
         return SyncGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
@@ -32,7 +39,7 @@ def sync_group(
     ):
         return SyncGroupResponse(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     pending = Pending()
-    broker.coordinators.groups.submit(
+    groups.submit(
         request.group_id,
         lambda groups: groups.sync(request, pending.resolve),
         pending.resolve,

@@ -10,20 +10,22 @@ INVALID_TXN_STATE, those of the coordinator itself, and those of the transaction
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.broker.transactions.transaction_requests import within_transaction
-from ottla.broker.transactions.transaction_verification import (
+from ottla.broker.transactions.questions import (
     TransactionalProducer,
     UnverifiedBatch,
     Verified,
     supported_by_offset_commit,
 )
+from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.coordinator.runtime.transactional import TransactionalWriter
 from ottla.model import NO_SEQUENCE, ErrorCode, TopicPartition
+from ottla.replication.partitions import Partitions
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -34,49 +36,70 @@ from ottla.wire.messages.txn_offset_commit import (
 )
 from ottla.wire.schema import Message
 
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
+
+
 # Older clients know no coordinator that is loading.
 _LOADING_VERSION: Final = 2
 
 
-@handles(ApiKey.TXN_OFFSET_COMMIT)
-@within_transaction
+@handles(ApiKey.TXN_OFFSET_COMMIT, is_within_transaction=True)
 def txn_offset_commit(
-    broker: Broker, context: RequestContext, request: TxnOffsetCommitRequest
+    context: RequestContext,
+    request: TxnOffsetCommitRequest,
+    *,
+    cluster: ClusterView,
+    partitions: Partitions,
+    verification: TransactionVerification,
+    groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
-    refused = _take_unknown(broker, request)
+    refused = _take_unknown(cluster, request)
     if refused and not request.topics:
         return TxnOffsetCommitResponse(topics=refused)
-    return _Commit(broker, context, request, refused).run()
+    return _Commit(groups, partitions, verification, context, request, refused).run()
 
 
 class _Commit:
     """A commit on its way: verified, then written, then answered."""
 
-    __slots__ = ("_broker", "_pending", "_refused", "_request", "_version")
+    __slots__ = (
+        "_groups",
+        "_partitions",
+        "_pending",
+        "_refused",
+        "_request",
+        "_verification",
+        "_version",
+    )
 
     def __init__(
         self,
-        broker: Broker,
+        groups: CoordinatorShards[GroupCoordinator],
+        partitions: Partitions,
+        verification: TransactionVerification,
         context: RequestContext,
         request: TxnOffsetCommitRequest,
         refused: list[TxnOffsetCommitResponseTopic],
     ) -> None:
-        self._broker = broker
+        self._groups = groups
+        self._partitions = partitions
+        self._verification = verification
         self._request = request
         self._refused = refused
         self._version = context.api_version
         self._pending = Pending()
 
     def run(self) -> Message | Pending:
-        request, broker = self._request, self._broker
-        name = broker.coordinators.groups.partition_of(request.group_id)
-        partition = None if name is None else broker.partitions.get(name)
+        request = self._request
+        name = self._groups.partition_of(request.group_id)
+        partition = None if name is None else self._partitions.get(name)
         if not request.group_id:
             self._refuse(ErrorCode.INVALID_GROUP_ID)
         elif partition is None:
             self._refuse(ErrorCode.NOT_COORDINATOR)
         else:
-            broker.verification.verify(
+            self._verification.verify(
                 TransactionalProducer(
                     request.transactional_id, request.producer_id, request.producer_epoch
                 ),
@@ -92,7 +115,7 @@ class _Commit:
             self._refuse(_told(error))
             return
         request, guard = self._request, verified.verifications.get(name)
-        self._broker.coordinators.groups.submit(
+        self._groups.submit(
             request.group_id,
             lambda groups: groups.commit_in_transaction(request),
             self._reply,
@@ -129,12 +152,12 @@ def _told(error: ErrorCode) -> ErrorCode:
 
 
 def _take_unknown(
-    broker: Broker, request: TxnOffsetCommitRequest
+    cluster: ClusterView, request: TxnOffsetCommitRequest
 ) -> list[TxnOffsetCommitResponseTopic]:
     """Takes partitions that there are not out of the request, and answers for them."""
     refused, accepted = [], []
     for asked in request.topics:
-        topic = broker.image.topics.by_name.get(asked.name)
+        topic = cluster.image.topics.by_name.get(asked.name)
         known = {} if topic is None else topic.partitions
         unknown = [
             each.partition_index for each in asked.partitions if each.partition_index not in known

@@ -5,7 +5,7 @@ BROKER_ID_NOT_REGISTERED if it is not known.
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
@@ -14,14 +14,13 @@ from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest, Unreg
 
 @handles(ApiKey.UNREGISTER_BROKER)
 async def unregister_broker(
-    broker: Broker,
     context: RequestContext,
     request: UnregisterBrokerRequest,
+    *,
+    controller: ActiveController,
 ) -> UnregisterBrokerResponse:
     try:
-        response: UnregisterBrokerResponse = await broker.controller.ask(
-            request, context.api_version
-        )
+        response: UnregisterBrokerResponse = await controller.ask(request, context.api_version)
     except KafkaError as error:
         return UnregisterBrokerResponse(error_code=error.code, error_message=error.message)
     return response

@@ -5,7 +5,7 @@ Errors are those of the controller's operation, or KAFKA_STORAGE_ERROR if its di
 
 from __future__ import annotations
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
@@ -14,12 +14,13 @@ from ottla.wire.messages.update_features import UpdateFeaturesRequest, UpdateFea
 
 @handles(ApiKey.UPDATE_FEATURES)
 async def update_features(
-    broker: Broker,
     context: RequestContext,
     request: UpdateFeaturesRequest,
+    *,
+    controller: ActiveController,
 ) -> UpdateFeaturesResponse:
     try:
-        response: UpdateFeaturesResponse = await broker.controller.ask(request, context.api_version)
+        response: UpdateFeaturesResponse = await controller.ask(request, context.api_version)
     except KafkaError as error:
         return UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
     return response

@@ -14,13 +14,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from ottla.broker.broker import Broker
-from ottla.broker.coordinators.marker_appending import append_marker
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.coordinators.marker_appending import MarkerAppender
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.coordinator.runtime.transactional import TransactionMarker
 from ottla.model import ErrorCode, TopicPartition
-from ottla.runtime.clock import Timer
+from ottla.runtime.clock import Clock, Timer
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -42,11 +42,14 @@ _TOLD: Final = {
 
 @handles(ApiKey.WRITE_TXN_MARKERS)
 def write_txn_markers(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: WriteTxnMarkersRequest,
+    *,
+    cluster: ClusterView,
+    clock: Clock,
+    markers: MarkerAppender,
 ) -> Message | Pending:
-    writing = _Writing(broker)
+    writing = _Writing(markers, clock, timeout_ms=cluster.config.request_timeout_ms)
     for marker in request.markers:
         writing.write(marker)
     return writing.wait()
@@ -55,10 +58,21 @@ def write_txn_markers(
 class _Writing:
     """One request's markers: answered when all of them are, or when time is up."""
 
-    __slots__ = ("_broker", "_count", "_missing", "_pending", "_response", "_timer")
+    __slots__ = (
+        "_clock",
+        "_count",
+        "_markers",
+        "_missing",
+        "_pending",
+        "_response",
+        "_timeout_ms",
+        "_timer",
+    )
 
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
+    def __init__(self, markers: MarkerAppender, clock: Clock, *, timeout_ms: int) -> None:
+        self._markers = markers
+        self._clock = clock
+        self._timeout_ms = timeout_ms
         self._response = WriteTxnMarkersResponse()
         # By a number each.
         self._missing: dict[int, WritableTxnMarkerPartitionResult] = {}
@@ -74,7 +88,7 @@ class _Writing:
             asked.transaction_result,
             asked.transaction_version,
         )
-        now_ms = self._broker.clock.now_ms()
+        now_ms = self._clock.now_ms()
         batch = marker.batch(now_ms=now_ms)
         result = WritableTxnMarkerResult(producer_id=asked.producer_id)
         self._response.markers.append(result)
@@ -88,8 +102,8 @@ class _Writing:
                 self._count += 1
                 self._missing[self._count] = answer
                 name = TopicPartition(topic.name, answer.partition_index)
-                told = partial(self._written, self._count)
-                append_marker(self._broker, name, marker, batch, told, now_ms=now_ms)
+                callback = partial(self._written, self._count)
+                self._markers.append(name, marker, batch, callback, now_ms=now_ms)
 
     def _written(self, number: int, error: ErrorCode) -> None:
         answer = self._missing.pop(number, None)
@@ -103,8 +117,8 @@ class _Writing:
     def wait(self) -> Message | Pending:
         if not self._missing:
             return self._response
-        seconds = self._broker.config.request_timeout_ms / 1_000
-        self._timer = self._broker.clock.call_later(seconds, self._time_is_up)
+        seconds = self._timeout_ms / 1_000
+        self._timer = self._clock.call_later(seconds, self._time_is_up)
         return self._pending
 
     def _time_is_up(self) -> None:

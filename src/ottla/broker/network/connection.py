@@ -18,19 +18,22 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, cast
 
-from ottla.broker.broker import Broker
-from ottla.broker.handlers.api_versions import unsupported_version_response
+from ottla.broker.network.connection_limits import ConnectionLimits
+from ottla.broker.network.connections import Connections
 from ottla.broker.network.handling import HandledApi, RequestContext
 from ottla.broker.network.pending import Pending
-from ottla.model import Buffer, Part
+from ottla.model import Buffer, ErrorCode, Part
+from ottla.runtime.clock import Clock
 from ottla.runtime.network import Connection
+from ottla.runtime.tasks import Tasks
 from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice
 from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
 from ottla.wire.frames import FrameReader
+from ottla.wire.messages.api_versions import ApiVersionsResponse
 from ottla.wire.messages.fetch import FetchResponse
 from ottla.wire.requests import (
     decode_request_head,
@@ -61,14 +64,25 @@ class ClientConnection:
     """Handler of one connection, made by the listener. Owned by the node's loop."""
 
     def __init__(
-        self, broker: Broker, listener: str, apis: dict[int, HandledApi] | None = None
+        self,
+        listener: str,
+        apis: Mapping[int, HandledApi],
+        connections: Connections,
+        limits: ConnectionLimits,
+        clock: Clock,
+        tasks: Tasks,
+        *,
+        request_bytes_max: int,
     ) -> None:
-        """`apis` are what this listener serves, if not what brokers' listeners do."""
-        self._broker = broker
+        """`apis` are what this listener serves."""
         self._listener = listener
-        self._apis = broker.apis if apis is None else apis
+        self._apis = apis
+        self._connections = connections
+        self._limits = limits
+        self._clock = clock
+        self._tasks = tasks
         self._when_closed: list[Callable[[], None]] = []
-        self._frames = FrameReader(frame_bytes_max=broker.request_bytes_max)
+        self._frames = FrameReader(frame_bytes_max=request_bytes_max)
         self._contexts: dict[int, RequestContext] = {}
         self._awaited: deque[_Awaited] = deque()
         self._unsent: list[Part] = []
@@ -79,14 +93,14 @@ class ClientConnection:
         self._is_turn_over = False
         self._is_closing = False
         self._is_reading = True
-        self._monotonic = broker.clock.monotonic
+        self._monotonic = clock.monotonic
         self.last_active = self._turn_started = self._monotonic()
-        broker.connection_limits.accepted()
+        limits.accepted()
 
     def connected(self, connection: Connection) -> None:
         self._connection = connection
-        self._broker.connections[self] = None
-        if not self._broker.connection_limits.admits(connection.peer_address.host):
+        self._connections.add(self)
+        if not self._limits.admits(connection.peer_address.host):
             _log.info(
                 "closing the connection from %s: its host has max.connections.per.ip connections",
                 connection.peer_address,
@@ -112,8 +126,8 @@ class ClientConnection:
 
     def closed(self, error: Exception | None) -> None:
         self._is_closing = True
-        self._broker.connections.pop(self, None)
-        self._broker.connection_limits.ended(self._connection.peer_address.host)
+        self._connections.discard(self)
+        self._limits.ended(self._connection.peer_address.host)
         for awaited in self._awaited:
             awaited.pending.abandon()
         self._awaited.clear()
@@ -124,7 +138,7 @@ class ClientConnection:
             _log.debug("the connection from %s ended: %s", self._connection.peer_address, error)
 
     def when_closed(self, told: Callable[[], None]) -> None:
-        if self in self._broker.connections:
+        if self in self._connections:
             self._when_closed.append(told)
         else:
             # The connection ended before the handler's task ran.
@@ -195,7 +209,7 @@ class ClientConnection:
         """Lets others go on and takes up the frames that are here after them."""
         if not self._is_turn_over:
             self._is_turn_over = True
-            self._broker.clock.call_later(0, self._begin_turn)
+            self._clock.call_later(0, self._begin_turn)
 
     def _begin_turn(self) -> None:
         self._is_turn_over = False
@@ -228,13 +242,13 @@ class ClientConnection:
                     f"{api.key.name} version {version} is not served here, only "
                     f"{api.versions[0]} to {api.versions[-1]}"
                 )
-            self._send(unsupported_version_response(self._broker), 0, correlation_id)
+            self._send(_unsupported_version(api), 0, correlation_id)
             return
         request, _ = api.request_class.decode_from(frame, version, position)
         context = self._contexts.get(version)
         if context is None or context.client_id != client_id:
             context = self._context_of(version, client_id)
-        answer = api.handler(self._broker, context, request)
+        answer = api.handler(context, request)
         if isinstance(answer, Message) and not self._awaited:
             self._send(answer, version, correlation_id)
         elif answer is not None:
@@ -254,7 +268,7 @@ class ClientConnection:
             if isinstance(answer, Message):
                 pending.resolve(answer)
             else:
-                self._broker.tasks.start(api.key.name, self._resolve(answer, pending))
+                self._tasks.start(api.key.name, self._resolve(answer, pending))
         is_append = api.key is ApiKey.PRODUCE
         self._awaited.append(_Awaited(pending, version, correlation_id, is_append))
         pending.when_resolved(self._answer_resolved)
@@ -332,3 +346,8 @@ class ClientConnection:
     def _write(self, buffers: list[Buffer]) -> None:
         if buffers:
             self._connection.write([b"".join(buffers)])
+
+
+def _unsupported_version(api: HandledApi) -> ApiVersionsResponse:
+    """The answer to ApiVersions in a version that is not served: the versions of ApiVersions."""
+    return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[api.advertised])

@@ -8,24 +8,22 @@ another one ends. It never takes more than it has descriptors for.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.runtime.network import Listener
-
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
 
 
 class ConnectionLimits:
     """Follows the broker's configs, dynamic ones included. Owned by the node's loop."""
 
-    def __init__(self, broker: Broker, *, connections_max: int) -> None:
-        self._broker = broker
+    def __init__(self, cluster: ClusterView, *, connections_max: int) -> None:
+        self._cluster = cluster
         self._connections_max = connections_max
         self._connections = 0
         self._of_hosts: Counter[str] = Counter()
         self._listeners: list[Listener] = []
         self._is_accepting = True
+        cluster.listen(self.accept_or_not)
 
     def open(self, listener: Listener) -> None:
         """Lets a paused listener accept, now or as soon as there is room."""
@@ -41,7 +39,7 @@ class ConnectionLimits:
     def admits(self, host: str) -> bool:
         """Whether a connection that was accepted may stay, now that its host is known."""
         self._of_hosts[host] += 1
-        config = self._broker.config
+        config = self._cluster.config
         limit = config.max_connections_per_ip_overrides.get(host, config.max_connections_per_ip)
         return self._of_hosts[host] <= limit
 
@@ -55,7 +53,7 @@ class ConnectionLimits:
 
     def accept_or_not(self) -> None:
         """To be called when a limit may have changed."""
-        limit = min(self._broker.config.max_connections, self._connections_max)
+        limit = min(self._cluster.config.max_connections, self._connections_max)
         should_accept = self._connections < limit
         if should_accept == self._is_accepting:
             return

@@ -6,27 +6,36 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ottla.broker.network.pending import Pending
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import ErrorCode, KafkaError
 from ottla.replication.offset_waiters import OffsetWaiter
 from ottla.replication.partition import Partition
-from ottla.runtime.clock import Timer
+from ottla.runtime.clock import Clock, Timer
+from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import AppendResult, Log
 from ottla.wire.messages.produce import PartitionProduceResponse, ProduceResponse
-
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
 
 
 class Acknowledgement:
     """Made by a request that has to wait; resolves the `Pending` that `wait` returns."""
 
-    __slots__ = ("_broker", "_missing", "_pending", "_response", "_timer", "_waiters")
+    __slots__ = (
+        "_clock",
+        "_commit",
+        "_failures",
+        "_missing",
+        "_pending",
+        "_response",
+        "_timer",
+        "_waiters",
+    )
 
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
+    def __init__(self, commit: GroupCommit, failures: StorageFailures, clock: Clock) -> None:
+        self._commit = commit
+        self._failures = failures
+        self._clock = clock
         self._missing = 0
         self._response: ProduceResponse | None = None
         self._waiters: list[tuple[OffsetWaiter, PartitionProduceResponse]] = []
@@ -45,7 +54,7 @@ class Acknowledgement:
         log = partition.require_log()
         if log.config.syncs_before_acknowledging:
             self._missing += 1
-            durable = self._broker.commit.when_durable(log, result.last_offset + 1)
+            durable = self._commit.when_durable(log, result.last_offset + 1)
             durable.add_done_callback(partial(self._synced, log, answer))
         if not is_replicated:
             self._missing += 1
@@ -58,12 +67,12 @@ class Acknowledgement:
         if not self._missing:
             self._pending.resolve(response)
         else:
-            self._timer = self._broker.clock.call_later(timeout_ms / 1_000, self._time_is_up)
+            self._timer = self._clock.call_later(timeout_ms / 1_000, self._time_is_up)
         return self._pending
 
     def _replicated(self, answer: PartitionProduceResponse, error: ErrorCode) -> None:
         if error:
-            _refuse(answer, error, "the append is in this node's log, and may be lost with it")
+            _refuse(answer, error, "appended on the leader but not replicated; may be lost")
         self._one_less()
 
     def _synced(
@@ -74,8 +83,8 @@ class Acknowledgement:
             _refuse(answer, error.code, error.message)
         elif isinstance(error, OSError):
             # Nobody knows what of it is there: the directory is out of use from now on.
-            told = self._broker.log_failed(log, error)
-            _refuse(answer, told.code, told.message)
+            failure = self._failures.log_failed(log, error)
+            _refuse(answer, failure.code, failure.message)
         self._one_less()
 
     def _one_less(self) -> None:

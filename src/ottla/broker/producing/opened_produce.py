@@ -15,22 +15,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.pending import Pending
 from ottla.broker.producing.produced_partition import produced_partition
-from ottla.broker.transactions.transactional_produce import VerifiedProduce
-from ottla.broker.transactions.turns import Turns
+from ottla.broker.producing.transactional_produce import VerifiedProduce
+from ottla.broker.producing.turns import Turns
 from ottla.model import ErrorCode, KafkaError, TopicPartition
-from ottla.runtime.background import WorkerCrashedError
+from ottla.replication.partitions import Partitions
+from ottla.runtime.background import Background, WorkerCrashedError
+from ottla.runtime.clock import Clock
+from ottla.runtime.tasks import Tasks
 from ottla.storage.batches.opened_batch import OpenedBatch, open_batch, open_inline
 from ottla.storage.log_config import LogConfig
 from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest
 from ottla.wire.schema import Message
-
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
 
 _log = logging.getLogger(__name__)
 
@@ -43,18 +43,9 @@ _STEP_SECONDS: Final = 0.002
 # By the identity of what the request has for a partition: the batch, or why it is refused.
 Opened: TypeAlias = Mapping[int, OpenedBatch | KafkaError]
 Answer: TypeAlias = Message | Pending | None
-Append: TypeAlias = (
-    "Callable[[Broker, RequestContext, ProduceRequest, VerifiedProduce | None, Opened], Answer]"
-)
-
-
-class Openings:
-    """What the requests of a node share that wait for batches to be opened."""
-
-    def __init__(self) -> None:
-        # By partition.
-        self.turns = Turns()
-        self.waiting_bytes = 0
+Append: TypeAlias = Callable[
+    [RequestContext, ProduceRequest, VerifiedProduce | None, Opened], Answer
+]
 
 
 class _Part(NamedTuple):
@@ -63,32 +54,55 @@ class _Part(NamedTuple):
     config: LogConfig
 
 
-def has_to_open(broker: Broker, version: int, request: ProduceRequest) -> bool:
-    """Whether a batch may have to be opened, or has to wait behind one that is."""
-    openings, partitions = broker.openings, broker.partitions
-    for topic in request.topic_data:
-        for data in topic.partition_data:
-            try:
-                partition = produced_partition(partitions, version, topic, data.index)
-            except KafkaError:
-                continue
-            log = partition.log
-            if log is not None and log.config.opens_batches:
-                return True
-            if openings.waiting_bytes and openings.turns.is_busy(partition.name):
-                return True
-    return False
+class Openings:
+    """The requests of a node whose batches have to be opened. Owned by its loop."""
+
+    def __init__(
+        self, partitions: Partitions, clock: Clock, tasks: Tasks, background: Background
+    ) -> None:
+        self.partitions = partitions
+        self.clock = clock
+        self.tasks = tasks
+        self.background = background
+        # By partition.
+        self.turns = Turns()
+        self.waiting_bytes = 0
+
+    def has_to_open(self, version: int, request: ProduceRequest) -> bool:
+        """Whether a batch may have to be opened, or has to wait behind one that is."""
+        for topic in request.topic_data:
+            for data in topic.partition_data:
+                try:
+                    partition = produced_partition(self.partitions, version, topic, data.index)
+                except KafkaError:
+                    continue
+                log = partition.log
+                if log is not None and log.config.opens_batches:
+                    return True
+                if self.waiting_bytes and self.turns.is_busy(partition.name):
+                    return True
+        return False
+
+    def run(
+        self,
+        context: RequestContext,
+        request: ProduceRequest,
+        verified: VerifiedProduce | None,
+        append: Append,
+    ) -> Answer:
+        """Opens the batches of a request, then appends it."""
+        return _OpenedProduce(self, context, request, verified, append).run()
 
 
-class OpenedProduce:
-    """One request. Holds on to its records until they are appended."""
+class _OpenedProduce:
+    """One request. Holds its records until they are appended."""
 
     __slots__ = (
         "_append",
-        "_broker",
         "_context",
         "_names",
         "_opened",
+        "_openings",
         "_pending",
         "_request",
         "_size",
@@ -98,13 +112,13 @@ class OpenedProduce:
 
     def __init__(
         self,
-        broker: Broker,
+        openings: Openings,
         context: RequestContext,
         request: ProduceRequest,
         verified: VerifiedProduce | None,
         append: Append,
     ) -> None:
-        self._broker = broker
+        self._openings = openings
         self._context = context
         self._request = request
         self._verified = verified
@@ -117,7 +131,7 @@ class OpenedProduce:
 
     def run(self) -> Answer:
         parts = list(self._parts())
-        openings = self._broker.openings
+        openings = self._openings
         is_first = not any(openings.turns.is_busy(part.name) for part in parts)
         if is_first and self._open_within_a_step(parts):
             return self._append_all()
@@ -136,7 +150,7 @@ class OpenedProduce:
 
     def _parts(self) -> Iterator[_Part]:
         """What goes to partitions that are here; the rest is refused when it is appended."""
-        version, partitions = self._context.api_version, self._broker.partitions
+        version, partitions = self._context.api_version, self._openings.partitions
         for topic in self._request.topic_data:
             for data in topic.partition_data:
                 with suppress(KafkaError):
@@ -146,7 +160,7 @@ class OpenedProduce:
 
     def _open_within_a_step(self, parts: list[_Part]) -> bool:
         """Whether all batches are open, which is given up when it takes too long."""
-        monotonic = self._broker.clock.monotonic
+        monotonic = self._openings.clock.monotonic
         started = monotonic()
         return all(
             monotonic() - started < _STEP_SECONDS and self._open_inline(part) for part in parts
@@ -160,7 +174,7 @@ class OpenedProduce:
         assert data.records is not None
         try:
             opened = open_inline(
-                data.records, config, name=name, now_ms=self._broker.clock.now_ms()
+                data.records, config, name=name, now_ms=self._openings.clock.now_ms()
             )
         except KafkaError as error:
             self._opened[id(data)] = error
@@ -180,7 +194,7 @@ class OpenedProduce:
     def _refuse(self, parts: list[_Part]) -> None:
         error = KafkaError(
             ErrorCode.NOT_ENOUGH_REPLICAS,
-            f"{self._broker.openings.waiting_bytes} bytes of batches wait to be decompressed and "
+            f"{self._openings.waiting_bytes} bytes of batches wait to be decompressed and "
             "checked; try again later, with fewer or smaller batches",
         )
         for part in parts:
@@ -190,10 +204,10 @@ class OpenedProduce:
         self._turns_missing -= 1
         if not self._turns_missing:
             # In a task of its own: the turn before may have ended in a call from far away.
-            self._broker.tasks.start("open batches", self._run_turn())
+            self._openings.tasks.start("open batches", self._run_turn())
 
     async def _run_turn(self) -> None:
-        openings = self._broker.openings
+        openings = self._openings
         try:
             # A partition's config may change while its batch is being opened.
             while unopened := [part for part in self._parts() if not self._is_open(part)]:
@@ -209,7 +223,7 @@ class OpenedProduce:
                 openings.turns.end(name)
 
     async def _open_all(self, parts: list[_Part]) -> None:
-        clock = self._broker.clock
+        clock = self._openings.clock
         started = clock.monotonic()
         for part in parts:
             if not self._open_inline(part):
@@ -221,8 +235,8 @@ class OpenedProduce:
     async def _open_in_worker(self, part: _Part) -> OpenedBatch | KafkaError:
         data, name, config = part
         records = bytes(data.records or b"")
-        now_ms = self._broker.clock.now_ms()
-        compute = self._broker.background.compute_soon
+        now_ms = self._openings.clock.now_ms()
+        compute = self._openings.background.compute_soon
         try:
             opened = await compute(_open, records, config, name, now_ms)
         except KafkaError as error:
@@ -233,9 +247,7 @@ class OpenedProduce:
         return opened._replace(config=config)
 
     def _append_all(self) -> Answer:
-        return self._append(
-            self._broker, self._context, self._request, self._verified, self._opened
-        )
+        return self._append(self._context, self._request, self._verified, self._opened)
 
 
 def _open(records: bytes, config: LogConfig, name: TopicPartition, now_ms: int) -> OpenedBatch:

@@ -12,25 +12,32 @@ import asyncio
 import logging
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, TypeVarTuple
+from typing import Final, NamedTuple, TypeVar, TypeVarTuple
 
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.directory_assignments import assign_directories
 from ottla.broker.replicas.log_configs import LogConfigs
+from ottla.broker.replicas.log_moves import LogMoves
 from ottla.broker.replicas.log_placement import LogPlacement
+from ottla.broker.replicas.replication import Replication
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.replicas.stray_expiry import warn_of_strays
 from ottla.broker.replicas.stray_logs import set_copies_aside, set_strays_aside
-from ottla.configs import ConfigResourceType, InvalidConfigError
+from ottla.configs import ConfigResourceType
 from ottla.metadata import MetadataDelta, PartitionRegistration, Topic
 from ottla.model import LeaderEpoch, NodeId, TopicPartition
 from ottla.replication.partition import Partition
+from ottla.replication.partitions import Partitions
 from ottla.runtime.background import Background
+from ottla.runtime.clock import Clock
+from ottla.runtime.dice import Dice
+from ottla.runtime.tasks import Tasks
 from ottla.storage.directories.log_directory import LogDirectory, Progress
+from ottla.storage.directories.log_store import LogStore
 from ottla.storage.files.file_names import DirectoryState
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
-
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
 
 _log = logging.getLogger(__name__)
 
@@ -62,36 +69,61 @@ class LocalReplicas:
     A partition whose log cannot be opened or made has none, and whoever uses it is told so.
     """
 
-    def __init__(self, broker: Broker, background: Background) -> None:
-        self._broker = broker
+    def __init__(
+        self,
+        cluster: ClusterView,
+        controller: ActiveController,
+        clock: Clock,
+        dice: Dice,
+        tasks: Tasks,
+        background: Background,
+        logs: LogStore,
+        partitions: Partitions,
+        replication: Replication,
+        log_moves: LogMoves,
+        failures: StorageFailures,
+    ) -> None:
+        self._cluster = cluster
+        self._controller = controller
+        self._clock = clock
+        self._dice = dice
+        self._tasks = tasks
+        self._logs = logs
+        self._partitions = partitions
+        self._replication = replication
+        self._log_moves = log_moves
+        self._failures = failures
         self._background = background
-        self._log_configs = LogConfigs(broker.config, broker.dice)
+        self._log_configs = LogConfigs(cluster.config, dice)
         self._waiting: deque[_Waiting] = deque()
         self._is_working = False
 
     async def load(self, *, progress: Progress = lambda _done, _all: None) -> None:
         """Opens every log, and makes those that are missing. Nothing is served before. From when it
         returns on `apply` has to hear of every delta."""
-        broker = self._broker
         self.follow_broker_configs()
-        for directory in broker.logs.directories:
+        for directory in self._logs.directories:
             await self._load_directory(directory, progress)
-        for directory in broker.logs.directories:
+        for directory in self._logs.directories:
             try:
-                set_copies_aside(broker.logs, directory, broker.image, broker.node_id, broker.dice)
-                set_strays_aside(directory, broker.image, node_id=broker.node_id, dice=broker.dice)
+                set_copies_aside(
+                    self._logs, directory, self._cluster.image, self._cluster.node_id, self._dice
+                )
+                set_strays_aside(
+                    directory, self._cluster.image, node_id=self._cluster.node_id, dice=self._dice
+                )
                 strays = await self._run_whole(
-                    broker.logs.find_strays, directory.path, broker.clock.now_ms()
+                    self._logs.find_strays, directory.path, self._clock.now_ms()
                 )
             except OSError as error:
                 # Not even if it is only full: a stray must not pass for a partition's log.
-                broker.logs.take_offline(directory.path, error)
+                self._logs.take_offline(directory.path, error)
             else:
-                retention_ms = broker.config.stray_retention_ms
+                retention_ms = self._cluster.config.stray_retention_ms
                 warn_of_strays(directory, strays, retention_ms=retention_ms)
         missing = [
             replica
-            for topic in broker.image.topics
+            for topic in self._cluster.image.topics
             for replica in self._replicas(topic, topic.partitions)
             if not self._follow(replica)
         ]
@@ -103,19 +135,19 @@ class LocalReplicas:
                 continue
             for replica in placed:
                 self._open(directory, replica)
-        self._broker.log_moves.resume()
+        self._log_moves.resume()
 
     async def _load_directory(self, directory: LogDirectory, progress: Progress) -> None:
         steps = directory.load_in_steps(
             lambda partition: self._log_config(partition.topic),
-            now_ms=self._broker.clock.now_ms(),
+            now_ms=self._clock.now_ms(),
             progress=progress,
         )
         try:
             for step in steps:
                 await self._run_whole(step)
         except OSError as error:
-            self._broker.logs.take_offline(directory.path, error)
+            self._logs.take_offline(directory.path, error)
 
     async def _run_whole(self, step: Callable[[*Arguments], T], *arguments: *Arguments) -> T:
         """A start that is cancelled must not close logs that a worker is still opening."""
@@ -129,7 +161,7 @@ class LocalReplicas:
     def apply(self, delta: MetadataDelta) -> None:
         """Begins to apply what was committed and what the image shows already. Does not wait."""
         if delta.brokers_changed:
-            self._broker.replication.brokers_changed()
+            self._replication.brokers_changed()
         if not (delta.topics_removed or delta.partitions_changed or delta.configs_changed):
             return
         try:
@@ -140,7 +172,7 @@ class LocalReplicas:
         self._waiting.append(_Waiting(delta, asyncio.get_running_loop().create_future()))
         if not self._is_working:
             self._is_working = True
-            self._broker.tasks.start("replicas", self._work())
+            self._tasks.start("replicas", self._work())
 
     async def wait_applied(self) -> None:
         """Returns when everything is applied that was committed before the call."""
@@ -165,27 +197,27 @@ class LocalReplicas:
         """Who leads what is here counts at once: a disk that is slow to make other logs must not
         hold up a failover."""
         for topic_id, changed in delta.partitions_changed.items():
-            topic = self._broker.image.topics.by_id.get(topic_id)
+            topic = self._cluster.image.topics.by_id.get(topic_id)
             for replica in () if topic is None else self._replicas(topic, changed):
-                partition = self._broker.partitions.get(replica.name)
+                partition = self._partitions.get(replica.name)
                 if partition is not None and partition.topic_id == topic_id:
                     self._follow(replica)
 
     async def _apply(self, delta: MetadataDelta) -> None:
-        partitions = self._broker.partitions
+        partitions = self._partitions
         removed = [
             partition
             for topic_id in delta.topics_removed
             for partition in partitions.remove_topic(topic_id)
         ]
         for partition in removed:
-            self._broker.replication.forget(partition)
+            self._replication.forget(partition)
         await self._delete([partition.name for partition in removed])
         self._reconfigure(delta)
         new = []
         moved: list[TopicPartition] = []
         for topic_id, changed in delta.partitions_changed.items():
-            topic = self._broker.image.topics.by_id.get(topic_id)
+            topic = self._cluster.image.topics.by_id.get(topic_id)
             # A topic that is gone by now is removed by a delta that comes later.
             if topic is not None:
                 new += [each for each in self._replicas(topic, changed) if not self._follow(each)]
@@ -195,12 +227,15 @@ class LocalReplicas:
 
     def _moved_away(self, topic: Topic, indexes: Iterable[int]) -> list[TopicPartition]:
         """Lets go of partitions that have their replicas on other nodes now, and names them."""
-        broker, names = self._broker, []
+        names = []
         for index in indexes:
-            partition = broker.partitions.get(TopicPartition(topic.name, index))
-            if partition is not None and broker.node_id not in topic.partitions[index].replicas:
-                broker.replication.forget(partition)
-                broker.partitions.remove(partition)
+            partition = self._partitions.get(TopicPartition(topic.name, index))
+            if (
+                partition is not None
+                and self._cluster.node_id not in topic.partitions[index].replicas
+            ):
+                self._replication.forget(partition)
+                self._partitions.remove(partition)
                 names.append(partition.name)
         return names
 
@@ -208,7 +243,7 @@ class LocalReplicas:
         return [
             _Replica(topic, TopicPartition(topic.name, index), registration)
             for index in indexes
-            if self._broker.node_id in (registration := topic.partitions[index]).replicas
+            if self._cluster.node_id in (registration := topic.partitions[index]).replicas
         ]
 
     # ---- partitions
@@ -216,15 +251,15 @@ class LocalReplicas:
     def _follow(self, replica: _Replica) -> bool:
         """Makes a partition what the metadata says of it; False if there is none here."""
         name, registration = replica.name, replica.registration
-        partition = self._broker.partitions.get(name)
+        partition = self._partitions.get(name)
         if partition is None:
-            log = self._broker.logs.get(name)
-            is_unreadable = any(name in each.offline for each in self._broker.logs.directories)
+            log = self._logs.get(name)
+            is_unreadable = any(name in each.offline for each in self._logs.directories)
             if log is None and not is_unreadable:
                 return False
             self._add_partition(replica, log)
         elif registration.partition_epoch > partition.partition_epoch:
-            self._broker.replication.follow_metadata(partition, registration)
+            self._replication.follow_metadata(partition, registration)
         return True
 
     def _add_partition(self, replica: _Replica, log: Log | None) -> None:
@@ -237,16 +272,16 @@ class LocalReplicas:
         )
         partition.log = log
         partition.set_min_insync_replicas(self._min_insync_replicas(replica.topic.name))
-        self._broker.partitions.add(partition)
+        self._partitions.add(partition)
         # What the image says by now: it may be further than the delta that named the replica.
-        topic = self._broker.image.topics.by_id.get(replica.topic.id)
+        topic = self._cluster.image.topics.by_id.get(replica.topic.id)
         latest = None if topic is None else topic.partitions.get(replica.name.partition)
-        self._broker.replication.follow_metadata(partition, latest or registration)
+        self._replication.follow_metadata(partition, latest or registration)
 
     # ---- new logs
 
     async def _create(self, replicas: list[_Replica]) -> None:
-        clock = self._broker.clock
+        clock = self._clock
         for directory, placed in self._place(replicas, are_new=True).items():
             topic_ids = {each.name: each.topic.id for each in placed}
             try:
@@ -264,24 +299,26 @@ class LocalReplicas:
 
     def _tell_directory(self, directory: LogDirectory, replicas: list[_Replica]) -> None:
         """Has the controller know which directory was chosen, where it left that to this node."""
-        node_id, directory_id = self._broker.node_id, directory.id
+        node_id, directory_id = self._cluster.node_id, directory.id
         chosen = [
             (each.topic.id, each.name.partition)
             for each in replicas
             if each.registration.directory_of(node_id) != directory_id
         ]
         if chosen and directory_id is not None:
-            told = assign_directories(self._broker, {directory_id: chosen})
-            self._broker.tasks.start("assign directories", told)
+            told = assign_directories(
+                self._cluster, self._controller, self._clock, {directory_id: chosen}
+            )
+            self._tasks.start("assign directories", told)
 
     def _place(
         self, replicas: Iterable[_Replica], *, are_new: bool
     ) -> dict[LogDirectory, list[_Replica]]:
         """Which directories these get their logs in. Those that must not get any have none."""
-        placement = LogPlacement(self._broker.logs, self._broker.config, self._broker.node_id)
+        placement = LogPlacement(self._logs, self._cluster.config, self._cluster.node_id)
         placed = defaultdict(list)
         for replica in replicas:
-            path = self._broker.log_moves.wanted.pop(replica.name, None)
+            path = self._log_moves.wanted.pop(replica.name, None)
             directory = placement.place(replica.registration, is_new=are_new, path=path)
             if directory is None:
                 _log.error("%s is offline: its log directory cannot be used", replica.name)
@@ -292,7 +329,7 @@ class LocalReplicas:
 
     def _open(self, directory: LogDirectory, replica: _Replica) -> None:
         config = self._log_config(replica.topic.name)
-        now_ms = self._broker.clock.now_ms()
+        now_ms = self._clock.now_ms()
         try:
             log = directory.open_prepared_log(replica.name, config, now_ms=now_ms)
         except OSError as error:
@@ -304,7 +341,7 @@ class LocalReplicas:
         self, directory: LogDirectory, replicas: Collection[_Replica], error: OSError
     ) -> None:
         is_replicated = any(len(each.registration.replicas) > 1 for each in replicas)
-        told = self._broker.directory_failed(directory.path, error, is_replicated=is_replicated)
+        told = self._failures.directory_failed(directory.path, error, is_replicated=is_replicated)
         for replica in replicas:
             _log.error("%s has no log: %s", replica.name, told.message)
             self._add_partition(replica, None)
@@ -312,23 +349,23 @@ class LocalReplicas:
     # ---- logs that go
 
     async def _delete(self, names: list[TopicPartition]) -> None:
-        for directory in self._broker.logs.directories if names else ():
+        for directory in self._logs.directories if names else ():
             here = [name for name in names if name in directory.logs or name in directory.offline]
             if not here:
                 continue
-            unique_ids = {name: self._broker.dice.uuid() for name in here}
+            unique_ids = {name: self._dice.uuid() for name in here}
             try:
                 for first in range(0, len(here), _LET_GO_MAX):
                     if first:
-                        await self._broker.clock.sleep(0)
+                        await self._clock.sleep(0)
                     directory.let_go(here[first : first + _LET_GO_MAX])
                 paths = await self._background.run(
                     directory.rename_aside, unique_ids, DirectoryState.DELETE
                 )
             except OSError as error:
-                self._broker.directory_failed(directory.path, error)
+                self._failures.directory_failed(directory.path, error)
             else:
-                self._broker.tasks.start("purge", self._purge(directory, paths))
+                self._tasks.start("purge", self._purge(directory, paths))
 
     async def _purge(self, directory: LogDirectory, paths: Iterable[str]) -> None:
         for path in paths:
@@ -340,48 +377,37 @@ class LocalReplicas:
     # ---- configs
 
     def _min_insync_replicas(self, topic: str) -> int:
-        overrides = self._broker.image.topic_configs(topic)
-        return self._broker.config.topic_config(overrides).min_insync_replicas
+        overrides = self._cluster.image.topic_configs(topic)
+        return self._cluster.config.topic_config(overrides).min_insync_replicas
 
     def _log_config(self, topic: str) -> LogConfig:
-        return self._log_configs.of_topic(topic, self._broker.image.topic_configs(topic))
+        return self._log_configs.of_topic(topic, self._cluster.image.topic_configs(topic))
 
     def _reconfigure(self, delta: MetadataDelta) -> None:
         changed = delta.configs_changed
-        mine = ("", str(self._broker.node_id))
+        mine = ("", str(self._cluster.node_id))
         if any(kind is ConfigResourceType.BROKER and name in mine for kind, name in changed):
             self.follow_broker_configs()
-            logs = list(self._broker.logs)
+            logs = list(self._logs)
         else:
             topics = {name for kind, name in changed if kind is ConfigResourceType.TOPIC}
             logs = [log for topic in sorted(topics) for log in self._logs_of(topic)]
         for log in logs:
             log.reconfigure(self._log_config(log.partition.topic))
-            partition = self._broker.partitions.get(log.partition)
+            partition = self._partitions.get(log.partition)
             if partition is not None:
                 minimum = self._min_insync_replicas(log.partition.topic)
                 partition.set_min_insync_replicas(minimum)
 
     def _logs_of(self, topic_name: str) -> list[Log]:
-        topic = self._broker.image.topics.by_name.get(topic_name)
+        topic = self._cluster.image.topics.by_name.get(topic_name)
         found = [
-            self._broker.logs.get(TopicPartition(topic_name, index))
+            self._logs.get(TopicPartition(topic_name, index))
             for index in (() if topic is None else topic.partitions)
         ]
         return [log for log in found if log is not None]
 
     def follow_broker_configs(self) -> None:
-        """Has the node go on with the dynamic configs that the image has for it."""
-        broker = self._broker
-        image = broker.image
-        ignored = broker.config.ignored
-        try:
-            broker.config = broker.config.with_dynamic(
-                cluster=image.cluster_configs, broker=image.broker_configs(broker.node_id)
-            )
-        except InvalidConfigError as error:
-            _log.warning("stored broker configs are left out: %s", error.message)
-        for name, reason in broker.config.ignored.items() - ignored.items():
-            _log.warning("stored broker config %s is ignored: %s", name, reason)
-        self._log_configs = LogConfigs(broker.config, broker.dice)
-        broker.connection_limits.accept_or_not()
+        """Applies the dynamic broker configs of the image."""
+        self._cluster.follow_dynamic_configs()
+        self._log_configs = LogConfigs(self._cluster.config, self._dice)

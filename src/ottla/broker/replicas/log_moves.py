@@ -14,21 +14,27 @@ directory that it goes to has a future log then.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.directory_assignments import assign_directories
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.configs.definition import LONG_MAX
 from ottla.model import KafkaError, TopicPartition
 from ottla.replication.byte_rate import ByteRate
 from ottla.replication.following import append_as_follower
 from ottla.replication.partition import Partition
+from ottla.replication.partitions import Partitions
 from ottla.runtime.background import Background
+from ottla.runtime.clock import Clock
+from ottla.runtime.dice import Dice
+from ottla.runtime.tasks import Tasks
 from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.log_store import LogStore
 from ottla.storage.files.file_names import DirectoryState
+from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
-
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
 
 _log = logging.getLogger(__name__)
 
@@ -40,21 +46,41 @@ _DRAIN_STEP_SECONDS: Final = 0.01
 class LogMoves:
     """Made with the broker, owned by the node's loop. One move of a partition at a time."""
 
-    def __init__(self, broker: Broker, background: Background) -> None:
-        self._broker = broker
+    def __init__(
+        self,
+        cluster: ClusterView,
+        controller: ActiveController,
+        clock: Clock,
+        dice: Dice,
+        tasks: Tasks,
+        background: Background,
+        logs: LogStore,
+        partitions: Partitions,
+        commit: GroupCommit,
+        failures: StorageFailures,
+    ) -> None:
+        self._cluster = cluster
+        self._controller = controller
+        self._clock = clock
+        self._dice = dice
+        self._tasks = tasks
+        self._logs = logs
+        self._partitions = partitions
+        self._commit = commit
+        self._failures = failures
         self._background = background
         self._moves: dict[TopicPartition, _Move] = {}
         # Where replicas are wanted that are not here yet.
         self.wanted: dict[TopicPartition, str] = {}
         self._bytes = ByteRate(
-            windows_max=broker.config.alter_log_dirs_replication_quota_window_num,
-            window_seconds=broker.config.alter_log_dirs_replication_quota_window_size_seconds,
+            windows_max=cluster.config.alter_log_dirs_replication_quota_window_num,
+            window_seconds=cluster.config.alter_log_dirs_replication_quota_window_size_seconds,
         )
 
     def move(self, partition: Partition, directory: LogDirectory) -> None:
         """Begins to move a partition's log, or gives a move up where it is wanted as it is. Raises
         `KafkaError` or `OSError` if that cannot be done."""
-        log, now_ms = partition.require_log(), self._broker.clock.now_ms()
+        log, now_ms = partition.require_log(), self._clock.now_ms()
         under_way = self._moves.get(partition.name)
         if under_way is not None and under_way.target is directory:
             return
@@ -66,7 +92,7 @@ class LogMoves:
             partition.name,
             partition.topic_id,
             log.config,
-            unique_id=self._broker.dice.uuid(),
+            unique_id=self._dice.uuid(),
             start_offset=log.log_start_offset,
             now_ms=now_ms,
         )
@@ -74,16 +100,16 @@ class LogMoves:
 
     def resume(self) -> None:
         """Goes on with what was under way when the node ended. To be called once, after loading."""
-        for directory in self._broker.logs.directories:
+        for directory in self._logs.directories:
             for name in list(directory.futures):
-                partition = self._broker.partitions.get(name)
+                partition = self._partitions.get(name)
                 future = directory.futures.get(name)
                 log = None if partition is None else partition.log
                 if partition is None or log is None or future is None or name in directory.logs:
                     self._discard(directory, name)
                     continue
                 # Above the high watermark, a crash may have left something else in either.
-                future.truncate_to(log.high_watermark, now_ms=self._broker.clock.now_ms())
+                future.truncate_to(log.high_watermark, now_ms=self._clock.now_ms())
                 self._begin(partition, directory)
 
     def cancel(self, name: TopicPartition) -> None:
@@ -96,7 +122,7 @@ class LogMoves:
         future = target.futures.get(partition.name)
         assert future is not None
         moving = self._moves[partition.name] = _Move(partition, target, future)
-        self._broker.tasks.start(f"move of {partition.name}", self._run(moving))
+        self._tasks.start(f"move of {partition.name}", self._run(moving))
 
     def _discard(self, directory: LogDirectory, name: TopicPartition) -> None:
         if directory.futures.get(name) is None:
@@ -104,9 +130,9 @@ class LogMoves:
         try:
             path = directory.futures.discard(name)
         except OSError as error:
-            self._broker.directory_failed(directory.path, error)
+            self._failures.directory_failed(directory.path, error)
         else:
-            self._broker.tasks.start("purge", self._purge(directory, path))
+            self._tasks.start("purge", self._purge(directory, path))
 
     # ---- one move
 
@@ -125,7 +151,7 @@ class LogMoves:
             _log.error("%s cannot be copied to %s: %s", partition.name, target.path, error)
         except OSError as error:
             _log.error("%s cannot be moved to %s: %s", partition.name, target.path, error)
-            self._broker.directory_failed(target.path, error)
+            self._failures.directory_failed(target.path, error)
         if self._moves.get(partition.name) is moving:
             self.cancel(partition.name)
 
@@ -133,14 +159,14 @@ class LogMoves:
         partition = moving.partition
         return (
             self._moves.get(partition.name) is moving
-            and self._broker.partitions.get(partition.name) is partition
+            and self._partitions.get(partition.name) is partition
             and partition.log is not None
-            and moving.target in self._broker.logs.directories
+            and moving.target in self._logs.directories
         )
 
     async def _copy(self, moving: _Move) -> bool:
         """Until the future log has everything; False if the move is over before that."""
-        clock = self._broker.clock
+        clock = self._clock
         while self._is_on(moving):
             if self._is_throttled():
                 await clock.sleep(_THROTTLED_SECONDS)
@@ -162,8 +188,8 @@ class LogMoves:
         return False
 
     def _is_throttled(self) -> bool:
-        rate_max = self._broker.config.replica_alter_log_dirs_io_max_bytes_per_second
-        now = self._broker.clock.monotonic()
+        rate_max = self._cluster.config.replica_alter_log_dirs_io_max_bytes_per_second
+        now = self._clock.monotonic()
         return rate_max < LONG_MAX and self._bytes.per_second(now=now) > rate_max
 
     async def _make_known(self, moving: _Move) -> bool:
@@ -175,11 +201,13 @@ class LogMoves:
         directory_id, partition = moving.target.id, moving.partition
         if directory_id is not None:
             replica = partition.topic_id, partition.name.partition
-            await assign_directories(self._broker, {directory_id: [replica]})
+            await assign_directories(
+                self._cluster, self._controller, self._clock, {directory_id: [replica]}
+            )
         return self._is_on(moving)
 
     def _swap(self, moving: _Move) -> None:
-        partition, target, now_ms = moving.partition, moving.target, self._broker.clock.now_ms()
+        partition, target, now_ms = moving.partition, moving.target, self._clock.now_ms()
         old, source = partition.require_log(), self._directory_of(partition)
         new = target.promote(partition.name, log_start_offset=old.log_start_offset, now_ms=now_ms)
         assert new.log_end_offset == old.log_end_offset, f"{partition.name} is not all there"
@@ -189,17 +217,17 @@ class LogMoves:
         partition.log = new
         del self._moves[partition.name]
         _log.info("%s is in %s now", partition.name, target.path)
-        self._broker.tasks.start("old log", self._remove_old(source, old))
+        self._tasks.start("old log", self._remove_old(source, old))
 
     async def _remove_old(self, source: LogDirectory, old: Log) -> None:
-        clock, commit = self._broker.clock, self._broker.commit
+        clock, commit = self._clock, self._commit
         while commit.is_syncing(old):
             await clock.sleep(_DRAIN_STEP_SECONDS)
-        aside = {old.partition: self._broker.dice.uuid()}
+        aside = {old.partition: self._dice.uuid()}
         try:
             (path,) = await self._background.run(source.rename_aside, aside, DirectoryState.DELETE)
         except OSError as error:
-            self._broker.directory_failed(source.path, error)
+            self._failures.directory_failed(source.path, error)
             return
         # Some still read from it.
         await clock.sleep(old.config.file_delete_delay_ms / 1_000)
@@ -209,7 +237,7 @@ class LogMoves:
     def _directory_of(self, partition: Partition) -> LogDirectory:
         return next(
             directory
-            for directory in self._broker.logs.directories
+            for directory in self._logs.directories
             if directory.logs.get(partition.name) is partition.log
         )
 

@@ -9,15 +9,14 @@ it follows. What is in sync is never held back, since producers wait for it, but
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.configs.definition import LONG_MAX
 from ottla.model import TopicPartition
 from ottla.replication.byte_rate import ByteRate
 from ottla.replication.partition import Partition
-
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
+from ottla.runtime.clock import Clock
 
 _ALL_REPLICAS: Final = "*"
 _REMEMBERED_MAX: Final = 1_000
@@ -29,35 +28,38 @@ class ReplicaThrottle:
     Configs are looked up when it is asked, so that a change counts at once.
     """
 
-    def __init__(self, broker: Broker, side: Literal["leader", "follower"]) -> None:
-        self._broker = broker
+    def __init__(
+        self, cluster: ClusterView, clock: Clock, side: Literal["leader", "follower"]
+    ) -> None:
+        self._cluster = cluster
+        self._clock = clock
         self._rate_name = f"{side}.replication.throttled.rate"
         self._replicas_name = f"{side}.replication.throttled.replicas"
         self._bytes = ByteRate(
-            windows_max=broker.config.replication_quota_window_num,
-            window_seconds=broker.config.replication_quota_window_size_seconds,
+            windows_max=cluster.config.replication_quota_window_num,
+            window_seconds=cluster.config.replication_quota_window_size_seconds,
         )
 
     def is_exceeded(self, partition: Partition) -> bool:
         return (
             self._rate_max < LONG_MAX
             and self._is_throttled(partition.name)
-            and self._bytes.per_second(now=self._broker.clock.monotonic()) > self._rate_max
+            and self._bytes.per_second(now=self._clock.monotonic()) > self._rate_max
         )
 
     def record(self, partition: Partition, size: int) -> None:
         if self._rate_max < LONG_MAX and self._is_throttled(partition.name):
-            self._bytes.record(size, now=self._broker.clock.monotonic())
+            self._bytes.record(size, now=self._clock.monotonic())
 
     @property
     def _rate_max(self) -> int:
-        rate = self._broker.config[self._rate_name]
+        rate = self._cluster.config[self._rate_name]
         assert isinstance(rate, int)
         return rate
 
     def _is_throttled(self, name: TopicPartition) -> bool:
-        replicas = self._broker.image.topic_configs(name.topic).get(self._replicas_name, "")
-        partitions = _throttled_partitions(replicas, self._broker.node_id)
+        replicas = self._cluster.image.topic_configs(name.topic).get(self._replicas_name, "")
+        partitions = _throttled_partitions(replicas, self._cluster.node_id)
         return partitions is None or name.partition in partitions
 
 

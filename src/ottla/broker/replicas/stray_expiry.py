@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.metadata import MetadataImage
 from ottla.runtime.background import Background
+from ottla.runtime.clock import Clock
 from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.log_store import LogStore
 from ottla.storage.directories.stray_directories import StrayDirectory
-
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
 
 _log = logging.getLogger(__name__)
 
@@ -49,20 +49,22 @@ def warn_of_strays(
 class StrayExpiry:
     """A chore of a node that serves."""
 
-    def __init__(self, broker: Broker, background: Background) -> None:
-        self._broker = broker
+    def __init__(
+        self, cluster: ClusterView, logs: LogStore, clock: Clock, background: Background
+    ) -> None:
+        self._cluster = cluster
+        self._logs = logs
+        self._clock = clock
         self._background = background
 
     async def remove_expired(self) -> None:
-        retention_ms = self._broker.config.stray_retention_ms
+        retention_ms = self._cluster.config.stray_retention_ms
         if retention_ms < 0:
             return
-        for directory in self._broker.logs.directories:
-            now_ms = self._broker.clock.now_ms()
+        for directory in self._logs.directories:
+            now_ms = self._clock.now_ms()
             try:
-                strays = await self._background.run(
-                    self._broker.logs.find_strays, directory.path, now_ms
-                )
+                strays = await self._background.run(self._logs.find_strays, directory.path, now_ms)
                 expired = [each for each in strays if now_ms - each.since_ms >= retention_ms]
                 await self._remove(directory, expired)
             except OSError as error:
@@ -70,7 +72,7 @@ class StrayExpiry:
 
     async def _remove(self, directory: LogDirectory, expired: Iterable[StrayDirectory]) -> None:
         for stray in expired:
-            if not may_be_needed(self._broker.image, stray):
+            if not may_be_needed(self._cluster.image, stray):
                 await self._background.run(directory.purge, stray.path)
                 _log.info("%s was removed, as it was a stray for long enough", stray.path)
 

@@ -1,12 +1,13 @@
-"""Questions about transactions that this node coordinates, and leads the partitions of as well."""
+"""Questions about transactions that a coordinator in this process answers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.transactions.known_transactions import is_known
-from ottla.broker.transactions.transaction_requests import BROKER_PATIENCE_MS, submit_patiently
-from ottla.broker.transactions.transaction_verification import Question, Supported
+from ottla.broker.transactions.questions import Question, Supported
+from ottla.broker.transactions.transaction_requests import BROKER_PATIENCE_MS, TransactionRequests
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.coordinator.transactions.producer import ClaimedProducer
@@ -14,27 +15,34 @@ from ottla.coordinator.transactions.versions import TV_2
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.wire.messages.add_partitions_to_txn import AddPartitionsToTxnResult
 
-if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
-
-# Nobody reads it: it only says when.
+# Only says that the operation is committed: nothing reads it.
 _ANSWER: Final = AddPartitionsToTxnResult()
 
 
-def ask_here(broker: Broker, question: Question) -> None:
-    """The same as AddPartitionsToTxn, without the request."""
-    if is_known(broker, question.producer, question.partitions):
-        question.answer({})
-        return
-    asked = _Asked(question)
-    submit_patiently(
-        broker,
-        question.transactional_id,
-        asked.add if question.supported is Supported.ADDING else asked.verify,
-        asked.reply,
-        asked.refuse,
-        patience_ms=BROKER_PATIENCE_MS,
-    )
+class OwnQuestions:
+    """One for a node. Owned by its loop."""
+
+    def __init__(
+        self,
+        transactions: CoordinatorShards[TransactionCoordinator],
+        requests: TransactionRequests,
+    ) -> None:
+        self._transactions = transactions
+        self._requests = requests
+
+    def ask(self, question: Question) -> None:
+        """The same as AddPartitionsToTxn, without the request."""
+        if is_known(self._transactions, question.producer, question.partitions):
+            question.answer({})
+            return
+        asked = _Asked(question)
+        self._requests.submit_patiently(
+            question.transactional_id,
+            asked.add if question.supported is Supported.ADDING else asked.verify,
+            asked.reply,
+            asked.refuse,
+            patience_ms=BROKER_PATIENCE_MS,
+        )
 
 
 class _Asked:

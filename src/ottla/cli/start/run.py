@@ -15,7 +15,8 @@ from pathlib import Path
 
 import typer
 
-from ottla.broker.node import Node, World
+from ottla.broker.host_seams import HostSeams
+from ottla.broker.node import Node
 from ottla.cli.display.cells import count
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.java_properties import parse_properties
@@ -161,7 +162,7 @@ async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -
     started = clock.monotonic()
     descriptors = _raise_descriptors()
     log_descriptors = min(descriptors // 2, _LOG_DESCRIPTORS_MAX)
-    world = World(
+    world = HostSeams(
         disk=BoundedDisk(SystemDisk(), descriptors=log_descriptors),
         clock=clock,
         dice=SystemDice(),
@@ -182,7 +183,7 @@ async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -
         where = ", ".join(f"{host}:{port}" for host, port in node.addresses.values())
         took_ms = (clock.monotonic() - started) * 1_000
         print(
-            f"Ready on {where} (node {config.node_id}, cluster {node.broker.cluster_id}, "
+            f"Ready on {where} (node {config.node_id}, cluster {node.broker.cluster.cluster_id}, "
             f"{count(len(node.broker.partitions), 'partition')}, {took_ms:.0f} ms)",
             flush=True,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ottla.controller.formatting import initial_voter, new_cluster_id
 from ottla.model import TopicPartition
@@ -15,9 +15,7 @@ from ottla.simulation.history.history import Fault
 from ottla.simulation.world.host import Host
 from ottla.simulation.world.node import SimulatedNode
 from ottla.simulation.world.observer import Observer
-
-if TYPE_CHECKING:
-    from ottla.simulation.world.world import World
+from ottla.simulation.world.world import World
 
 # Rarer than by default: most of what a quiet cluster does is to ask whether it is quiet.
 _DEFAULTS: Final = {
@@ -29,7 +27,7 @@ _DEFAULTS: Final = {
 
 
 class SimulatedCluster:
-    """Made and started by `World.cluster`. Lives as long as the world does."""
+    """Made and started by `start_cluster`. Lives as long as the world does."""
 
     def __init__(
         self, world: World, *, nodes: int, voters: int | None, properties: Mapping[str, str]
@@ -199,3 +197,19 @@ class SimulatedCluster:
     def heal_network(self) -> None:
         self._world.fabric.heal_all()
         self._world.record(Fault("network", "is whole again"))
+
+
+def start_cluster(
+    world: World,
+    *,
+    nodes: int = 3,
+    voters: int | None = None,
+    properties: Mapping[str, str] | None = None,
+) -> SimulatedCluster:
+    """A cluster of nodes that begin to start. All of them vote on the metadata, or as many as
+    `voters` says. `properties` are Kafka's broker configs."""
+    cluster = SimulatedCluster(world, nodes=nodes, voters=voters, properties=properties or {})
+    for node in cluster.nodes:
+        world.add_host(node)
+    cluster.start()
+    return cluster

@@ -53,7 +53,7 @@ class Onlooker:
             if epoch > self._epoch:
                 self._epoch, image = epoch, None
             if epoch == self._epoch and controller.is_active:
-                image = broker.image
+                image = broker.cluster.image
             for name, by_node in logs.items():
                 partition = broker.partitions.get(name)
                 if partition is not None and partition.log is not None:

@@ -8,30 +8,15 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ottla.runtime.dice import Dice
+from ottla.simulation.disk.counters import DiskCounters
 from ottla.simulation.disk.disk_faults import DiskFaults, Operation, canonical
 from ottla.simulation.disk.file_content import Fate, FileContent
 from ottla.simulation.disk.namespace import Directory, NameChange, Namespace, failure, parts
 from ottla.simulation.disk.simulated_file import SimulatedFile
 
 _ROOM_UNLIMITED = 1 << 50
-
-
-@dataclass(slots=True)
-class DiskCounters:
-    """How often programs asked the disk for what. Replace it to count anew."""
-
-    opens: int = 0
-    reads: int = 0
-    bytes_read: int = 0
-    writes: int = 0
-    bytes_written: int = 0
-    truncations: int = 0
-    syncs: int = 0
-    renames: int = 0
-    directory_syncs: int = 0
 
 
 class SimulatedDisk:

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ottla.model.buffers import Buffer
-from ottla.simulation.disk.disk_faults import Operation, canonical
+from ottla.simulation.disk.counters import DiskCounters
+from ottla.simulation.disk.disk_faults import DiskFaults, Operation, canonical
 from ottla.simulation.disk.file_content import FileContent
 
-if TYPE_CHECKING:
-    from ottla.simulation.disk.disk import SimulatedDisk
-
 _CLOSED = -1
+
+
+class FileHost(Protocol):
+    """The disk that a file is on: `SimulatedDisk`."""
+
+    generation: int
+
+    @property
+    def faults(self) -> DiskFaults: ...
+
+    @property
+    def counters(self) -> DiskCounters: ...
+
+    def next_sequence(self) -> int: ...
+
+    def room_left(self) -> int: ...
 
 
 class SimulatedFile:
@@ -23,7 +37,7 @@ class SimulatedFile:
 
     def __init__(
         self,
-        disk: SimulatedDisk,
+        disk: FileHost,
         path: str,
         content: FileContent,
         *,

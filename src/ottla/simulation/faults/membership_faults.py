@@ -80,7 +80,7 @@ async def is_drained(cluster: SimulatedCluster, admin: SimulatedAdmin, node_id: 
     broker = None if controller is None else cluster.observer(controller).broker
     if broker is None:
         return False
-    left = _replicas(broker.image, node_id)
+    left = _replicas(broker.cluster.image, node_id)
     for partition, replicas in left.items():
         free = [each.id for each in cluster.nodes if each.id not in (*replicas, node_id)]
         wanted = [each for each in replicas if each != node_id]

@@ -13,7 +13,7 @@ from ottla.metadata import MetadataImage
 from ottla.model import TopicPartition
 from ottla.model.internal_topics import TRANSACTION_STATE
 from ottla.simulation.claims.claims import Violation, violations
-from ottla.simulation.cluster.cluster import SimulatedCluster
+from ottla.simulation.cluster.cluster import SimulatedCluster, start_cluster
 from ottla.simulation.cluster.onlooker import Onlooker
 from ottla.simulation.faults.fault_plan import Plan, PlannedFault
 from ottla.simulation.faults.faults import FAULTS
@@ -91,7 +91,7 @@ async def _story(world: World, plan: Plan) -> None:
     if plan.is_durable:
         # What groups commit has to outlive what records do.
         properties["log.flush.interval.messages"] = "1"
-    cluster = world.cluster(nodes=plan.nodes, voters=plan.voters, properties=properties)
+    cluster = start_cluster(world, nodes=plan.nodes, voters=plan.voters, properties=properties)
     skew = world.dice.fork("skew")
     for node in cluster.nodes:
         node.clock.jump(skew.between(low=-plan.skew_ms_max, high=plan.skew_ms_max))
@@ -238,7 +238,7 @@ def _reasons(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> lis
                 ends[partition.name].add((log.log_end_offset, log.high_watermark))
             if partition.name in ends and partition.is_leader and len(partition.isr) < _REPLICAS:
                 found.append(f"{partition.name} has the ISR {sorted(partition.isr)}")
-        found += _moving(broker.image)
+        found += _moving(broker.cluster.image)
     found += [f"{name} ends at {sorted(seen)}" for name, seen in ends.items() if len(seen) != 1]
     if len(offsets) > 1:
         found.append(f"metadata is known up to {sorted(offsets)}")

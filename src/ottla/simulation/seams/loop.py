@@ -18,7 +18,7 @@ from contextlib import suppress
 from contextvars import Context
 from typing import Any, Final, TypeAlias, TypeVar
 
-from ottla.simulation.seams.scheduler import ScheduledCall, Scheduler
+from ottla.simulation.seams.scheduler import ScheduledCall, ScheduledLoop, Scheduler
 
 T = TypeVar("T")
 ErrorContext: TypeAlias = dict[str, Any]
@@ -27,7 +27,7 @@ _TASKS_KEPT_MIN: Final = 256
 _CLOSES_MAX: Final = 10
 
 
-class SimulatedLoop(asyncio.AbstractEventLoop):
+class SimulatedLoop(ScheduledLoop):
     """Made for each process anew. `on_error` hears what asyncio would log."""
 
     def __init__(

@@ -7,17 +7,15 @@ host is.
 
 from __future__ import annotations
 
+import asyncio
 from asyncio import _set_running_loop
 from collections import deque
 from collections.abc import Callable
 from contextvars import Context
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ottla.simulation.disk.disk_faults import PowerLost
-
-if TYPE_CHECKING:
-    from ottla.simulation.seams.loop import SimulatedLoop
 
 # So many calls without time going on are a program that waits by asking again and again.
 _CALLS_AT_ONCE_MAX: Final = 500_000
@@ -25,6 +23,19 @@ _CALLS_AT_ONCE_MAX: Final = 500_000
 
 class StuckError(Exception):
     """The world cannot go on: nothing is to come, or nothing lets time go on."""
+
+
+class ScheduledLoop(asyncio.AbstractEventLoop):
+    """The event loop of a simulated process: `SimulatedLoop`."""
+
+    is_running_now: bool
+    has_ended: bool
+    # Called after each step of the process.
+    look: Callable[[], object]
+
+    def defer(self, call: ScheduledCall) -> None:
+        """Keeps a call until the process goes on."""
+        raise NotImplementedError
 
 
 class ScheduledCall:
@@ -37,7 +48,7 @@ class ScheduledCall:
 
     def __init__(
         self,
-        loop: SimulatedLoop | None,
+        loop: ScheduledLoop | None,
         when: float,
         callback: Callable[..., object],
         args: tuple[Any, ...],
@@ -95,7 +106,7 @@ class Scheduler:
         """Raises `StuckError` if nothing is left that could bring that about."""
         ready, calls_at_once = self._ready, 0
         # asyncio's idea of which loop runs: told only when it changes.
-        current: SimulatedLoop | None = None
+        current: ScheduledLoop | None = None
         try:
             while not is_over():
                 if not ready:
@@ -132,7 +143,7 @@ class Scheduler:
             ready.append(heappop(timers)[2])
 
 
-def _run(loop: SimulatedLoop, call: ScheduledCall) -> None:
+def _run(loop: ScheduledLoop, call: ScheduledCall) -> None:
     callback, context = call.callback, call.context
     assert callback is not None
     try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ottla.broker.host_seams import HostSeams
 from ottla.broker.node import Node
-from ottla.broker.node import World as Seams
 from ottla.configs import NodeConfig
 from ottla.controller.formatting import format_node
 from ottla.model import NodeId, Uuid
@@ -81,7 +81,7 @@ class SimulatedNode(Host):
         """Begins to start; see `is_serving`."""
         loop = self.start_process()
         self._is_serving = self._is_stopping = False
-        seams = Seams(self.disk, self.clock, self.process_dice, self.network, self.background)
+        seams = HostSeams(self.disk, self.clock, self.process_dice, self.network, self.background)
         node = self.node = Node(NodeConfig.of(self._properties), seams, on_failed=self._failed)
         loop.look = self._look_at_node
         self.record(Noted(self.name, "starts"))

@@ -104,7 +104,7 @@ class Observer:
     def _look_at_image(self, broker: Broker) -> None:
         metadata = broker.metadata
         if not metadata.is_in_transaction:
-            digest = image_digest(broker.image)
+            digest = image_digest(broker.cluster.image)
             self._record(ImageSeen(self._name, metadata.end_offset, digest))
 
     def _look_at_partitions(self, broker: Broker) -> None:

@@ -1,7 +1,7 @@
 """A world in a bottle: hosts, their clocks, disks and network, and one seed that decides it all.
 
     async def story(world: World) -> None:
-        cluster = world.cluster(nodes=3)
+        cluster = start_cluster(world, nodes=3)
         await cluster.wait_serving()
         ...
         cluster.node(1).kill()
@@ -18,10 +18,9 @@ import gc
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar, cast
 
-from ottla.simulation.cluster.cluster import SimulatedCluster
 from ottla.simulation.history.history import Event, Failed, History, Noted
 from ottla.simulation.history.unexpected import is_unexpected
 from ottla.simulation.network.fabric import Fabric
@@ -88,21 +87,6 @@ class World:
             logger.propagate = propagates
 
     # ---- what a story is made of
-
-    def cluster(
-        self,
-        *,
-        nodes: int = 3,
-        voters: int | None = None,
-        properties: Mapping[str, str] | None = None,
-    ) -> SimulatedCluster:
-        """Nodes that begin to start; all of them vote on the metadata, unless it is said how many
-        of them. `properties` are Kafka's broker configs."""
-        cluster = SimulatedCluster(self, nodes=nodes, voters=voters, properties=properties or {})
-        for node in cluster.nodes:
-            self.add_host(node)
-        cluster.start()
-        return cluster
 
     def add_host(self, host: Host) -> None:
         self._hosts[host.name] = host

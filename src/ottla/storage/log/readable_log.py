@@ -40,7 +40,7 @@ class ReadableLog:
         batches that end below `upper_offset`, never past the end of a segment. The last batch may
         be cut off. None where there is nothing to read yet, or no room for it.
         """
-        self._require_in_range(offset)
+        self.require_in_range(offset)
         if offset >= upper_offset:
             return None
         for segment in self.segments.starting_with(offset):
@@ -58,7 +58,7 @@ class ReadableLog:
             return FileSlice(segment.log_file, found.position, size) if size > 0 else None
         return None
 
-    def _require_in_range(self, offset: int) -> None:
+    def require_in_range(self, offset: int) -> None:
         if not self.log_start_offset <= offset <= self.log_end_offset:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,

@@ -19,7 +19,7 @@ from ottla.wire.schema.fields import (
     size_min,
     tagged_fields,
 )
-from ottla.wire.schema.message import Decoder, Message
+from ottla.wire.schema.layout import Decoder, VersionedStruct
 from ottla.wire.schema.source import Source
 from ottla.wire.schema.struct import Struct
 from ottla.wire.schema.types import (
@@ -37,7 +37,7 @@ from ottla.wire.varint import read_uvarint
 REQUEST_ELEMENTS_MAX = 250_000
 
 
-def compile_decoder(cls: type[Message], version: int) -> Decoder:
+def compile_decoder(cls: type[VersionedStruct], version: int) -> Decoder:
     title = f"{cls.__name__} version {version}"
     source = Source(_SCOPE | {"title": title})
     with source.block("def decode(data, p):"):
@@ -56,7 +56,7 @@ def compile_decoder(cls: type[Message], version: int) -> Decoder:
     return decoder
 
 
-def _is_request(cls: type[Message]) -> bool:
+def _is_request(cls: type[VersionedStruct]) -> bool:
     """Or the header of one."""
     return "Request" in cls.__name__
 

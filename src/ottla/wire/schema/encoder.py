@@ -12,7 +12,7 @@ from typing import Any
 from ottla.wire.errors import ProtocolError
 from ottla.wire.schema.arrays import SHORT, pack_long, short_packers
 from ottla.wire.schema.fields import Field, plain_fields, tagged_fields
-from ottla.wire.schema.message import Encoder, Message
+from ottla.wire.schema.layout import Encoder, VersionedStruct
 from ottla.wire.schema.source import Source
 from ottla.wire.schema.struct import Struct
 from ottla.wire.schema.types import (
@@ -31,7 +31,7 @@ NULL_STRUCT, PRESENT_STRUCT = b"\xff", b"\x01"
 NULL_TAGGED_STRUCT = b"\x00"
 
 
-def compile_encoder(cls: type[Message], version: int) -> Encoder:
+def compile_encoder(cls: type[VersionedStruct], version: int) -> Encoder:
     title = f"{cls.__name__} version {version}"
     source = Source(_SCOPE | {"title": title})
     with source.block("def encode(m, parts):"):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from ottla.model import Buffer
 from ottla.wire.errors import ProtocolError
-from ottla.wire.schema.struct import Struct
+from ottla.wire.schema.layout import Decoder, Encoder, VersionedStruct
 from ottla.wire.schema.versions import Versions, versions
 
-Encoder = Callable[[Any, list[Any]], None]
-Decoder = Callable[[Buffer, int], tuple[Any, int]]
 
-
-class Message(Struct):
+class Message(VersionedStruct):
     """The root of a declaration. `api_key` is Kafka's number of the API or of the record type.
 
     Versions that are not `stable` may still change in Kafka: nodes serve them only if told to.
@@ -23,7 +19,6 @@ class Message(Struct):
     api_key: ClassVar[int | None]
     versions: ClassVar[Versions]
     stable: ClassVar[Versions]
-    flexible: ClassVar[Versions]
     _encoders: ClassVar[dict[int, Encoder]]
     _decoders: ClassVar[dict[int, Decoder]]
 

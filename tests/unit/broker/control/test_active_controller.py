@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from ottla.broker.control.active_controller import ActiveController, Lane
-from ottla.broker.control.controller_apis import controller_apis
-from ottla.broker.network.connection import ClientConnection
 from ottla.client import ChannelError
 from ottla.controller.service import ControllerService
 from ottla.model import ErrorCode, KafkaError
@@ -128,7 +126,7 @@ def test_request_travels_to_another_node_in_an_envelope_and_its_answer_back(
     node: OneNode,
 ) -> None:
     async def play() -> None:
-        make_handler = partial(ClientConnection, node.broker, "CONTROLLER", controller_apis())
+        make_handler = partial(node.broker.client_connection, "CONTROLLER", is_controller=True)
         listener = await SystemNetwork().listen(ANY_PORT, make_handler)
         asking = Asking(await bystander(), address=listener.address)
         assert not asking.controller.is_here

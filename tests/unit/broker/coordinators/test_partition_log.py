@@ -9,8 +9,8 @@ from tests.support.replication.replicas import Leader
 def test_what_is_committed_stays_so_when_replicas_become_too_few() -> None:
     leader = Leader(isr=(1, 2, 3))
     leader.partition.set_min_insync_replicas(2)
-    nobody: Any = None
-    log = PartitionLog(nobody, leader.partition)
+    unused: Any = None
+    log = PartitionLog(unused, unused, leader.partition)
     leader.append(2)
     for node_id in (2, 3):
         leader.fetch(node_id, 1)

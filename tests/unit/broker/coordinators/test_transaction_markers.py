@@ -46,19 +46,11 @@ class World:
         self.held: list[asyncio.Future[None]] | None = None
         self.pending: list[Callable[[], None]] | None = None
         self.written: list[TransactionMarkers] = []
-        self.sender = MarkerSender(self.broker())
-        vars(self.sender)["_append"] = self.append
+        cluster: Any = SimpleNamespace(node_id=HERE, image=SimpleNamespace(topics=self))
+        peers: Any = SimpleNamespace(send=self.send)
+        appender: Any = SimpleNamespace(append=self.append)
+        self.sender = MarkerSender(cluster, peers, appender, self.clock, SeededDice(1), self.tasks)
         self.shard = self.sender.writer(lambda: EPOCH, self.written.append)
-
-    def broker(self) -> Any:
-        return SimpleNamespace(
-            node_id=HERE,
-            clock=self.clock,
-            dice=SeededDice(1),
-            tasks=self.tasks,
-            image=SimpleNamespace(topics=self),
-            peers=SimpleNamespace(send=self.send),
-        )
 
     @property
     def by_name(self) -> dict[str, Any]:
@@ -69,7 +61,6 @@ class World:
 
     def append(
         self,
-        _broker: Any,
         name: TopicPartition,
         marker: TransactionMarker,
         batch: Buffer,

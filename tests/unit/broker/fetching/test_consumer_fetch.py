@@ -24,7 +24,7 @@ def waiting(node: OneNode, *, min_bytes: int) -> Pending:
         topics=[FetchTopic(topic="t", partitions=[partition])],
     )
     context = RequestContext(12, "test", "127.0.0.1", LISTENER)
-    pending = node.broker.apis[ApiKey.FETCH].handler(node.broker, context, fetch)
+    pending = node.broker.apis[ApiKey.FETCH].handler(context, fetch)
     assert isinstance(pending, Pending)
     assert pending.response is None
     return pending

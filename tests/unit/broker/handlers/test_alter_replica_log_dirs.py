@@ -106,7 +106,7 @@ def test_a_log_is_moved_with_everything_and_appended_to_there(two_directories: O
     assert node.log("orders").log_end_offset == 20
     directory_id = {each.path: each.id for each in node.broker.logs.directories}[target]
     registration = node.image.topics.by_name["orders"].partitions[0]
-    assert registration.directory_of(node.broker.node_id) == directory_id
+    assert registration.directory_of(node.broker.cluster.node_id) == directory_id
 
 
 def test_the_old_log_goes_after_those_who_read_from_it(two_directories: OneNode) -> None:
@@ -246,5 +246,5 @@ def test_what_there_is_not_cannot_be_moved(two_directories: OneNode) -> None:
 
     assert move(node, "/c") == ErrorCode.LOG_DIR_NOT_FOUND
     assert move(node, "/a", "users") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    node.broker.directory_failed("/b", OSError(5, "broken"))
+    node.broker.failures.directory_failed("/b", OSError(5, "broken"))
     assert move(node, "/b") == ErrorCode.KAFKA_STORAGE_ERROR

@@ -44,7 +44,7 @@ def test_a_topic_can_be_written_to_when_it_is_acknowledged(node: OneNode, versio
     if version >= 5:
         assert (result.num_partitions, result.replication_factor) == (3, 1)
     if version >= 7:
-        assert node.broker.image.topics.by_name["orders"].id == result.topic_id
+        assert node.broker.cluster.image.topics.by_name["orders"].id == result.topic_id
 
 
 def test_its_configs_reach_its_logs(node: OneNode) -> None:
@@ -76,7 +76,7 @@ def test_one_bad_topic_does_not_keep_the_others_from_being_made(node: OneNode) -
         "none": ErrorCode.INVALID_PARTITIONS,
         "odd": ErrorCode.INVALID_CONFIG,
     }
-    assert list(node.broker.image.topics.by_name) == ["orders"]
+    assert list(node.broker.cluster.image.topics.by_name) == ["orders"]
 
 
 def test_a_topic_that_exists_is_refused_with_a_reason(node: OneNode) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
+from ottla.broker.administration.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from ottla.broker.handlers.describe_cluster import EndpointType
 from ottla.model import ErrorCode
 from ottla.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse

@@ -69,7 +69,7 @@ def test_the_room_of_the_disk_is_told(node: OneNode) -> None:
 def test_a_failed_directory_has_an_error_and_the_others_do_not(start_node: StartNode) -> None:
     node = start_node(directories=("/a", "/b"))
     node.disk.faults.fail("/b")
-    node.broker.directory_failed("/b", OSError(5, "broken"))
+    node.broker.failures.directory_failed("/b", OSError(5, "broken"))
 
     results = {result.log_dir: result.error_code for result in described(node)}
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ottla.broker.authorized_operations import TOPIC_OPERATIONS
+from ottla.broker.administration.authorized_operations import TOPIC_OPERATIONS
 from ottla.model import ErrorCode
 from ottla.wire.messages.describe_topic_partitions import (
     Cursor,

@@ -132,7 +132,7 @@ def test_while_nobody_coordinates_clients_try_again(node: OneNode) -> None:
 def begin(node: OneNode, sent: ProduceRequest, version: int) -> Pending:
     """What waits for an answer."""
     context = RequestContext(version, "test", "127.0.0.1", LISTENER)
-    pending = node.broker.apis[ApiKey.PRODUCE].handler(node.broker, context, sent)
+    pending = node.broker.apis[ApiKey.PRODUCE].handler(context, sent)
     assert isinstance(pending, Pending)
     return pending
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ottla.broker.coordinators.transaction_markers import MarkerSender
+from ottla.broker.coordinators.marker_appending import MarkerAppender
 from ottla.broker.handlers.find_coordinator import CoordinatorType
 from ottla.model import ErrorCode
 from ottla.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
@@ -397,12 +397,12 @@ def first_code(response: Any) -> ErrorCode:
 def hold_markers(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
     """Has markers wait until the test lets them go."""
     held: list[Callable[[], None]] = []
-    append = MarkerSender._append
+    append = MarkerAppender.append
 
     def hold(*arguments: Any, **named: Any) -> None:
         held.append(lambda: append(*arguments, **named))
 
-    monkeypatch.setattr(MarkerSender, "_append", staticmethod(hold))
+    monkeypatch.setattr(MarkerAppender, "append", hold)
     return held
 
 

@@ -228,7 +228,7 @@ def test_a_marker_wakes_consumers_that_wait_for_the_whole_transaction(node: OneN
         ],
     )
     context = RequestContext(12, "test", "127.0.0.1", LISTENER)
-    waiting = node.broker.apis[ApiKey.FETCH].handler(node.broker, context, fetch)
+    waiting = node.broker.apis[ApiKey.FETCH].handler(context, fetch)
     assert isinstance(waiting, Pending)
     assert waiting.answer is waiting
 

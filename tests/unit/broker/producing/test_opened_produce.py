@@ -229,7 +229,7 @@ def test_a_large_batch_without_acks_is_appended_in_its_turn(
         sent = ProduceRequest.decode(question.encode(9), 9)
         handler = node.broker.apis[0].handler
         context = node.context(9)
-        assert handler(node.broker, context, sent) is None
+        assert handler(context, sent) is None
         await settle()
         second = await asked(node, request(small(b"second")))
         assert not second.done()

@@ -40,7 +40,7 @@ def test_logs_and_partitions_are_back_after_a_restart(start_node: StartNode) -> 
 
     assert (log.log_end_offset, log.high_watermark) == (1, 1)
     assert log.config.retention_ms == 99
-    assert partition.leader == node.broker.node_id
+    assert partition.leader == node.broker.cluster.node_id
 
 
 def test_a_restart_after_a_clean_stop_finds_the_leader_epoch_of_the_metadata(
@@ -51,11 +51,11 @@ def test_a_restart_after_a_clean_stop_finds_the_leader_epoch_of_the_metadata(
     node.stop()
 
     node = start_node(node.disk)
-    registration = node.broker.image.topics.by_name["orders"].partitions[0]
+    registration = node.broker.cluster.image.topics.by_name["orders"].partitions[0]
     partition = node.broker.partitions.by_name("orders", 0)
 
     assert partition.leader_epoch == registration.leader_epoch
-    assert partition.leader == registration.leader == node.broker.node_id
+    assert partition.leader == registration.leader == node.broker.cluster.node_id
 
 
 def test_a_log_that_a_crash_took_is_made_again(start_node: StartNode) -> None:
@@ -145,7 +145,7 @@ def test_power_that_fails_while_topics_are_made_and_deleted_leaves_a_node_that_s
     node = start_node(node.disk, seed=changes)
     expected = {
         (TopicPartition(topic.name, index), topic.id)
-        for topic in node.broker.image.topics
+        for topic in node.broker.cluster.image.topics
         for index in topic.partitions
     }
     (directory,) = node.broker.logs.directories
@@ -171,7 +171,7 @@ def test_operations_that_come_together_are_applied_in_their_order(node: OneNode)
 
     node.run(hurry())
 
-    topic_id = node.broker.image.topics.by_name["orders"].id
+    topic_id = node.broker.cluster.image.topics.by_name["orders"].id
     assert node.broker.partitions.by_name("orders", 0).topic_id == topic_id
     assert node.names() == ["orders-0", "payments-0"]
 
@@ -216,7 +216,7 @@ def test_logs_go_where_there_are_fewest(start_node: StartNode) -> None:
     node.create_topic("orders", partitions=4)
 
     counts = [len(directory.logs) for directory in node.broker.logs.directories]
-    registration = node.broker.image.topics.by_name["orders"].partitions[0]
+    registration = node.broker.cluster.image.topics.by_name["orders"].partitions[0]
 
     assert counts == [2, 2]
     assert registration.directories == (UNASSIGNED_DIRECTORY,)
@@ -333,4 +333,4 @@ def test_the_controller_hears_which_directory_was_chosen(start_node: StartNode) 
     ids = {directory.path: directory.id for directory in node.broker.logs.directories}
     for index, registration in node.image.topics.by_name["orders"].partitions.items():
         path = node.log("orders", index).directory.rpartition("/")[0]
-        assert registration.directory_of(node.broker.node_id) == ids[path]
+        assert registration.directory_of(node.broker.cluster.node_id) == ids[path]

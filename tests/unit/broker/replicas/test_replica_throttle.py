@@ -125,8 +125,8 @@ def test_replicas_are_named_by_partition_and_broker(
 ) -> None:
     partition = led_partition(node)
     throttle(node, rate=1_000, replicas=replicas)
-    measured = ReplicaThrottle(node.broker, "leader")
+    measured = ReplicaThrottle(node.broker.cluster, node.clock, "leader")
     measured.record(partition, 1_000_000)
     assert measured.is_exceeded(partition) == is_throttled
     # The other side has configs of its own.
-    assert not ReplicaThrottle(node.broker, "follower").is_exceeded(partition)
+    assert not ReplicaThrottle(node.broker.cluster, node.clock, "follower").is_exceeded(partition)

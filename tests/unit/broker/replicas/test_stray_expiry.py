@@ -21,7 +21,11 @@ def strays(disk: SimulatedDisk) -> list[str]:
 
 
 def remove_expired(node: OneNode) -> None:
-    node.run(StrayExpiry(node.broker, InlineBackground()).remove_expired())
+    node.run(
+        StrayExpiry(
+            node.broker.cluster, node.broker.logs, node.clock, InlineBackground()
+        ).remove_expired()
+    )
 
 
 def disk_with_strays(start_node: StartNode, count: int = TOPICS) -> SimulatedDisk:
@@ -103,7 +107,7 @@ def test_strays_stay_where_the_retention_is_unlimited(start_node: StartNode) -> 
 def test_a_stray_whose_partition_has_no_leader_may_be_needed(start_node: StartNode) -> None:
     node = start_node()
     topic_id = node.create_topic("orders")
-    image = node.broker.image
+    image = node.broker.cluster.image
     stray = StrayDirectory("/data/x", TopicPartition("orders", 0), topic_id, 0)
     assert not may_be_needed(image, stray)
     registration = image.topics.by_name["orders"].partitions[0]

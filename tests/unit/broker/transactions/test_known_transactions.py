@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ottla.broker.network.handling import RequestContext
-from ottla.broker.transactions.known_transactions import verified_at_once
-from ottla.broker.transactions.transactional_produce import VerifiedProduce
+from ottla.broker.producing.transactional_produce import VerifiedProduce
 from ottla.model import ErrorCode, TopicPartition
 from ottla.wire.messages.produce import ProduceRequest
 from tests.support.nodes.one_node import LISTENER, OneNode, StartNode
@@ -46,7 +45,9 @@ def verified(
     context = RequestContext(version, "", "", LISTENER)
 
     async def run() -> VerifiedProduce | None:
-        return verified_at_once(node.broker, context, sent or of(batch(producer_id=0)))
+        return node.broker.transactional_produces.verified_at_once(
+            context, sent or of(batch(producer_id=0))
+        )
 
     return node.run(run())
 
@@ -92,9 +93,9 @@ def test_nor_another_epoch_or_producer(node: OneNode) -> None:
 
 def test_who_sends_meanwhile_waits_for_its_turn(node: OneNode) -> None:
     add(node, ORDERS, version=3)
-    node.broker.transactional_produces.begin(0, lambda: None)
+    node.broker.transactional_produces.turns.begin(0, lambda: None)
     assert verified(node) is None
-    node.broker.transactional_produces.end(0)
+    node.broker.transactional_produces.turns.end(0)
     assert verified(node) is not None
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ottla.broker.transactions.transaction_verification import (
+from ottla.broker.transactions.questions import (
     Supported,
     TransactionalProducer,
     UnverifiedBatch,

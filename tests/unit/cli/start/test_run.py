@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from ottla.broker.node import World
+from ottla.broker.host_seams import HostSeams
 from ottla.cli.start import run as start_run
 from ottla.configs import NodeConfig
 from ottla.model import ErrorCode, KafkaError
@@ -15,14 +16,16 @@ from ottla.runtime.network import Address
 
 
 class Broker:
-    cluster_id = "cluster"
+    cluster = SimpleNamespace(cluster_id="cluster")
     partitions = ()
 
 
 class FailingNode:
     """Fails to start, or as soon as it has."""
 
-    def __init__(self, config: NodeConfig, world: World, *, on_failed: Callable[[], None]) -> None:
+    def __init__(
+        self, config: NodeConfig, world: HostSeams, *, on_failed: Callable[[], None]
+    ) -> None:
         self.config = config
         self.broker = Broker()
         self.addresses = {"PLAINTEXT": Address("127.0.0.1", 9092)}

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ottla.simulation.disk.disk import DiskCounters, SimulatedDisk
+from ottla.simulation.disk.counters import DiskCounters
+from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.storage.errors import CorruptIndexError
 from ottla.storage.indexes.offset_index import OffsetIndex, OffsetPosition
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.simulation.disk.disk import DiskCounters, SimulatedDisk
+from ottla.simulation.disk.counters import DiskCounters
+from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.simulation.seams.dice import SeededDice
 from ottla.storage.errors import StorageError
 from ottla.storage.files.file_names import FileKind

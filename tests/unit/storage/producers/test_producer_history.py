@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.simulation.disk.disk import DiskCounters, SimulatedDisk
+from ottla.simulation.disk.counters import DiskCounters
+from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producers.producer_history import ProducerHistory

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ottla.coordinator.groups.classic.group_records import group_tombstone
 from ottla.coordinator.groups.classic.member import ClassicMember
 from ottla.coordinator.groups.classic.states import PREVIOUS_STATES, ClassicState
 from ottla.coordinator.groups.classic.subscriptions import subscribed_topics
@@ -18,6 +17,7 @@ from ottla.coordinator.offsets.committed_offset import CommittedOffset
 from ottla.coordinator.runtime.outcome import CoordinatorRecord
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.model import ErrorCode, KafkaError
+from ottla.wire.stored.groups import GroupMetadataKey
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 
@@ -283,7 +283,7 @@ class ClassicGroup(Group):
         return None
 
     def tombstones(self) -> Sequence[CoordinatorRecord]:
-        return [group_tombstone(self.id)]
+        return [CoordinatorRecord(GroupMetadataKey(group=self.id), None)]
 
 
 def illegal_generation(group: ClassicGroup, generation: int) -> KafkaError:

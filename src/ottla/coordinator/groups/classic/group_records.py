@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ottla.coordinator.groups.classic.group import ClassicGroup
 from ottla.coordinator.runtime.outcome import CoordinatorRecord
 from ottla.model import NO_TIMESTAMP
 from ottla.wire.stored.groups import GroupMetadataKey, GroupMetadataValue, MemberMetadata
-
-if TYPE_CHECKING:
-    from ottla.coordinator.groups.classic.group import ClassicGroup
 
 _VERSION: Final = 3
 
@@ -41,7 +39,3 @@ def group_record(group: ClassicGroup, assignments: Mapping[str, bytes]) -> Coord
         ],
     )
     return CoordinatorRecord(GroupMetadataKey(group=group.id), value, _VERSION)
-
-
-def group_tombstone(group_id: str) -> CoordinatorRecord:
-    return CoordinatorRecord(GroupMetadataKey(group=group_id), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ottla.broker.housekeeping import Housekeeping, Intervals
+from ottla.broker.chores.housekeeping import Housekeeping, Intervals
 from ottla.runtime.metrics import Metrics
 from ottla.storage.log.group_commit import GroupCommit
 from tests.support.nodes.one_node import OneNode
@@ -19,10 +19,18 @@ def test_a_log_is_flushed_for_all_chores_at_once_and_never_twice_at_a_time() -> 
     """Two flushes would write the same snapshots of producers, each by way of the same file."""
     node, background = OneNode(), HeldBackground()
     node.create_topic(TOPIC, configs={"cleanup.policy": "compact", "segment.ms": "1"})
-    node.broker.commit = GroupCommit(background, node.broker.tasks)
+    broker = node.broker
     housekeeping = Housekeeping(
-        node.broker,
+        broker.cluster,
+        broker.clock,
+        broker.dice,
+        broker.tasks,
         background,
+        broker.logs,
+        GroupCommit(background, broker.tasks),
+        broker.replication,
+        broker.failures,
+        broker.connections,
         Metrics(),
         intervals=Intervals(*[NEVER] * 7),
         connection_idle_seconds=NEVER,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.configs import (
     ConfigResource,
     ConfigResourceType,
@@ -14,7 +15,7 @@ from ottla.configs import (
 from ottla.model import ErrorCode, KafkaError, NodeId
 
 if TYPE_CHECKING:
-    from ottla.broker.broker import Broker
+    pass
 
 
 def check_is_this_node(name: str, node_id: NodeId) -> None:
@@ -31,12 +32,12 @@ def check_is_this_node(name: str, node_id: NodeId) -> None:
 
 
 def check_own_configs(
-    broker: Broker,
+    cluster: ClusterView,
     changes: Callable[[ConfigResource, Mapping[str, str]], Mapping[str, str | None]],
 ) -> None:
     """Raises KafkaError if this broker cannot have its configs with such changes to them. The
     controller does not know what the broker was started with."""
-    resource = ConfigResource(ConfigResourceType.BROKER, str(broker.node_id))
-    current = broker.image.configs_of(resource)
+    resource = ConfigResource(ConfigResourceType.BROKER, str(cluster.node_id))
+    current = cluster.image.configs_of(resource)
     configs = apply_changes(current, changes(resource, current))
-    validate_broker_configs(configs, node=broker.config, per_broker=True)
+    validate_broker_configs(configs, node=cluster.config, per_broker=True)

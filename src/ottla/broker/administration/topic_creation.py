@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.client import versions
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -13,7 +14,9 @@ from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsReques
 _DEFAULT_COUNT = -1
 
 
-async def auto_create_topics(broker: Broker, names: Sequence[str]) -> dict[str, ErrorCode]:
+async def auto_create_topics(
+    controller: ActiveController, replicas: LocalReplicas, names: Sequence[str]
+) -> dict[str, ErrorCode]:
     """Returns when these topics can be used, with an error for each that was not made.
 
     Somebody else may have made one meanwhile, which is as good.
@@ -27,10 +30,10 @@ async def auto_create_topics(broker: Broker, names: Sequence[str]) -> dict[str, 
         ]
     )
     try:
-        response = await broker.controller.ask(request, versions.CREATE_TOPICS)
+        response = await controller.ask(request, versions.CREATE_TOPICS)
     except KafkaError as error:
         return dict.fromkeys(names, error.code)
-    await broker.replicas.wait_applied()
+    await replicas.wait_applied()
     return {
         result.name: ErrorCode(result.error_code)
         for result in response.topics

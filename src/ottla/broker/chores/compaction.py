@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import KafkaError
 from ottla.runtime.background import Background, WorkerCrashedError
+from ottla.runtime.clock import Clock
 from ottla.runtime.disk import Disk
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.system_clock import sleep_blocking
@@ -18,7 +20,9 @@ from ottla.storage.compaction import (
     swap_groups,
 )
 from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.log_store import LogStore
 from ottla.storage.errors import StorageError
+from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
 
 _log = logging.getLogger(__name__)
@@ -30,8 +34,21 @@ _NO_THROTTLE = 1e15
 class Compaction:
     """Compacts one log at a time: planned here, done in another process, swapped in here."""
 
-    def __init__(self, broker: Broker, background: Background, metrics: Metrics) -> None:
-        self._broker = broker
+    def __init__(
+        self,
+        cluster: ClusterView,
+        clock: Clock,
+        background: Background,
+        logs: LogStore,
+        commit: GroupCommit,
+        failures: StorageFailures,
+        metrics: Metrics,
+    ) -> None:
+        self._cluster = cluster
+        self._clock = clock
+        self._logs = logs
+        self._commit = commit
+        self._failures = failures
         self._background = background
         self._records_read = metrics.counter("LogCleanerRecordsRead")
         self._records_kept = metrics.counter("LogCleanerRecordsKept")
@@ -40,10 +57,10 @@ class Compaction:
 
     async def compact_filthiest(self) -> None:
         """Compacts whatever is due, the dirtiest log first."""
-        while self._broker.config.log_cleaner_enable:
+        while self._cluster.config.log_cleaner_enable:
             due = [
                 (_dirty_ratio(plan), directory, log, plan)
-                for directory in self._broker.logs.directories
+                for directory in self._logs.directories
                 for log in list(directory.logs.values())
                 if log.config.compact and (plan := await self._plan(directory, log)) is not None
             ]
@@ -55,14 +72,14 @@ class Compaction:
     async def _plan(self, directory: LogDirectory, log: Log) -> CompactionPlan | None:
         if self._failed.get(log) == log.log_end_offset:
             return None
-        config = self._broker.config
+        config = self._cluster.config
         rate = config.log_cleaner_io_max_bytes_per_second
         try:
             # Only what is durable is compacted: then a truncation of it is one that the recovery
             # point knows of, and takes the cleaner's offset back with it.
-            await self._broker.commit.when_durable(log, log.segments.active.base_offset)
+            await self._commit.when_durable(log, log.segments.active.base_offset)
             first_dirty_offset = directory.cleaner_offsets.first_dirty_offset(log)
-            now_ms = self._broker.clock.now_ms()
+            now_ms = self._clock.now_ms()
             return plan_compaction(
                 log,
                 first_dirty_offset=first_dirty_offset,
@@ -71,14 +88,14 @@ class Compaction:
                 bytes_per_second=None if rate > _NO_THROTTLE else rate,
             )
         except OSError as error:
-            self._broker.log_failed(log, error)
+            self._failures.log_failed(log, error)
             return None
         except KafkaError as error:
             _log.info("%s was truncated while it was flushed: %s", log.partition, error)
             return None
 
     async def _compact(self, directory: LogDirectory, log: Log, plan: CompactionPlan) -> None:
-        clock = self._broker.clock
+        clock = self._clock
         started = clock.monotonic()
         try:
             result = await self._background.compute(_compact_throttled, log.disk, plan)
@@ -94,11 +111,11 @@ class Compaction:
             _log.error("%s cannot be compacted and stays as it is: %s", log.partition, error)
             return
         except OSError as error:
-            if self._broker.logs.get(log.partition) is not log:
+            if self._logs.get(log.partition) is not log:
                 # Deleted or moved meanwhile, and its files with it: no fault of the disk's.
                 return
             self._failed[log] = log.log_end_offset
-            self._broker.log_failed(log, error)
+            self._failures.log_failed(log, error)
             return
         self._failed.pop(log, None)
         self._records_read.add(result.records_read)

@@ -14,13 +14,21 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from ottla.broker.broker import Broker
-from ottla.broker.compaction import Compaction
+from ottla.broker.chores.compaction import Compaction
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.network.connections import Connections
+from ottla.broker.replicas.replication import Replication
+from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.replicas.stray_expiry import StrayExpiry
 from ottla.configs import NodeConfig
 from ottla.model import KafkaError
 from ottla.runtime.background import Background
+from ottla.runtime.clock import Clock
+from ottla.runtime.dice import Dice
 from ottla.runtime.metrics import Metrics
+from ottla.runtime.tasks import Tasks
+from ottla.storage.directories.log_store import LogStore
+from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
 
 _log = logging.getLogger(__name__)
@@ -66,37 +74,38 @@ def connection_idle_seconds(config: NodeConfig) -> float:
     return idle_ms / 1_000 if idle_ms >= 0 else inf
 
 
-def start_housekeeping(
-    broker: Broker, background: Background, metrics: Metrics, config: NodeConfig
-) -> None:
-    """Once a node's logs are open. The chores end with the node's tasks."""
-    Housekeeping(
-        broker,
-        background,
-        metrics,
-        intervals=Intervals.of(config),
-        connection_idle_seconds=connection_idle_seconds(config),
-    ).start()
-
-
 class Housekeeping:
     """Made when the node serves; its tasks end with the node's."""
 
     def __init__(
         self,
-        broker: Broker,
+        cluster: ClusterView,
+        clock: Clock,
+        dice: Dice,
+        tasks: Tasks,
         background: Background,
+        logs: LogStore,
+        commit: GroupCommit,
+        replication: Replication,
+        failures: StorageFailures,
+        connections: Connections,
         metrics: Metrics,
         *,
         intervals: Intervals,
         connection_idle_seconds: float,
     ) -> None:
-        self._broker = broker
-        self._clock = broker.clock
+        self._dice = dice
+        self._tasks = tasks
+        self._logs = logs
+        self._commit = commit
+        self._replication = replication
+        self._failures = failures
+        self._connections = connections
+        self._clock = clock
         self._intervals = intervals
         self._connection_idle_seconds = connection_idle_seconds
-        self._strays = StrayExpiry(broker, background)
-        self._compaction = Compaction(broker, background, metrics)
+        self._strays = StrayExpiry(cluster, logs, clock, background)
+        self._compaction = Compaction(cluster, clock, background, logs, commit, failures, metrics)
         self._loop_delay = metrics.histogram("EventLoopDelayMs")
         self._deleted_segments = metrics.counter("LogSegmentsDeleted")
         self._flushes = metrics.histogram("LogFlushTimeMs")
@@ -112,23 +121,23 @@ class Housekeeping:
             "idle connections": (self._intervals.idle_connections, self._close_idle),
             "in-sync replicas": (
                 self._intervals.in_sync_replicas,
-                self._broker.replication.look_at_isrs,
+                self._replication.look_at_isrs,
             ),
         }
         for name, (seconds, chore) in chores.items():
-            self._broker.tasks.start(name, self._repeat(seconds, chore))
-        self._broker.tasks.start("loop delay", self._measure_loop_delay())
+            self._tasks.start(name, self._repeat(seconds, chore))
+        self._tasks.start("loop delay", self._measure_loop_delay())
 
     async def _repeat(self, seconds: float, chore: Callable[[], Coroutine[Any, Any, None]]) -> None:
         while True:
-            await self._clock.sleep(self._broker.dice.jitter(seconds, fraction=0.1))
+            await self._clock.sleep(self._dice.jitter(seconds, fraction=0.1))
             await chore()
 
-    async def _logs(self) -> AsyncIterator[Log]:
+    async def _each_log(self) -> AsyncIterator[Log]:
         """All logs, a few milliseconds' worth at a time. One that went meanwhile is left out."""
         started = self._clock.monotonic()
-        for log in list(self._broker.logs):
-            if self._broker.logs.get(log.partition) is not log:
+        for log in list(self._logs):
+            if self._logs.get(log.partition) is not log:
                 continue
             yield log
             if self._clock.monotonic() - started > _STEP_SECONDS:
@@ -136,7 +145,7 @@ class Housekeeping:
                 started = self._clock.monotonic()
 
     async def _retain(self) -> None:
-        async for log in self._logs():
+        async for log in self._each_log():
             now_ms = self._clock.now_ms()
             try:
                 deleted = log.delete_expired_segments(now_ms=now_ms)
@@ -156,7 +165,7 @@ class Housekeeping:
     async def _flush(self) -> None:
         """Makes rolled segments durable, and logs whose `flush.ms` has passed."""
         # Without a look at the clock for each: of thousands of logs few have anything to flush.
-        for number, log in enumerate(list(self._broker.logs), start=1):
+        for number, log in enumerate(list(self._logs), start=1):
             if log.recovery_point < log.log_end_offset and self._is_due(log):
                 await self._flush_log(log)
             if number % _GLANCED_AT_MAX == 0:
@@ -168,12 +177,12 @@ class Housekeeping:
             recovery_point < log.segments.active.base_offset
             or log.log_end_offset - recovery_point >= config.flush_messages
             or config.flush_ms <= self._intervals.flush * 1_000
-        ) and self._broker.logs.get(log.partition) is log
+        ) and self._logs.get(log.partition) is log
 
     async def _flush_log(self, log: Log) -> None:
         started = self._clock.monotonic()
         try:
-            await self._broker.commit.when_durable(log, log.log_end_offset)
+            await self._commit.when_durable(log, log.log_end_offset)
         except OSError as error:
             self._failed(log, error)
         except KafkaError as error:
@@ -181,20 +190,20 @@ class Housekeeping:
         self._flushes.record((self._clock.monotonic() - started) * 1_000)
 
     async def _write_checkpoints(self) -> None:
-        for directory in self._broker.logs.directories:
+        for directory in self._logs.directories:
             try:
                 directory.write_checkpoints()
             except OSError as error:
-                told = self._broker.directory_failed(directory.path, error)
+                told = self._failures.directory_failed(directory.path, error)
                 _log.error("no checkpoints in %s: %s", directory.path, told.message)
 
     async def _expire_producers(self) -> None:
-        async for log in self._logs():
+        async for log in self._each_log():
             log.producers.state.remove_expired(self._clock.now_ms())
 
     async def _close_idle(self) -> None:
         now = self._clock.monotonic()
-        for connection in list(self._broker.connections):
+        for connection in self._connections:
             if now - connection.last_active <= self._connection_idle_seconds:
                 continue
             if connection.is_closing:
@@ -211,5 +220,5 @@ class Housekeeping:
             self._loop_delay.record(max(delay, 0.0) * 1_000)
 
     def _failed(self, log: Log, error: OSError) -> None:
-        told = self._broker.log_failed(log, error)
+        told = self._failures.log_failed(log, error)
         _log.error("%s: %s", log.partition, told)

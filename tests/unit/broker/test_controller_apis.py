@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from ottla.broker.control.active_controller import ActiveController
-from ottla.broker.control.controller_apis import controller_apis
 from ottla.broker.network.handling import RequestContext
 from ottla.controller.metadata_log import METADATA_TOPIC_ID
 from ottla.metadata import SUPPORTED_FEATURES
@@ -36,13 +35,11 @@ from ottla.wire.requests import decode_response, encode_request
 from ottla.wire.schema import Message
 from tests.support.nodes.one_node import OneNode
 
-APIS = controller_apis()
-
 
 def ask(node: OneNode, request: Message) -> Any:
     assert request.api_key is not None
     context = RequestContext(request.versions.highest, "test", "127.0.0.1", "CONTROLLER")
-    answer: Any = APIS[request.api_key].handler(node.broker, context, request)
+    answer: Any = node.broker.controller_apis[request.api_key].handler(context, request)
 
     async def answered() -> Any:
         return answer if isinstance(answer, Message) else await answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.listener_view import ListenerView, ReachableBroker
 from ottla.model import ErrorCode, TopicPartition, Uuid
 
@@ -19,8 +19,8 @@ class Leader(NamedTuple):
 class LeaderHints:
     """Made for one answer: gathers the leaders that it names, to tell where they are."""
 
-    def __init__(self, broker: Broker, listener: str) -> None:
-        self._broker = broker
+    def __init__(self, cluster: ClusterView, listener: str) -> None:
+        self._cluster = cluster
         self._listener = listener
         self._named: set[int] = set()
 
@@ -28,7 +28,7 @@ class LeaderHints:
         """Who leads the partition, if that is what was wrong and somebody does."""
         if error not in _ASKED_THE_WRONG_NODE:
             return None
-        topics = self._broker.image.topics
+        topics = self._cluster.image.topics
         topic = topics.by_name.get(name.topic) if name.topic else topics.by_id.get(topic_id)
         partition = None if topic is None else topic.partitions.get(name.partition)
         if partition is None or partition.leader < 0:
@@ -39,5 +39,5 @@ class LeaderHints:
     def endpoints(self) -> list[ReachableBroker]:
         if not self._named:
             return []
-        reachable = ListenerView(self._broker.image, self._listener).all_brokers
+        reachable = ListenerView(self._cluster.image, self._listener).all_brokers
         return [reachable[node_id] for node_id in sorted(self._named) if node_id in reachable]

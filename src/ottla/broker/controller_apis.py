@@ -8,15 +8,21 @@ the connection ends and the broker looks for the right node.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-from ottla.broker.broker import Broker
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.cluster_features import ClusterFeatures
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.handlers.api_versions import describe_apis
 from ottla.broker.handlers.describe_configs import describe_configs
 from ottla.broker.handlers.incremental_alter_configs import alter_incrementally
 from ottla.broker.network.handling import HandledApi, RequestContext
-from ottla.controller.service import BROKER_APIS, OPERATIONS, QUORUM_APIS
+from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.controller.quorum import MetadataQuorum
+from ottla.controller.service import BROKER_APIS, OPERATIONS, QUORUM_APIS, ControllerService
 from ottla.model import ErrorCode, KafkaError
+from ottla.runtime.clock import Clock
 from ottla.wire.apis import ApiKey, response_class
 from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ottla.wire.messages.describe_cluster import (
@@ -38,7 +44,7 @@ _LEADER_WAIT_SECONDS: Final = 2.0
 _FORWARDED: Final = frozenset(
     (*OPERATIONS, *BROKER_APIS, ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER)
 )
-_ADMIN_APIS: Final = (
+ADMIN_APIS: Final = (
     ApiKey.CREATE_TOPICS,
     ApiKey.DELETE_TOPICS,
     ApiKey.CREATE_PARTITIONS,
@@ -54,56 +60,67 @@ _ADMIN_APIS: Final = (
 )
 
 
-def controller_apis() -> dict[int, HandledApi]:
+def controller_apis(node: Any) -> dict[int, HandledApi]:
     """By key, with the handler of each."""
     handlers: dict[int, Any] = dict.fromkeys((*OPERATIONS, *QUORUM_APIS, *BROKER_APIS), serve)
-    handlers |= dict.fromkeys(_ADMIN_APIS, ask_active)
+    handlers |= dict.fromkeys(ADMIN_APIS, ask_active)
     handlers[ApiKey.INCREMENTAL_ALTER_CONFIGS] = incremental_alter_configs
     handlers[ApiKey.API_VERSIONS] = api_versions
     handlers[ApiKey.DESCRIBE_CLUSTER] = describe_cluster
     handlers[ApiKey.DESCRIBE_CONFIGS] = describe_configs
     handlers[ApiKey.ENVELOPE] = envelope
-    return {int(key): HandledApi(ApiKey(key), handlers[key]) for key in sorted(handlers)}
+    return {
+        int(key): HandledApi(ApiKey(key), node, handler=handlers[key]) for key in sorted(handlers)
+    }
 
 
-async def serve(broker: Broker, context: RequestContext, request: Message) -> Message:
+async def serve(
+    context: RequestContext, request: Message, *, service: ControllerService
+) -> Message:
     try:
-        return await broker.service.serve(request, connection=context.connection)
+        return await service.serve(request, connection=context.connection)
     except KafkaError as error:
         return _refusal(request, error)
 
 
 async def ask_active(
-    broker: Broker,
     context: RequestContext,
     request: Message,
+    *,
+    controller: ActiveController,
 ) -> Message:
     try:
-        response: Message = await broker.controller.ask(request, context.api_version)
+        response: Message = await controller.ask(request, context.api_version)
     except KafkaError as error:
         return _refusal(request, error)
     return response
 
 
 async def incremental_alter_configs(
-    broker: Broker,
     context: RequestContext,
     request: IncrementalAlterConfigsRequest,
+    *,
+    cluster: ClusterView,
+    controller: ActiveController,
+    replicas: LocalReplicas,
 ) -> IncrementalAlterConfigsResponse:
     """A controller takes the configs of any node, and the levels of its own loggers (KIP-919)."""
-    return await alter_incrementally(broker, context, request, of_any_node=True)
+    return await alter_incrementally(
+        cluster, controller, replicas, context, request, of_any_node=True
+    )
 
 
 async def envelope(
-    broker: Broker,
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: EnvelopeRequest,
+    *,
+    service: ControllerService,
 ) -> EnvelopeResponse:
     head, forwarded = decode_request(request.request_data)
     if head.api_key not in _FORWARDED:
         return EnvelopeResponse(error_code=ErrorCode.INVALID_REQUEST)
     try:
-        response = await broker.service.serve(forwarded)
+        response = await service.serve(forwarded)
     except KafkaError as error:
         return EnvelopeResponse(error_code=error.code)
     parts: list[Any] = encode_response(
@@ -113,15 +130,23 @@ async def envelope(
 
 
 def api_versions(
-    broker: Broker, context: RequestContext, request: ApiVersionsRequest
+    context: RequestContext,
+    request: ApiVersionsRequest,
+    *,
+    features: ClusterFeatures,
+    controller_apis: Mapping[int, HandledApi],
 ) -> ApiVersionsResponse:
-    return describe_apis(broker, context, request, broker.controller_apis)
+    return describe_apis(context, request, features, controller_apis)
 
 
 async def describe_cluster(
-    broker: Broker,
     context: RequestContext,
     request: DescribeClusterRequest,
+    *,
+    cluster: ClusterView,
+    controller: ActiveController,
+    service: ControllerService,
+    clock: Clock,
 ) -> DescribeClusterResponse:
     """The controllers that have registered, as one of them is asked (KIP-919)."""
     if request.endpoint_type != _CONTROLLER_ENDPOINTS:
@@ -129,26 +154,27 @@ async def describe_cluster(
             error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
             error_message="this is a controller's endpoint; ask a broker's for the brokers",
         )
-    leader = await _wait_leader(broker)
+    leader = await _wait_leader(service.controller.quorum, controller, clock)
     return DescribeClusterResponse(
         endpoint_type=_CONTROLLER_ENDPOINTS,
-        cluster_id=broker.cluster_id,
+        cluster_id=cluster.cluster_id,
         controller_id=-1 if leader is None else leader,
         brokers=[
             DescribeClusterBroker(broker_id=node_id, host=endpoint.host, port=endpoint.port)
-            for node_id, controller in sorted(broker.image.controllers.items())
-            for endpoint in controller.endpoints
+            for node_id, registered in sorted(cluster.image.controllers.items())
+            for endpoint in registered.endpoints
             if endpoint.name == context.listener
         ],
     )
 
 
-async def _wait_leader(broker: Broker) -> int | None:
+async def _wait_leader(
+    quorum: MetadataQuorum, controller: ActiveController, clock: Clock
+) -> int | None:
     """Who leads the quorum; None if nobody does for longer than an election takes."""
-    quorum, clock = broker.service.controller.quorum, broker.clock
     deadline = clock.monotonic() + _LEADER_WAIT_SECONDS
     while (leader := quorum.leader_and_epoch.leader_id) is None and clock.monotonic() < deadline:
-        await broker.controller.wait_moved()
+        await controller.wait_moved()
     return leader
 
 

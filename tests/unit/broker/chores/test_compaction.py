@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from ottla.broker.compaction import Compaction
+from ottla.broker.chores.compaction import Compaction
 from ottla.runtime.background import InlineBackground
 from ottla.runtime.metrics import Metrics
 from ottla.storage.batches.leader_batch import Origin
@@ -24,7 +24,15 @@ def test_batches_that_cannot_be_read_are_named(
     for batch in (batch_of(b"old", key=b"k"), batch_of(b"new", key=b"k"), batch_around(b"garbage")):
         partition.append(batch, now_ms=node.clock.now_ms(), origin=Origin.COORDINATOR)
     log.roll(now_ms=node.clock.now_ms())
-    compaction = Compaction(node.broker, InlineBackground(), Metrics())
+    compaction = Compaction(
+        node.broker.cluster,
+        node.clock,
+        InlineBackground(),
+        node.broker.logs,
+        node.broker.commit,
+        node.broker.failures,
+        Metrics(),
+    )
 
     with caplog.at_level(logging.INFO):
         node.run(finished(node, compaction))

@@ -1,0 +1,1 @@
+"""What handlers of administrators share: names, resources, loggers."""

@@ -1,0 +1,130 @@
+"""The group coordinators of a node: one for each partition of `__consumer_offsets` it leads."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.replicas.storage_failures import StorageFailures
+from ottla.metadata import MetadataDelta
+from ottla.model.internal_topics import CONSUMER_OFFSETS
+from ottla.replication.partition import Partition
+from ottla.runtime.background import Background
+from ottla.runtime.clock import Clock
+from ottla.runtime.dice import Dice
+from ottla.runtime.tasks import Tasks
+from ottla.storage.log.group_commit import GroupCommit
+from ottla.wire.records import Codec
+
+if TYPE_CHECKING:
+    from ottla.coordinator.groups.consumer.topic_regexes import TopicRegexes
+    from ottla.coordinator.groups.coordinator import GroupCoordinator
+    from ottla.coordinator.runtime.outcome import Outcome
+    from ottla.coordinator.runtime.state_machine import Timers
+
+_STEP_SECONDS: Final = 0.002
+_JITTER: Final = 0.1
+
+
+class GroupCoordinators:
+    """Owned by the node's loop; its tasks are the node's."""
+
+    def __init__(
+        self,
+        cluster: ClusterView,
+        commit: GroupCommit,
+        failures: StorageFailures,
+        clock: Clock,
+        dice: Dice,
+        tasks: Tasks,
+        background: Background,
+    ) -> None:
+        self._cluster = cluster
+        self._clock = clock
+        self._dice = dice
+        self._tasks = tasks
+        # Shared by the coordinators of all partitions, made with the first.
+        self._topic_regexes: TopicRegexes | None = None
+        self.shards: CoordinatorShards[GroupCoordinator] = CoordinatorShards(
+            cluster,
+            commit,
+            failures,
+            clock,
+            tasks,
+            background,
+            CONSUMER_OFFSETS,
+            self._make_coordinator,
+            write_timeout_ms=cluster.config.offsets_commit_timeout_ms,
+            load_bytes=cluster.config.offsets_load_buffer_size,
+            codec=Codec(cluster.config.offsets_topic_compression_codec),
+        )
+
+    def _make_coordinator(
+        self,
+        partition: Partition,  # noqa: ARG002 - every coordinator's signature
+        timers: Timers,
+    ) -> GroupCoordinator:
+        # Loaded with the first partition, as a node without groups starts without them.
+        from ottla.coordinator.groups.consumer.topic_regexes import TopicRegexes
+        from ottla.coordinator.groups.context import GroupContext
+        from ottla.coordinator.groups.coordinator import GroupCoordinator
+        from ottla.coordinator.groups.groups import Groups
+        from ottla.coordinator.groups.settings import GroupSettings
+        from ottla.coordinator.offsets.offsets import Offsets
+
+        cluster = self._cluster
+        if self._topic_regexes is None:
+            self._topic_regexes = TopicRegexes(self._clock, lambda: cluster.image.topics.by_name)
+        return GroupCoordinator(
+            GroupContext(
+                Groups(),
+                Offsets(),
+                timers,
+                self._clock,
+                self._dice,
+                self._topic_regexes,
+                lambda: GroupSettings(cluster.config.values),
+                lambda: cluster.image,
+            )
+        )
+
+    def apply(self, delta: MetadataDelta) -> None:
+        """New partitions are assigned, and offsets are deleted with their topics."""
+        if _has_other_partitions(delta):
+            for shard in self.shards.all:
+                shard.perform(lambda machine: machine.topics_changed())
+        if delta.topics_removed:
+            names = sorted(topic.name for topic in delta.topics_removed.values())
+            for shard in self.shards.all:
+                shard.perform(lambda machine: machine.topics_deleted(names))
+
+    def start(self) -> None:
+        self._tasks.start("offset expiry", self._expire())
+
+    async def _expire(self) -> None:
+        clock = self._clock
+        while True:
+            seconds = self._cluster.config.offsets_retention_check_interval_ms / 1_000
+            await clock.sleep(self._dice.jitter(seconds, fraction=_JITTER))
+            started = clock.monotonic()
+            for shard in self.shards.all:
+                for group_id in [group.id for group in shard.machine.groups]:
+                    shard.perform(partial(_expire, group_id))
+                    if clock.monotonic() - started > _STEP_SECONDS:
+                        await clock.sleep(0)
+                        started = clock.monotonic()
+
+
+def _expire(group_id: str, machine: GroupCoordinator) -> Outcome:
+    return machine.expire(group_id)
+
+
+def _has_other_partitions(delta: MetadataDelta) -> bool:
+    """Whether there are other topics, or more partitions in one."""
+    return bool(delta.topics_created or delta.topics_removed) or any(
+        before is None
+        for partitions in delta.partitions_changed.values()
+        for before in partitions.values()
+    )

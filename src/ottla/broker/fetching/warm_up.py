@@ -1,0 +1,37 @@
+"""Reading records into the page cache before they are sent, so that sending never waits."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from ottla.broker.network.pending import Pending
+from ottla.runtime.background import Background
+from ottla.runtime.tasks import Tasks
+from ottla.storage.files.file_slice import FileSlice
+from ottla.wire.messages.fetch import FetchResponse
+
+
+class WarmUp:
+    """One for a node. Its tasks are the node's."""
+
+    def __init__(self, tasks: Tasks, background: Background) -> None:
+        self._tasks = tasks
+        self._background = background
+
+    def when_warm(
+        self, slices: list[FileSlice], response: FetchResponse
+    ) -> FetchResponse | Pending:
+        """The response, once its records can be sent without waiting for a device."""
+        cold = [each for each in slices if not each.is_warm]
+        if not cold:
+            return response
+        pending = Pending()
+        self._tasks.start("warm up", self._warm(cold, pending, response))
+        return pending
+
+    async def _warm(self, cold: list[FileSlice], pending: Pending, response: FetchResponse) -> None:
+        for each in cold:
+            # A read that fails here fails again when the records are sent, and is answered there.
+            with suppress(OSError):
+                await self._background.run(each.warm)
+        pending.resolve(response)

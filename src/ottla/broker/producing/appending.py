@@ -1,0 +1,204 @@
+"""Appending the batches of a produce request, and its response.
+
+    received ──▶ verified ──▶ opened ──▶ appended ──▶ acknowledged
+        │           ▲            ▲           ▲
+        └───────────┴────────────┴───────────┘  what a request does not need is left out
+
+Verified: transactional_produce.py, for batches of a transaction. Opened: opened_produce.py, for
+batches whose records have to be looked at. Acknowledged: acknowledgement.py, for appends that wait
+for replicas or for the disk. Most requests go from received to appended in one call.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.network.handling import RequestContext
+from ottla.broker.network.leader_hints import LeaderHints
+from ottla.broker.network.pending import Pending
+from ottla.broker.producing.acknowledgement import Acknowledgement
+from ottla.broker.producing.opened_produce import Opened, Openings
+from ottla.broker.producing.produced_partition import produced_partition
+from ottla.broker.producing.transactional_produce import (
+    TransactionalProduces,
+    VerifiedProduce,
+    claims_transaction,
+)
+from ottla.broker.replicas.storage_failures import StorageFailures
+from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.replication.partition import ACKS_ALL, Partition
+from ottla.replication.partitions import Partitions
+from ottla.runtime.clock import Clock
+from ottla.storage.batches.opened_batch import OpenedBatch
+from ottla.storage.batches.record_errors import InvalidRecordsError
+from ottla.storage.log.group_commit import GroupCommit
+from ottla.storage.log.log import AppendResult
+from ottla.wire.messages.produce import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from ottla.wire.schema import Message
+
+_ACKS = (ACKS_ALL, 0, 1)
+# Refusals that tell where the log begins, as Kafka's do.
+_ABOUT_RECORDS: Final = (ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP)
+_NOTHING_OPENED: Final[Opened] = {}
+
+
+class Appending:
+    """The produce requests of a node. Owned by its loop."""
+
+    def __init__(
+        self,
+        cluster: ClusterView,
+        partitions: Partitions,
+        commit: GroupCommit,
+        failures: StorageFailures,
+        transactional: TransactionalProduces,
+        openings: Openings,
+        clock: Clock,
+    ) -> None:
+        self._cluster = cluster
+        self._partitions = partitions
+        self._commit = commit
+        self._failures = failures
+        self._transactional = transactional
+        self._openings = openings
+        self._clock = clock
+
+    def append_transactional(
+        self, context: RequestContext, request: ProduceRequest
+    ) -> Message | Pending | None:
+        """Verifies the request's batches first."""
+        verified = self._transactional.verified_at_once(context, request)
+        if verified is not None:
+            return self.append(context, request, verified)
+        return self._transactional.run(context, request, self.append)
+
+    def append(
+        self,
+        context: RequestContext,
+        request: ProduceRequest,
+        verified: VerifiedProduce | None = None,
+    ) -> Message | Pending | None:
+        """The response, now or later; None for a request with acks=0, of which a refusal raises
+        `ConnectionAbortedError`."""
+        if self._openings.has_to_open(context.api_version, request):
+            return self._openings.run(context, request, verified, self._append_all)
+        return self._append_all(context, request, verified, _NOTHING_OPENED)
+
+    def _append_all(
+        self,
+        context: RequestContext,
+        request: ProduceRequest,
+        verified: VerifiedProduce | None,
+        opened: Opened,
+    ) -> ProduceResponse | Pending | None:
+        now_ms = self._clock.now_ms()
+        acks, version, partitions = request.acks, context.api_version, self._partitions
+        acknowledgement: Acknowledgement | None = None
+        failed = False
+        topics = []
+        for topic in request.topic_data:
+            answers = []
+            for data in topic.partition_data:
+                answer = PartitionProduceResponse(index=data.index)
+                answers.append(answer)
+                partition = None
+                try:
+                    if acks not in _ACKS:
+                        raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={acks}")
+                    partition = produced_partition(partitions, version, topic, data.index)
+                    known = opened.get(id(data)) if opened else None
+                    result = self._append(partition, data, acks, now_ms, verified, known)
+                except KafkaError as error:
+                    failed = True
+                    _refuse(answer, error, partition)
+                    continue
+                log = partition.require_log()
+                answer.base_offset, last_offset, answer.log_append_time_ms, _ = result
+                answer.log_start_offset = log.log_start_offset
+                is_replicated = acks != ACKS_ALL or partition.is_acknowledged(last_offset + 1)
+                if not is_replicated or log.config.syncs_before_acknowledging:
+                    if acknowledgement is None:
+                        acknowledgement = Acknowledgement(self._commit, self._failures, self._clock)
+                    acknowledgement.expect(partition, answer, result, is_replicated=is_replicated)
+            topics.append(
+                TopicProduceResponse(
+                    name=topic.name, topic_id=topic.topic_id, partition_responses=answers
+                )
+            )
+        response = ProduceResponse(responses=topics)
+        if acks == 0:
+            if failed:
+                raise ConnectionAbortedError("an append with acks=0 was refused")
+            return None
+        if failed:
+            self._add_hints(context, response)
+        if acknowledgement is not None:
+            return acknowledgement.wait(response, timeout_ms=request.timeout_ms)
+        return response
+
+    def _append(
+        self,
+        partition: Partition,
+        data: PartitionProduceData,
+        acks: int,
+        now_ms: int,
+        verified: VerifiedProduce | None,
+        opened: OpenedBatch | KafkaError | None,
+    ) -> AppendResult:
+        records, verification = data.records, None
+        if records is None:
+            raise KafkaError(ErrorCode.INVALID_RECORD, "a produce request without records")
+        if verified is not None:
+            verification = verified.require(partition.name)
+        elif claims_transaction(records):
+            raise KafkaError(
+                ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+                "a batch is a part of a transaction, and the request names no transactional id",
+            )
+        if isinstance(opened, KafkaError):
+            # Where this node does not lead any more, that is what the client has to know.
+            partition.require_leader()
+            raise opened
+        with self._failures.translated(partition):
+            return partition.append(
+                records, now_ms=now_ms, acks=acks, verification=verification, opened=opened
+            )
+
+    def _add_hints(self, context: RequestContext, response: ProduceResponse) -> None:
+        hints = LeaderHints(self._cluster, context.listener)
+        for topic in response.responses:
+            for answer in topic.partition_responses:
+                name = TopicPartition(topic.name, answer.index)
+                leader = hints.of(answer.error_code, name, topic.topic_id)
+                if leader is not None:
+                    answer.current_leader = LeaderIdAndEpoch(
+                        leader_id=leader.node_id, leader_epoch=leader.epoch
+                    )
+        response.node_endpoints = [
+            NodeEndpoint(node_id=node.id, host=endpoint.host, port=endpoint.port, rack=node.rack)
+            for node, endpoint in hints.endpoints()
+        ]
+
+
+def _refuse(
+    answer: PartitionProduceResponse, error: KafkaError, partition: Partition | None
+) -> None:
+    answer.error_code, answer.error_message = error.code, error.message
+    answer.base_offset = -1
+    if error.code in _ABOUT_RECORDS and partition is not None and partition.log is not None:
+        answer.log_start_offset = partition.log.log_start_offset
+    if isinstance(error, InvalidRecordsError):
+        answer.record_errors = [
+            BatchIndexAndErrorMessage(batch_index=index, batch_index_error_message=message)
+            for index, message in error.record_errors
+        ]

@@ -1,0 +1,89 @@
+"""Errors of log directories: which partitions go offline, and what a client is answered."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final
+
+from ottla.model import KafkaError
+from ottla.replication.partition import Partition
+from ottla.replication.partitions import Partitions
+from ottla.runtime.clock import Clock
+from ottla.storage.directories.log_store import LogStore
+from ottla.storage.log.log import Log
+
+_log = logging.getLogger(__name__)
+
+# Between two warnings about a full disk.
+_QUIET_SECONDS: Final = 30.0
+
+
+class StorageFailures:
+    """Owned by the node's loop. Every `OSError` of a log ends here."""
+
+    def __init__(self, logs: LogStore, partitions: Partitions, clock: Clock) -> None:
+        self._logs = logs
+        self._partitions = partitions
+        self._clock = clock
+        self._quiet_until = 0.0
+        self._on_offline: list[Callable[[Partition], None]] = []
+
+    def listen(self, on_offline: Callable[[Partition], None]) -> None:
+        """Has it called for each partition that is about to go offline."""
+        self._on_offline.append(on_offline)
+
+    def translated(self, partition: Partition) -> TranslatedFailure:
+        """A context in which the `OSError` of a log becomes the answer to a request."""
+        return TranslatedFailure(self, partition)
+
+    def partition_failed(self, partition: Partition, error: OSError) -> KafkaError:
+        """The answer to a request for a partition whose disk failed or is full."""
+        path = partition.require_log().directory.rpartition("/")[0]
+        return self.directory_failed(path, error, is_replicated=partition.has_other_replicas)
+
+    def log_failed(self, log: Log, error: OSError) -> KafkaError:
+        """Takes the log's directory offline with all its partitions, unless it is merely full."""
+        return self.directory_failed(log.directory.rpartition("/")[0], error)
+
+    def directory_failed(
+        self, path: str, error: OSError, *, is_replicated: bool = False
+    ) -> KafkaError:
+        """The same for an error that is not about one log. A full directory goes offline too where
+        other nodes have replicas of what could not be written, so that they take over."""
+        failure = self._logs.storage_error(path, error, is_replicated=is_replicated)
+        if path in self._logs.failed:
+            _log.error("%s", failure.message)
+            for each in self._partitions:
+                if each.log is not None and each.log.directory.startswith(f"{path}/"):
+                    for on_offline in self._on_offline:
+                        on_offline(each)
+                    each.go_offline()
+        elif self._clock.monotonic() >= self._quiet_until:
+            # Clients retry silently, so the log has to say it, but not for each request.
+            self._quiet_until = self._clock.monotonic() + _QUIET_SECONDS
+            _log.warning("%s", failure.message)
+        return failure
+
+
+class TranslatedFailure:
+    """Raises `KafkaError` in the place of an `OSError`. A class and not a generator, because every
+    append and every read enters one."""
+
+    __slots__ = ("_failures", "_partition")
+
+    def __init__(self, failures: StorageFailures, partition: Partition) -> None:
+        self._failures = failures
+        self._partition = partition
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(error, OSError):
+            raise self._failures.partition_failed(self._partition, error) from error

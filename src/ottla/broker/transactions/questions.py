@@ -1,0 +1,154 @@
+"""What a leader asks the coordinator of a transaction, and what it is answered (KIP-890)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from enum import Enum, auto
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from ottla.model import ErrorCode, TopicPartition
+from ottla.replication.partition import Partition
+from ottla.storage.producers.verification import Verification
+from ottla.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
+
+_log = logging.getLogger(__name__)
+
+
+class Supported(Enum):
+    """What a client can be told, and what it expects of the broker, by its version of the API."""
+
+    # Errors of before KIP-890.
+    OLD_ERRORS = auto()
+    # TRANSACTION_ABORTABLE too.
+    ABORTABLE = auto()
+    # TransactionV2: the broker adds the partition to the transaction.
+    ADDING = auto()
+
+
+def supported_by_produce(version: int) -> Supported:
+    if version > 11:
+        return Supported.ADDING
+    return Supported.ABORTABLE if version > 10 else Supported.OLD_ERRORS
+
+
+def supported_by_offset_commit(version: int) -> Supported:
+    if version > 4:
+        return Supported.ADDING
+    return Supported.ABORTABLE if version > 3 else Supported.OLD_ERRORS
+
+
+class TransactionalProducer(NamedTuple):
+    transactional_id: str | None
+    producer_id: int
+    producer_epoch: int
+
+
+class UnverifiedBatch(NamedTuple):
+    """A batch that may open a transaction in a partition; coordinators' have no sequence."""
+
+    partition: Partition
+    sequence: int
+
+
+class Verified(NamedTuple):
+    """Partitions that must not be written to, and what to append with in others."""
+
+    errors: Mapping[TopicPartition, ErrorCode]
+    verifications: Mapping[TopicPartition, Verification]
+
+
+NOTHING_TO_VERIFY: Final = Verified({}, {})
+
+
+class Question(NamedTuple):
+    """Whether partitions are in a transaction, or to have them added."""
+
+    producer: TransactionalProducer
+    # In order.
+    partitions: list[TopicPartition]
+    supported: Supported
+    # Called once, with the partitions that are refused.
+    callback: Callable[[dict[TopicPartition, ErrorCode]], None]
+
+    @property
+    def transactional_id(self) -> str:
+        assert self.producer.transactional_id is not None
+        return self.producer.transactional_id
+
+    def fail(self, error: ErrorCode) -> None:
+        self._call_back(dict.fromkeys(self.partitions, error))
+
+    def answer(self, codes: Mapping[TopicPartition, ErrorCode]) -> None:
+        """With what the coordinator says, as clients know it."""
+        self._call_back(
+            {name: _known_to_client(code, self.supported) for name, code in codes.items() if code}
+        )
+
+    def _call_back(self, refused: dict[TopicPartition, ErrorCode]) -> None:
+        """An exception stays with the request that waited: the next question is still answered."""
+        try:
+            self.callback(refused)
+        except Exception:
+            _log.exception("appending a verified batch of %r failed", self.transactional_id)
+
+
+def request_of(questions: list[Question]) -> AddPartitionsToTxnRequest:
+    return AddPartitionsToTxnRequest(
+        transactions=[
+            AddPartitionsToTxnTransaction(
+                transactional_id=question.transactional_id,
+                producer_id=question.producer.producer_id,
+                producer_epoch=question.producer.producer_epoch,
+                verify_only=question.supported is not Supported.ADDING,
+                topics=[
+                    AddPartitionsToTxnTopic(
+                        name=topic, partitions=[name.partition for name in names]
+                    )
+                    for topic, names in groupby(question.partitions, lambda name: name.topic)
+                ],
+            )
+            for question in questions
+        ]
+    )
+
+
+def answer_all(questions: list[Question], response: object) -> None:
+    assert isinstance(response, AddPartitionsToTxnResponse)
+    if response.error_code:
+        error = ErrorCode(response.error_code)
+        if error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+            # That is between the nodes: to the client, nothing was verified.
+            error = ErrorCode.INVALID_TXN_STATE
+        for question in questions:
+            question.fail(error)
+        return
+    results = {
+        (result.transactional_id, topic.name, each.partition_index): each.partition_error_code
+        for result in response.results_by_transaction
+        for topic in result.topic_results
+        for each in topic.results_by_partition
+    }
+    for question in questions:
+        question.answer(
+            {
+                name: ErrorCode(
+                    results.get((question.transactional_id, *name), ErrorCode.UNKNOWN_SERVER_ERROR)
+                )
+                for name in question.partitions
+            }
+        )
+
+
+def _known_to_client(code: ErrorCode, supported: Supported) -> ErrorCode:
+    if code is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if code is ErrorCode.TRANSACTION_ABORTABLE and supported is Supported.OLD_ERRORS:
+        return ErrorCode.INVALID_TXN_STATE
+    return code

@@ -1,0 +1,20 @@
+"""How often a simulated disk did what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class DiskCounters:
+    """How often programs asked the disk for what. Replace it to count anew."""
+
+    opens: int = 0
+    reads: int = 0
+    bytes_read: int = 0
+    writes: int = 0
+    bytes_written: int = 0
+    truncations: int = 0
+    syncs: int = 0
+    renames: int = 0
+    directory_syncs: int = 0
