@@ -28,7 +28,7 @@ class ScriptedCoordinator:
         self.is_held = False
         self._held: list[tuple[Question, AddPartitionsToTxnResponse]] = []
         node.broker.verification.ask_here = self._ask
-        node.create_topic(TRANSACTION_STATE)
+        node.create_topic(TRANSACTION_STATE, configs={"cleanup.policy": "compact"})
 
     def release(self) -> None:
         held, self._held = self._held, []

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 
-from ottla.broker.administration.authorized_operations import (
-    CLUSTER_OPERATIONS,
-    NOT_ASKED,
-    TOPIC_OPERATIONS,
-)
-from ottla.metadata import NO_LEADER, BrokerRegistration, Endpoint
+from ottla.metadata import NO_LEADER, BrokerRegistration, Endpoint, MetadataDelta
 from ottla.model import ZERO_UUID, ErrorCode, Uuid
 from ottla.wire.messages.metadata import (
     MetadataRequest,
@@ -223,6 +219,21 @@ def test_a_fenced_broker_is_not_shown_and_its_replicas_are_offline(node: OneNode
     response = ask(node, "orders")
 
     assert [broker.node_id for broker in response.brokers] == [NODE_ID]
+    assert response.topics[0].partitions[0].offline_replicas == [OTHER_NODE]
+
+
+def test_a_broker_that_was_fenced_a_moment_ago_is_shown_but_leads_nothing(node: OneNode) -> None:
+    node.create_topic("orders")
+    add_broker(node)
+    before = node.image.brokers[OTHER_NODE]
+    add_broker(node, fenced=True)
+    node.broker.departures.apply(MetadataDelta(brokers_changed={OTHER_NODE: before}), node.image)
+    lead_elsewhere(node, "orders", leader=NODE_ID)
+
+    response = ask(node, "orders")
+
+    assert [broker.node_id for broker in response.brokers] == [NODE_ID, OTHER_NODE]
+    assert response.controller_id == NODE_ID
     assert response.topics[0].partitions[0].offline_replicas == [OTHER_NODE]
 
 
