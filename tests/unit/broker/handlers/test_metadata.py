@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from ottla.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 
+from ottla.broker.administration.authorized_operations import (
+    CLUSTER_OPERATIONS,
+    NOT_ASKED,
+    TOPIC_OPERATIONS,
+)
 from ottla.metadata import NO_LEADER, BrokerRegistration, Endpoint, MetadataDelta
 from ottla.model import ZERO_UUID, ErrorCode, Uuid
 from ottla.wire.messages.metadata import (
