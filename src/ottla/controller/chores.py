@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Final
 
 from ottla.controller.controller import Controller
 from ottla.controller.operations.elect_leaders import elect_leaders
@@ -18,8 +17,6 @@ from ottla.runtime.clock import Clock
 from ottla.wire.messages.elect_leaders import ElectLeadersRequest
 
 _log = logging.getLogger(__name__)
-
-_UNCLEAN_SECONDS: Final = 300.0
 
 
 class ControllerChores:
@@ -37,7 +34,9 @@ class ControllerChores:
 
     async def elect_unclean(self) -> None:
         while True:
-            await self._clock.sleep(_UNCLEAN_SECONDS)
+            await self._clock.sleep(
+                self._controller.node.unclean_leader_election_interval_ms / 1_000
+            )
             await self._elect(
                 lambda: unclean_elections(self._controller.proposed_image, self._controller.node)
             )

@@ -30,6 +30,8 @@ def raft_config(
         ),
         election_timeout_ms=node.controller_quorum_election_timeout_ms,
         fetch_timeout_ms=node.controller_quorum_fetch_timeout_ms,
+        fetch_bytes_max=node.controller_quorum_fetch_max_bytes,
+        fetch_snapshot_bytes_max=node.controller_quorum_fetch_snapshot_max_bytes,
         election_backoff_max_ms=node.controller_quorum_election_backoff_max_ms,
         request_timeout_ms=node.controller_quorum_request_timeout_ms,
         retry_backoff_ms=node.controller_quorum_retry_backoff_ms,
