@@ -1,9 +1,10 @@
 """A config as it is declared, and the words that the tables of declarations are written in.
 
 A row is a name, a default and then, in any order, what else there is to say: what the value may be,
-how important the config is to a person, whether it can be changed while the broker runs, and a text
-that documents it. What is usual goes without saying: medium importance, read when the broker starts
-and shown to everyone.
+how important the config is to a person, whether it can be changed while the broker runs, and what
+Ottla does with it. What is usual goes without saying: medium importance, read when the broker
+starts, shown to everyone and effective. The texts that document configs are in `documentation`,
+which is imported only where they are shown.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.configs.errors import InvalidConfigError
+from ottla.configs.status import Refusal, Status
 from ottla.configs.validators import Validator
 from ottla.configs.value import ConfigType, ConfigValue, format_value, parse_value
 
@@ -53,8 +55,7 @@ CLUSTER_WIDE: Final = UpdateMode.CLUSTER_WIDE
 INTERNAL: Final = Visibility.INTERNAL
 REQUIRED: Final = Required.REQUIRED
 
-# A string is the config's documentation.
-Trait: TypeAlias = Validator | Importance | UpdateMode | Visibility | str
+Trait: TypeAlias = Validator | Importance | UpdateMode | Visibility | Status | Refusal
 
 
 class ConfigDefinition(NamedTuple):
@@ -66,7 +67,8 @@ class ConfigDefinition(NamedTuple):
     importance: Importance
     update_mode: UpdateMode
     visibility: Visibility
-    documentation: str | None
+    status: Status
+    refusal: Refusal | None
 
     @property
     def is_sensitive(self) -> bool:
@@ -106,6 +108,16 @@ def definitions(rows: Iterable[ConfigDefinition]) -> Definitions:
         assert row.name not in by_name, f"{row.name} is declared twice"
         by_name[row.name] = row
     return by_name
+
+
+def without_effect(*rows: ConfigDefinition) -> tuple[ConfigDefinition, ...]:
+    """The rows of a feature that Ottla does not have."""
+    return tuple(row._replace(status=Status.WITHOUT_EFFECT) for row in rows)
+
+
+def refused(refusal: Refusal, *rows: ConfigDefinition) -> tuple[ConfigDefinition, ...]:
+    """Rows that promise a feature that Ottla does not have."""
+    return tuple(row._replace(status=Status.REFUSED, refusal=refusal) for row in rows)
 
 
 def boolean(name: str, default: bool, *traits: Trait) -> ConfigDefinition:
@@ -152,7 +164,7 @@ def _define(
     validator: Validator | None = None
     importance, update_mode = Importance.MEDIUM, UpdateMode.READ_ONLY
     visibility = Visibility.PUBLIC
-    documentation: str | None = None
+    status, refusal = Status.EFFECTIVE, None
     for trait in traits:
         if isinstance(trait, Importance):
             importance = trait
@@ -160,8 +172,10 @@ def _define(
             update_mode = trait
         elif isinstance(trait, Visibility):
             visibility = trait
-        elif isinstance(trait, str):
-            documentation = trait
+        elif isinstance(trait, Status):
+            status = trait
+        elif isinstance(trait, Refusal):
+            status, refusal = Status.REFUSED, trait
         else:
             validator = trait
     is_required = default is REQUIRED
@@ -176,5 +190,6 @@ def _define(
         importance,
         update_mode,
         visibility,
-        documentation,
+        status,
+        refusal,
     )

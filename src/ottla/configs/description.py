@@ -132,7 +132,6 @@ def _entry(
         is_read_only=is_read_only,
         is_sensitive=is_sensitive,
         synonyms=synonyms,
-        documentation=definition.documentation if definition else None,
     )
 
 

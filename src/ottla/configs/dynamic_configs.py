@@ -12,8 +12,8 @@ from ottla.configs.definitions import (
     DYNAMIC_SECURITY_CONFIGS,
 )
 from ottla.configs.errors import InvalidConfigError
+from ottla.configs.support import refusal_of
 from ottla.configs.synonyms import listener_base_name
-from ottla.configs.unsupported_security import NOT_SUPPORTED, promises_security
 
 NOT_DYNAMIC: Final = "Cannot update these configs dynamically"
 ONLY_PER_LISTENER: Final = (
@@ -42,8 +42,9 @@ def dynamic_refusals(configs: Mapping[str, str], *, per_broker: bool) -> dict[st
 
 
 def _refusal(name: str, text: str, *, per_broker: bool) -> str | None:
-    if promises_security(name, text):
-        return NOT_SUPPORTED
+    refusal = refusal_of(name, text)
+    if refusal is not None:
+        return refusal.reason
     if name in BROKER_CONFIGS and name not in DYNAMIC_BROKER_CONFIGS:
         return NOT_DYNAMIC
     if name in DYNAMIC_SECURITY_CONFIGS:

@@ -31,8 +31,7 @@ class ConfigSynonym(NamedTuple):
 
 
 class ConfigEntry(NamedTuple):
-    """`value` is None where there is none, and where it is sensitive. Not every config has a
-    documentation yet."""
+    """`value` is None where there is none, and where it is sensitive."""
 
     name: str
     value: str | None
@@ -41,4 +40,3 @@ class ConfigEntry(NamedTuple):
     is_read_only: bool
     is_sensitive: bool
     synonyms: tuple[ConfigSynonym, ...]
-    documentation: str | None = None

@@ -19,9 +19,10 @@ from ottla.configs.node_listeners import NodeListeners
 from ottla.configs.node_settings import NodeSettings
 from ottla.configs.node_validation import validate_node
 from ottla.configs.quorum_validation import validate_quorum
+from ottla.configs.support import refuse_unsupported_settings, settings_without_effect
 from ottla.configs.synonyms import broker_definition
 from ottla.configs.topic_config import EffectiveTopicConfig, topic_defaults
-from ottla.configs.unsupported_security import refuse_secured_listeners, refuse_security_settings
+from ottla.configs.unsupported_security import refuse_secured_listeners
 
 # What Kafka asks every node to say, and one that stands alone need not.
 _STANDALONE: Final = {
@@ -61,7 +62,7 @@ class NodeConfig(NodeSettings):
         Raises InvalidConfigError, whose message names the property that is wrong, or that a node
         cannot honor.
         """
-        refuse_security_settings(properties)
+        refuse_unsupported_settings(properties)
         static = {**_STANDALONE, **properties}
         if "node.id" not in properties and "broker.id" in properties:
             static["node.id"] = properties["broker.id"]
@@ -116,6 +117,10 @@ class NodeConfig(NodeSettings):
         validate_node(node, node.topic_defaults)
         validate_quorum(node, node.listeners)
         return node
+
+    def without_effect(self) -> tuple[str, ...]:
+        """The static settings that Ottla accepts and ignores, where they are not the defaults."""
+        return settings_without_effect(self.layers.static)
 
     def topic_config(self, overrides: Mapping[str, str]) -> EffectiveTopicConfig:
         """The configs of a topic that has these of its own. Topics without any share one.

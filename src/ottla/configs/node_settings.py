@@ -29,17 +29,12 @@ class NodeSettings:
     auto_create_topics_enable = Setting[bool]("auto.create.topics.enable")
     delete_topic_enable = Setting[bool]("delete.topic.enable")
 
-    socket_listen_backlog_size = Setting[int]("socket.listen.backlog.size")
-    socket_receive_buffer_bytes = Setting[int]("socket.receive.buffer.bytes")
-    socket_send_buffer_bytes = Setting[int]("socket.send.buffer.bytes")
     socket_request_max_bytes = Setting[int]("socket.request.max.bytes")
-    queued_max_requests = Setting[int]("queued.max.requests")
     queued_max_request_bytes = Setting[int]("queued.max.request.bytes")
     request_timeout_ms = Setting[int]("request.timeout.ms")
     unstable_api_versions_enable = Setting[bool]("unstable.api.versions.enable")
     max_connections = Setting[int]("max.connections")
     max_connections_per_ip = Setting[int]("max.connections.per.ip")
-    max_connection_creation_rate = Setting[int]("max.connection.creation.rate")
     connections_max_idle_ms = Setting[int]("connections.max.idle.ms")
     connection_failed_authentication_delay_ms = Setting[int](
         "connection.failed.authentication.delay.ms"
@@ -50,35 +45,21 @@ class NodeSettings:
     )
     max_request_partition_size_limit = Setting[int]("max.request.partition.size.limit")
 
-    message_max_bytes = Setting[int]("message.max.bytes")
     stray_retention_ms = Setting[int]("ottla.stray.retention.ms")
     log_retention_check_interval_ms = Setting[int]("log.retention.check.interval.ms")
-    log_initial_task_delay_ms = Setting[int]("log.initial.task.delay.ms")
     log_flush_scheduler_interval_ms = Setting[int]("log.flush.scheduler.interval.ms")
     log_flush_offset_checkpoint_interval_ms = Setting[int](
         "log.flush.offset.checkpoint.interval.ms"
-    )
-    log_flush_start_offset_checkpoint_interval_ms = Setting[int](
-        "log.flush.start.offset.checkpoint.interval.ms"
     )
     log_cleaner_enable = Setting[bool]("log.cleaner.enable")
     log_cleaner_threads = Setting[int]("log.cleaner.threads")
     log_cleaner_backoff_ms = Setting[int]("log.cleaner.backoff.ms")
     log_cleaner_dedupe_buffer_size = Setting[int]("log.cleaner.dedupe.buffer.size")
-    log_cleaner_io_buffer_load_factor = Setting[float]("log.cleaner.io.buffer.load.factor")
-    log_cleaner_io_buffer_size = Setting[int]("log.cleaner.io.buffer.size")
     log_cleaner_io_max_bytes_per_second = Setting[float]("log.cleaner.io.max.bytes.per.second")
-    log_dir_failure_timeout_ms = Setting[int]("log.dir.failure.timeout.ms")
-    num_recovery_threads_per_data_dir = Setting[int]("num.recovery.threads.per.data.dir")
     cordoned_log_dirs = Setting[tuple[str, ...]]("cordoned.log.dirs")
     remote_log_storage_system_enable = Setting[bool]("remote.log.storage.system.enable")
 
     metadata_log_segment_bytes = Setting[int]("metadata.log.segment.bytes")
-    metadata_log_segment_ms = Setting[int]("metadata.log.segment.ms")
-    metadata_max_retention_bytes = Setting[int]("metadata.max.retention.bytes")
-    metadata_max_retention_ms = Setting[int]("metadata.max.retention.ms")
-    metadata_max_idle_interval_ms = Setting[int]("metadata.max.idle.interval.ms")
-    metadata_log_max_snapshot_interval_ms = Setting[int]("metadata.log.max.snapshot.interval.ms")
     metadata_log_max_record_bytes_between_snapshots = Setting[int](
         "metadata.log.max.record.bytes.between.snapshots"
     )
@@ -94,14 +75,9 @@ class NodeSettings:
     )
     controller_quorum_request_timeout_ms = Setting[int]("controller.quorum.request.timeout.ms")
     controller_quorum_retry_backoff_ms = Setting[int]("controller.quorum.retry.backoff.ms")
-    controller_quorum_append_linger_ms = Setting[int]("controller.quorum.append.linger.ms")
-    controller_quorum_auto_join_enable = Setting[bool]("controller.quorum.auto.join.enable")
 
     broker_heartbeat_interval_ms = Setting[int]("broker.heartbeat.interval.ms")
     broker_session_timeout_ms = Setting[int]("broker.session.timeout.ms")
-    initial_broker_registration_timeout_ms = Setting[int]("initial.broker.registration.timeout.ms")
-    controlled_shutdown_enable = Setting[bool]("controlled.shutdown.enable")
-    controller_socket_timeout_ms = Setting[int]("controller.socket.timeout.ms")
     auto_leader_rebalance_enable = Setting[bool]("auto.leader.rebalance.enable")
     leader_imbalance_check_interval_seconds = Setting[int](
         "leader.imbalance.check.interval.seconds"
@@ -109,7 +85,6 @@ class NodeSettings:
     unclean_leader_election_enable = Setting[bool]("unclean.leader.election.enable")
     unclean_leader_election_interval_ms = Setting[int]("unclean.leader.election.interval.ms")
 
-    num_replica_fetchers = Setting[int]("num.replica.fetchers")
     replica_fetch_backoff_ms = Setting[int]("replica.fetch.backoff.ms")
     replica_fetch_max_bytes = Setting[int]("replica.fetch.max.bytes")
     replica_fetch_min_bytes = Setting[int]("replica.fetch.min.bytes")
@@ -118,12 +93,7 @@ class NodeSettings:
     replica_lag_time_max_ms = Setting[int]("replica.lag.time.max.ms")
     replica_selector_class = Setting[str | None]("replica.selector.class")
     replica_socket_timeout_ms = Setting[int]("replica.socket.timeout.ms")
-    replica_high_watermark_checkpoint_interval_ms = Setting[int](
-        "replica.high.watermark.checkpoint.interval.ms"
-    )
 
-    leader_replication_throttled_rate = Setting[int]("leader.replication.throttled.rate")
-    follower_replication_throttled_rate = Setting[int]("follower.replication.throttled.rate")
     replica_alter_log_dirs_io_max_bytes_per_second = Setting[int](
         "replica.alter.log.dirs.io.max.bytes.per.second"
     )
@@ -141,23 +111,18 @@ class NodeSettings:
     offsets_retention_check_interval_ms = Setting[int]("offsets.retention.check.interval.ms")
     offsets_topic_compression_codec = Setting[int]("offsets.topic.compression.codec")
     offsets_topic_num_partitions = Setting[int]("offsets.topic.num.partitions")
-    offsets_topic_replication_factor = Setting[int]("offsets.topic.replication.factor")
     offsets_topic_segment_bytes = Setting[int]("offsets.topic.segment.bytes")
 
     producer_id_expiration_ms = Setting[int]("producer.id.expiration.ms")
     producer_id_expiration_check_interval_ms = Setting[int](
         "producer.id.expiration.check.interval.ms"
     )
-    transaction_max_timeout_ms = Setting[int]("transaction.max.timeout.ms")
     transaction_remove_expired_interval_ms = Setting[int](
         "transaction.remove.expired.transaction.cleanup.interval.ms"
     )
     transaction_state_log_load_buffer_size = Setting[int]("transaction.state.log.load.buffer.size")
     transaction_state_log_min_isr = Setting[int]("transaction.state.log.min.isr")
     transaction_state_log_num_partitions = Setting[int]("transaction.state.log.num.partitions")
-    transaction_state_log_replication_factor = Setting[int](
-        "transaction.state.log.replication.factor"
-    )
     transaction_state_log_segment_bytes = Setting[int]("transaction.state.log.segment.bytes")
     transaction_partition_verification_enable = Setting[bool](
         "transaction.partition.verification.enable"

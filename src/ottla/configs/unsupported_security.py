@@ -1,9 +1,8 @@
-"""Settings that promise security. A node refuses them, because it provides none yet.
+"""Names and listeners that promise security. A node refuses them, because it provides none yet.
 
 Ottla has no TLS, no SASL and no authorizer. A node that ignored such a setting would serve every
-client in plaintext while its operator believes it to be secured. Harmless, and accepted, are a
-value that is Kafka's default, an empty value, and entries of `listener.security.protocol.map` that
-no listener uses.
+client in plaintext while its operator believes it to be secured. Entries of
+`listener.security.protocol.map` that no listener uses are harmless and accepted.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ottla.configs.definitions import BROKER_CONFIGS
 from ottla.configs.errors import InvalidConfigError
 from ottla.configs.synonyms import described_synonyms, listener_base_name
 
@@ -38,10 +36,6 @@ _HARMLESS: Final = frozenset(
 )
 _PLAINTEXT: Final = "PLAINTEXT"
 
-NOT_SUPPORTED: Final = (
-    "Ottla does not support encryption, authentication or authorization yet, and would accept "
-    "every client in spite of these settings; remove them"
-)
 _INSTEAD: Final = "let only trusted hosts reach the node, for example with a firewall"
 
 
@@ -55,27 +49,6 @@ def is_security_setting(name: str) -> bool:
     # A SASL mechanism may stand between the listener's name and the setting's.
     base = listener_base_name(name) or ""
     return any(f".{prefix}" in base for prefix in _PREFIXES)
-
-
-def promises_security(name: str, text: str) -> bool:
-    """Whether a node with this setting would have to be more secure than it is."""
-    if not is_security_setting(name):
-        return False
-    definition = BROKER_CONFIGS.get(described_synonyms(name)[-1])
-    default = None if definition is None else definition.default
-    if not text.strip() and not default:
-        return False
-    try:
-        return definition is None or definition.parse(text) != default
-    except InvalidConfigError:
-        return True
-
-
-def refuse_security_settings(properties: Mapping[str, str]) -> None:
-    """Raises InvalidConfigError, which names the settings that a node cannot honor."""
-    names = sorted(name for name, text in properties.items() if promises_security(name, text))
-    if names:
-        raise InvalidConfigError(f"{', '.join(names)}: {NOT_SUPPORTED}, and {_INSTEAD}")
 
 
 def refuse_secured_listeners(texts: Iterable[str], *, protocols: Mapping[str, str]) -> None:

@@ -115,11 +115,3 @@ def test_configs_of_groups_are_kafkas() -> None:
         }
         for name, definition in GROUP_CONFIGS.items()
     } == read("definitions")["group"]
-
-
-@pytest.mark.parametrize("declared", [TOPIC_CONFIGS, GROUP_CONFIGS])
-def test_configs_of_topics_and_groups_are_documented(declared: Definitions) -> None:
-    for definition in declared.values():
-        assert definition.documentation, definition.name
-        assert definition.documentation.endswith("."), definition.name
-        assert "  " not in definition.documentation, definition.name

@@ -17,7 +17,7 @@ from ottla.configs import (
     describe_group,
     describe_topic,
 )
-from ottla.configs.unsupported_security import promises_security
+from ottla.configs.support import refusal_of
 from tests.support.kafka.config_fixtures import read
 
 BROKERS = pytest.mark.parametrize("name", ["plain", "tuned"])
@@ -30,7 +30,7 @@ def recorded_node(name: str) -> NodeConfig:
     # A properties file has no white space before a value.
     static = {name: text.lstrip() for name, text in recorded["static"].items()}
     # A node refuses to start with secrets that it has no use for; Kafka shows where they are set.
-    secrets = {name: text for name, text in static.items() if promises_security(name, text)}
+    secrets = {name: text for name, text in static.items() if refusal_of(name, text)}
     node = NodeConfig.of({name: static[name] for name in static if name not in secrets})
     node = dataclasses.replace(node, layers=ConfigLayers({**node.layers.static, **secrets}))
     return node.with_dynamic(cluster=cluster, broker=recorded["dynamic_broker"])

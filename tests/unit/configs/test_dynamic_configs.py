@@ -19,12 +19,12 @@ def test_configs_are_dynamic_where_kafkas_are(verdict: Verdict) -> None:
 
 def test_this_brokers_own_go_before_the_clusters_and_those_before_the_files() -> None:
     node = NODE.with_dynamic(cluster={"message.max.bytes": "20"}, broker={})
-    assert node.message_max_bytes == 20
+    assert node.topic_defaults.max_message_bytes == 20
     node = node.with_dynamic(
         cluster={"message.max.bytes": "20"}, broker={"message.max.bytes": "30"}
     )
-    assert node.message_max_bytes == 30
-    assert node.with_dynamic(cluster={}, broker={}).message_max_bytes == 10
+    assert node.topic_defaults.max_message_bytes == 30
+    assert node.with_dynamic(cluster={}, broker={}).topic_defaults.max_message_bytes == 10
 
 
 def test_stored_configs_that_cannot_apply_are_reported_and_the_rest_apply() -> None:
@@ -35,7 +35,7 @@ def test_stored_configs_that_cannot_apply_are_reported_and_the_rest_apply() -> N
     assert set(node.ignored) == {"listeners", "node.id", "message.max.bytes"}
     assert node.max_connections == 5
     assert node["background.threads"] == 11
-    assert node.message_max_bytes == 10
+    assert node.topic_defaults.max_message_bytes == 10
     assert node.node_id == 1
 
 
@@ -102,7 +102,7 @@ def test_stored_security_settings_are_ignored() -> None:
     stored = {"listener.name.plaintext.ssl.keystore.location": "/a", "message.max.bytes": "20"}
     node = NODE.with_dynamic(cluster={}, broker=stored)
     assert set(node.ignored) == {"listener.name.plaintext.ssl.keystore.location"}
-    assert node.message_max_bytes == 20
+    assert node.topic_defaults.max_message_bytes == 20
 
 
 def test_what_works_is_taken() -> None:

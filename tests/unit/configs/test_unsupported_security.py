@@ -5,7 +5,8 @@ import pytest
 from ottla.configs import BROKER_CONFIGS, InvalidConfigError, NodeConfig
 from ottla.configs.definitions.sasl import SASL_CONFIGS
 from ottla.configs.definitions.security import SECURITY_CONFIGS
-from ottla.configs.unsupported_security import promises_security
+from ottla.configs.status import NO_SECURITY
+from ottla.configs.support import refusal_of
 from ottla.testing import Cluster
 
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -133,10 +134,10 @@ def test_how_a_kerberos_login_is_renewed_promises_nothing() -> None:
     [row.name for row in (*SECURITY_CONFIGS, *SASL_CONFIGS) if row.name not in KERBEROS_RENEWAL],
 )
 def test_every_security_setting_of_kafkas_is_known(name: str) -> None:
-    assert promises_security(name, "something else")
-    assert promises_security(f"listener.name.internal.{name}", "something else")
+    assert refusal_of(name, "something else") is NO_SECURITY
+    assert refusal_of(f"listener.name.internal.{name}", "something else") is NO_SECURITY
     default = BROKER_CONFIGS[name].default_text
-    assert not promises_security(name, "" if default is None else default)
+    assert refusal_of(name, "" if default is None else default) is None
 
 
 def test_kafkas_defaults_promise_nothing() -> None:

@@ -65,7 +65,8 @@ def _describe(
         result.error_code = error.code
         result.error_message = error.message
     else:
-        result.configs = [_shown(entry, request) for entry in entries]
+        kind = ConfigResourceType(asked.resource_type)
+        result.configs = [_shown(kind, entry, request) for entry in entries]
     return result
 
 
@@ -126,7 +127,9 @@ def _entry(name: str, value: str, source: ConfigSource) -> ConfigEntry:
     )
 
 
-def _shown(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:
+def _shown(
+    kind: ConfigResourceType, entry: ConfigEntry, request: DescribeConfigsRequest
+) -> DescribeConfigsResourceResult:
     synonyms = entry.synonyms if request.include_synonyms else ()
     return DescribeConfigsResourceResult(
         name=entry.name,
@@ -139,5 +142,12 @@ def _shown(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfi
             for each in synonyms
         ],
         config_type=entry.type,
-        documentation=entry.documentation if request.include_documentation else None,
+        documentation=_documentation(kind, entry.name) if request.include_documentation else None,
     )
+
+
+def _documentation(kind: ConfigResourceType, name: str) -> str | None:
+    # Imported late: the texts are many, and few clients ask for them.
+    from ottla.configs.documentation import documentation
+
+    return documentation(kind, name)

@@ -15,12 +15,15 @@ from ottla.configs.definition import (
     int64,
     java_class,
     password,
+    refused,
     string,
     strings,
 )
+from ottla.configs.status import NO_SECURITY
 from ottla.configs.validators import OneOfInAnyCase, between, list_of
 
-SASL_CONFIGS: Final = (
+SASL_CONFIGS: Final = refused(
+    NO_SECURITY,
     java_class("sasl.client.callback.handler.class", None),
     strings("sasl.enabled.mechanisms", ("GSSAPI",), list_of(), PER_BROKER),
     password("sasl.jaas.config", PER_BROKER),

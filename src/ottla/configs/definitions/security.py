@@ -11,12 +11,15 @@ from ottla.configs.definition import (
     int64,
     java_class,
     password,
+    refused,
     string,
     strings,
 )
+from ottla.configs.status import NO_SECURITY
 from ottla.configs.validators import at_least, list_of, one_of
 
-SECURITY_CONFIGS: Final = (
+SECURITY_CONFIGS: Final = refused(
+    NO_SECURITY,
     string("authorizer.class.name", "", LOW),
     int64("connections.max.reauth.ms", 0),
     int64("delegation.token.expiry.check.interval.ms", 3_600_000, at_least(1), LOW),

@@ -13,10 +13,11 @@ from ottla.configs.definition import (
     int32,
     string,
     strings,
+    without_effect,
 )
 from ottla.configs.validators import at_least, between, list_of
 
-SHARE_GROUPS_CONFIGS: Final = (
+SHARE_GROUPS_CONFIGS: Final = without_effect(
     int32("group.share.assignment.interval.ms", 1000, at_least(0), CLUSTER_WIDE),
     strings("group.share.assignors", ("simple",), list_of(may_be_empty=False)),
     int32("group.share.delivery.count.limit", 5, between(2, 10)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ottla.configs.definition import CLUSTER_WIDE, HIGH, INTERNAL, LOW, boolean, int16, int32
+from ottla.configs.status import WITHOUT_EFFECT
 from ottla.configs.validators import at_least
 
 TRANSACTIONS_CONFIGS: Final = (
@@ -12,7 +13,13 @@ TRANSACTIONS_CONFIGS: Final = (
     int32("add.partitions.to.txn.retry.backoff.ms", 20, at_least(1), HIGH),
     int32("producer.id.expiration.check.interval.ms", 600_000, at_least(1), LOW, INTERNAL),
     int32("producer.id.expiration.ms", 86_400_000, at_least(1), LOW, CLUSTER_WIDE),
-    int32("transaction.abort.timed.out.transaction.cleanup.interval.ms", 10_000, at_least(1), LOW),
+    int32(
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+        10_000,
+        at_least(1),
+        LOW,
+        WITHOUT_EFFECT,
+    ),
     int32("transaction.max.timeout.ms", 900_000, at_least(1), HIGH),
     boolean("transaction.partition.verification.enable", True, LOW, CLUSTER_WIDE),
     int32(

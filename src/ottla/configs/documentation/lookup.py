@@ -1,0 +1,63 @@
+"""The text that documents a config, by the kind of resource that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ottla.configs.definition import ConfigDefinition
+from ottla.configs.documentation.group_overrides import GROUP_TEXTS
+from ottla.configs.documentation.groups import GROUPS_TEXTS
+from ottla.configs.documentation.log import LOG_TEXTS
+from ottla.configs.documentation.metrics import METRICS_TEXTS
+from ottla.configs.documentation.network import NETWORK_TEXTS
+from ottla.configs.documentation.quorum import QUORUM_TEXTS
+from ottla.configs.documentation.quotas import QUOTAS_TEXTS
+from ottla.configs.documentation.remote_storage import REMOTE_STORAGE_TEXTS
+from ottla.configs.documentation.replication import REPLICATION_TEXTS
+from ottla.configs.documentation.sasl import SASL_TEXTS
+from ottla.configs.documentation.security import SECURITY_TEXTS
+from ottla.configs.documentation.share_groups import SHARE_GROUPS_TEXTS
+from ottla.configs.documentation.topic import TOPIC_TEXTS
+from ottla.configs.documentation.transactions import TRANSACTIONS_TEXTS
+from ottla.configs.resource import RESOURCE_DEFINITIONS, ConfigResourceType
+from ottla.configs.status import Status
+from ottla.configs.synonyms import broker_definition
+
+_BROKER_TEXTS: Final = {
+    **LOG_TEXTS,
+    **NETWORK_TEXTS,
+    **QUORUM_TEXTS,
+    **REPLICATION_TEXTS,
+    **GROUPS_TEXTS,
+    **SHARE_GROUPS_TEXTS,
+    **TRANSACTIONS_TEXTS,
+    **REMOTE_STORAGE_TEXTS,
+    **SASL_TEXTS,
+    **SECURITY_TEXTS,
+    **QUOTAS_TEXTS,
+    **METRICS_TEXTS,
+}
+TEXTS: Final[Mapping[ConfigResourceType, Mapping[str, str]]] = {
+    ConfigResourceType.BROKER: _BROKER_TEXTS,
+    ConfigResourceType.TOPIC: TOPIC_TEXTS,
+    ConfigResourceType.GROUP: GROUP_TEXTS,
+}
+_STATUS_TEXTS: Final = {
+    Status.WITHOUT_EFFECT: " Ottla accepts this setting without effect.",
+    Status.REFUSED: " Ottla does not support this and refuses any value except the default.",
+}
+
+
+def documentation(kind: ConfigResourceType, name: str) -> str | None:
+    """The config's meaning and what Ottla does with it; None for a name that is not declared."""
+    definition = _definition(kind, name)
+    if definition is None:
+        return None
+    return TEXTS[kind][definition.name] + _STATUS_TEXTS.get(definition.status, "")
+
+
+def _definition(kind: ConfigResourceType, name: str) -> ConfigDefinition | None:
+    if kind is ConfigResourceType.BROKER:
+        return broker_definition(name)
+    return RESOURCE_DEFINITIONS.get(kind, {}).get(name)

@@ -1,0 +1,27 @@
+"""What the broker configs mean: metrics and config providers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+METRICS_TEXTS: Final[Mapping[str, str]] = {
+    "config.providers": (
+        "Names of config providers, which replace references such as ${file:path:key} in other "
+        "settings by values from outside the properties."
+    ),
+    "kafka.metrics.polling.interval.secs": (
+        "How often the reporters in kafka.metrics.reporters read the metrics, in seconds."
+    ),
+    "kafka.metrics.reporters": "Java classes that report metrics of the Yammer library.",
+    "metric.reporters": "Java classes that report metrics.",
+    "metrics.num.samples": "Number of samples from which a metric is computed.",
+    "metrics.recording.level": "Which metrics are recorded: INFO, DEBUG or TRACE.",
+    "metrics.sample.window.ms": (
+        "Length of each sample from which a metric is computed, in milliseconds."
+    ),
+    "telemetry.max.bytes": (
+        "Largest amount of metrics that a client may push to the broker at once, in bytes "
+        "(KIP-714)."
+    ),
+}

@@ -1,0 +1,148 @@
+"""What the configs of topics mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+TOPIC_TEXTS: Final[Mapping[str, str]] = {
+    "cleanup.policy": (
+        "What happens to old segments: delete removes them after retention.ms or "
+        "retention.bytes, compact keeps the last record of each key. Both can be combined; an "
+        "empty list keeps everything."
+    ),
+    "compression.gzip.level": (
+        "Compression level for compression.type=gzip, from 1 (fastest) to 9 (smallest); -1 is "
+        "the default of the library."
+    ),
+    "compression.lz4.level": (
+        "Compression level for compression.type=lz4, from 1 (fastest) to 17 (smallest)."
+    ),
+    "compression.type": (
+        "Codec in which the broker stores batches. producer keeps the codec that the producer "
+        "chose, uncompressed stores batches without compression."
+    ),
+    "compression.zstd.level": (
+        "Compression level for compression.type=zstd, from -131072 (fastest) to 22 (smallest)."
+    ),
+    "delete.retention.ms": (
+        "How long a compacted topic keeps deletion markers (records with a null value), in "
+        "milliseconds. A consumer that reads from the beginning must reach the end within this "
+        "time to see all deletions."
+    ),
+    "file.delete.delay.ms": (
+        "How long a file stays on disk after it was removed from the log, in milliseconds. "
+        "Readers that still use the file can finish."
+    ),
+    "flush.messages": (
+        "Number of records after which the log is flushed to disk. The default leaves flushing "
+        "to the operating system; replication protects the data."
+    ),
+    "flush.ms": (
+        "Longest time between two flushes of the log to disk, in milliseconds. The default "
+        "leaves flushing to the operating system; replication protects the data."
+    ),
+    "follower.replication.throttled.replicas": (
+        "Replicas whose fetching is throttled on the follower, as "
+        "PARTITION:BROKER,PARTITION:BROKER,...; * throttles all replicas of the topic. The rate "
+        "is the broker config follower.replication.throttled.rate."
+    ),
+    "index.interval.bytes": (
+        "Number of bytes of records after which the offset index gets another entry. More "
+        "entries make lookups read less of the log and the index larger."
+    ),
+    "internal.segment.bytes": (
+        "Size at which a segment is rolled, in bytes, below the minimum of segment.bytes. Only "
+        "for tests."
+    ),
+    "leader.replication.throttled.replicas": (
+        "Replicas whose fetching is throttled on the leader, as "
+        "PARTITION:BROKER,PARTITION:BROKER,...; * throttles all replicas of the topic. The rate "
+        "is the broker config leader.replication.throttled.rate."
+    ),
+    "local.retention.bytes": (
+        "Bytes of a partition that stay on the broker's disk after they were copied to remote "
+        "storage. -2 means retention.bytes."
+    ),
+    "local.retention.ms": (
+        "How long segments stay on the broker's disk after they were copied to remote storage, "
+        "in milliseconds. -2 means retention.ms."
+    ),
+    "max.compaction.lag.ms": (
+        "Longest time that a record may remain uncompacted, in milliseconds. Only for compacted "
+        "topics."
+    ),
+    "max.message.bytes": (
+        "Largest record batch that the broker accepts, in bytes, after compression. Consumers "
+        "can read a larger batch than their fetch limits if it is the first of a fetch."
+    ),
+    "message.timestamp.after.max.ms": (
+        "How far a record's timestamp may be ahead of the broker's clock, in milliseconds; "
+        "later ones are rejected. Not used with message.timestamp.type=LogAppendTime."
+    ),
+    "message.timestamp.before.max.ms": (
+        "How far a record's timestamp may be behind the broker's clock, in milliseconds; "
+        "earlier ones are rejected. Not used with message.timestamp.type=LogAppendTime."
+    ),
+    "message.timestamp.type": (
+        "Which time a record carries: CreateTime is the producer's, LogAppendTime that at which "
+        "the broker appended it."
+    ),
+    "min.cleanable.dirty.ratio": (
+        "Part of a log that must be uncompacted before the log is compacted again, from 0 to 1. "
+        "A lower ratio compacts more often and wastes less space."
+    ),
+    "min.compaction.lag.ms": (
+        "Shortest time that a record remains uncompacted, in milliseconds. Only for compacted "
+        "topics."
+    ),
+    "min.insync.replicas": (
+        "Number of in-sync replicas, the leader included, that a write with acks=all needs. "
+        "With fewer, the broker answers NOT_ENOUGH_REPLICAS."
+    ),
+    "ottla.record.validation": (
+        "What the leader checks in an uncompressed or compressed batch before it appends it: "
+        "batch checks the header and the checksum, record checks every record as well, as "
+        "Apache Kafka does."
+    ),
+    "preallocate": "Whether the disk space of a segment is reserved when the segment is created.",
+    "remote.log.copy.disable": (
+        "Whether segments are no longer copied to remote storage, so that what is there can "
+        "only be read. Needs remote.storage.enable=true."
+    ),
+    "remote.log.delete.on.disable": (
+        "Whether the topic's data in remote storage is deleted when remote.storage.enable "
+        "becomes false."
+    ),
+    "remote.storage.enable": (
+        "Whether segments are copied to remote storage (tiered storage). The brokers need "
+        "remote.log.storage.system.enable=true."
+    ),
+    "retention.bytes": (
+        "Bytes that each partition keeps before its oldest segments are deleted; -1 is no "
+        "limit. Only with cleanup.policy=delete."
+    ),
+    "retention.ms": (
+        "How long records are kept before their segments are deleted, in milliseconds; -1 is no "
+        "limit. Only with cleanup.policy=delete."
+    ),
+    "segment.bytes": (
+        "Size at which a segment is rolled, in bytes. Retention and compaction work on whole "
+        "segments, so smaller segments are cleaned up sooner."
+    ),
+    "segment.index.bytes": (
+        "Largest size of a segment's offset index, in bytes. A full index rolls the segment."
+    ),
+    "segment.jitter.ms": (
+        "Upper limit of a random time that is subtracted from segment.ms, in milliseconds, so "
+        "that not all partitions roll at the same time."
+    ),
+    "segment.ms": (
+        "Age at which a segment is rolled even if it is not full, in milliseconds, so that "
+        "retention and compaction can process it."
+    ),
+    "unclean.leader.election.enable": (
+        "Whether a replica that is not in sync may become leader when no other is left. The "
+        "partition is available again, and records may be lost."
+    ),
+}
