@@ -29,7 +29,7 @@ def _broker_config(name: str) -> str | None:
     return name if name in BROKER_CONFIGS else None
 
 
-def _bounds(name: str) -> GroupBounds:
+def group_bounds(name: str) -> GroupBounds:
     protocol, _, rest = name.partition(".")
     # group.streams.max.standby.replicas bounds streams.num.standby.replicas.
     rest = rest.removeprefix("num.")
@@ -41,7 +41,7 @@ def _bounds(name: str) -> GroupBounds:
 
 # The broker config that a group's config falls back to, where there is one.
 GROUP_SYNONYMS: Final = {name: _broker_config(f"group.{name}") for name in GROUP_CONFIGS}
-_BOUNDS: Final = {name: _bounds(name) for name in GROUP_CONFIGS}
+_BOUNDS: Final = {name: group_bounds(name) for name in GROUP_CONFIGS}
 
 
 def own_group_values(overrides: Mapping[str, str]) -> dict[str, ConfigValue]:

@@ -36,6 +36,8 @@ from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.vigil import SystemVigil
 from ottla.storage.errors import DirectoryFailedError, StorageError
 
+_log = logging.getLogger(__name__)
+
 DEFAULT_LISTEN = "127.0.0.1:9092"
 # Of the process's descriptors, half are for logs while that is not more than they profit from.
 _LOG_DESCRIPTORS_MAX = 3_000
@@ -83,6 +85,8 @@ def run_node(
         return _WRONG_USAGE
     for name in node_config.unknown:
         typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
+    if without_effect := node_config.without_effect():
+        _log.warning("Ottla accepts these settings without effect: %s", ", ".join(without_effect))
     keep_freed_memory()
     deadline = _Deadline()
     try:

@@ -46,7 +46,7 @@ GROUPS_TEXTS: Final[Mapping[str, str]] = {
     ),
     "group.consumer.regex.refresh.interval.ms": (
         "How often the coordinator matches subscriptions by regular expression with the topics "
-        "again, in milliseconds. It also does so when topics change."
+        "again, in milliseconds. Ottla does so when topics change."
     ),
     "group.consumer.session.timeout.ms": (
         "How long the coordinator waits for a heartbeat before it removes a member of a "

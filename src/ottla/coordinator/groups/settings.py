@@ -23,7 +23,6 @@ class GroupSettings:
     consumer_max_size = Setting[int]("group.consumer.max.size")
     consumer_assignors = Setting[tuple[str, ...]]("group.consumer.assignors")
     consumer_migration_policy = Setting[str]("group.consumer.migration.policy")
-    consumer_regex_refresh_interval_ms = Setting[int]("group.consumer.regex.refresh.interval.ms")
 
     offset_metadata_max_bytes = Setting[int]("offset.metadata.max.bytes")
     offsets_retention_minutes = Setting[int]("offsets.retention.minutes")

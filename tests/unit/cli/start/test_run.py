@@ -110,3 +110,12 @@ def test_a_setting_that_promises_security_is_wrong_usage(
     said = capsys.readouterr().err
     assert f"Wrong configuration: {setting.partition('=')[0]}" in said
     assert "let only trusted hosts reach the node" in said
+
+
+def test_settings_without_effect_are_named_in_one_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert run(tmp_path, "node.id=7", "num.io.threads=2", "listener.name.a.max.connections=5") == 1
+
+    [said] = [record.message for record in caplog.records if "without effect" in record.message]
+    assert said.endswith(": listener.name.a.max.connections, num.io.threads")
