@@ -1,6 +1,7 @@
 """What is declared effective is read by the code of a node, and nothing else is."""
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -76,8 +77,7 @@ def counting_broker_configs() -> set[str]:
         (BROKERS, counting_broker_configs),
     ],
 )
-def test_what_is_effective_is_read(declared: Definitions, read: object) -> None:
-    assert callable(read)
+def test_what_is_effective_is_read(declared: Definitions, read: Callable[[], set[str]]) -> None:
     assert sorted(named(declared, Status.EFFECTIVE) - read()) == []
 
 
@@ -91,9 +91,8 @@ def test_what_is_effective_is_read(declared: Definitions, read: object) -> None:
 )
 @pytest.mark.parametrize("status", [Status.WITHOUT_EFFECT, Status.REFUSED])
 def test_what_is_not_effective_is_not_read(
-    declared: Definitions, read: object, status: Status
+    declared: Definitions, read: Callable[[], set[str]], status: Status
 ) -> None:
-    assert callable(read)
     assert sorted(named(declared, status) & read()) == []
 
 
