@@ -7,7 +7,7 @@ STAMP := $(VENV)/.ready
 # Every worker and every node that tests start would compile what they import anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform check bench lock judge connector librdkafka clean
+.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform check bench docs-configs lock judge connector librdkafka clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ connector: ## Spark's own Kafka connector, where Java and Maven are present
 
 librdkafka: ## librdkafka's own test programs, where cargo and a C++ compiler are present
 	@scripts/fetch-librdkafka .cache/librdkafka
+
+docs-configs: $(STAMP) ## docs/configs.md, the reference of all settings, from their definitions
+	@PYTHONPATH=src $(BIN)/python -m ottla.configs.reference > docs/configs.md
 
 lock: ## resolve the dependencies anew into requirements.lock
 	@scripts/lock
