@@ -119,8 +119,8 @@ class NodeConfig(NodeSettings):
         return node
 
     def without_effect(self) -> tuple[str, ...]:
-        """The static settings that Ottla accepts and ignores, where they are not the defaults."""
-        return settings_without_effect(self.layers.static)
+        """What is set that Ottla accepts and ignores, where it is not the default."""
+        return settings_without_effect(self.layers.merged())
 
     def topic_config(self, overrides: Mapping[str, str]) -> EffectiveTopicConfig:
         """The configs of a topic that has these of its own. Topics without any share one.

@@ -61,8 +61,8 @@ Ottla knows every setting that Apache Kafka 4.3 has for brokers, topics and grou
 properties files and tools work. It does not honor all of them. Each setting has a status:
 
 - **effective**: Ottla does what the text says.
-- **accepted without effect**: ignoring the setting does no harm. `ottla start` logs the names of
-  those that the properties set to another value than the default.
+- **accepted without effect**: ignoring the setting does no harm. A node logs the names of those
+  that are set to another value than the default, when it starts and when they are changed.
 - **refused**: the setting promises something that Ottla does not have. A node does not start with a
   value other than the default, and says what to do. Ottla has no encryption, authentication or
   authorization yet; every setting of these is refused.

@@ -48,6 +48,7 @@ class ClusterView:
     def follow_dynamic_configs(self) -> None:
         """Applies the dynamic broker configs that the image has for this node."""
         image, ignored = self.image, self.config.ignored
+        known = self.config.without_effect()
         try:
             self.config = self.config.with_dynamic(
                 cluster=image.cluster_configs, broker=image.broker_configs(self.node_id)
@@ -56,5 +57,8 @@ class ClusterView:
             _log.warning("stored broker configs are left out: %s", error.message)
         for name, reason in self.config.ignored.items() - ignored.items():
             _log.warning("stored broker config %s is ignored: %s", name, reason)
+        for name in self.config.without_effect():
+            if name not in known:
+                _log.warning("Ottla accepts the stored broker config %s without effect", name)
         for on_config_changed in self._listeners:
             on_config_changed()

@@ -91,8 +91,8 @@ NETWORK_TEXTS: Final[Mapping[str, str]] = {
         "in milliseconds."
     ),
     "socket.listen.backlog.size": (
-        "Number of connections that may wait to be accepted. The limit of the operating system "
-        "applies as well."
+        "Number of connections that may wait to be accepted. Ottla asks the operating "
+        "system to let 1024 wait."
     ),
     "socket.receive.buffer.bytes": (
         "Size of the receive buffer of each socket (SO_RCVBUF), in bytes; -1 is the default of "

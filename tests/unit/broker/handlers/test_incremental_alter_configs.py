@@ -219,3 +219,13 @@ def test_brokers_are_not_given_security_settings(node: OneNode, name: str, setti
     assert answer.error_code == ErrorCode.INVALID_REQUEST
     assert setting in (answer.error_message or "")
     assert "does not support encryption" in (answer.error_message or "")
+
+
+def test_a_setting_without_effect_is_accepted_and_logged_once(
+    node: OneNode, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, text in (("num.io.threads", "9"), ("log.cleaner.backoff.ms", "900")):
+        assert alter_one(node, ConfigResourceType.BROKER, THIS_NODE, (name, text)) == ErrorCode.NONE
+
+    said = [record.message for record in caplog.records if "without effect" in record.message]
+    assert said == ["Ottla accepts the stored broker config num.io.threads without effect"]
