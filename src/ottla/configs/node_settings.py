@@ -1,4 +1,4 @@
-"""A node's configs by name and type, as far as a node uses them."""
+"""A node's configs by name and type, as far as a node uses or validates them."""
 
 from __future__ import annotations
 

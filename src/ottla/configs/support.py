@@ -14,14 +14,14 @@ from ottla.configs.definition import ConfigDefinition
 from ottla.configs.errors import InvalidConfigError
 from ottla.configs.status import NO_SECURITY, Refusal, Status
 from ottla.configs.synonyms import broker_definition
-from ottla.configs.unsupported_security import is_security_setting
+from ottla.configs.unsupported_security import is_undeclared_security_setting
 
 
 def refusal_of(name: str, text: str) -> Refusal | None:
     """Why a node cannot have this setting, or None if it can."""
     definition = broker_definition(name)
     if definition is None:
-        return NO_SECURITY if text.strip() and is_security_setting(name) else None
+        return NO_SECURITY if text.strip() and is_undeclared_security_setting(name) else None
     return None if _is_default(definition, text) else definition.refusal
 
 

@@ -13,37 +13,19 @@ from typing import Final
 from ottla.configs.errors import InvalidConfigError
 from ottla.configs.synonyms import described_synonyms, listener_base_name
 
-# Names that Kafka does not declare are refused, too: its authorizer reads `super.users` and
+# Of names that Kafka does not declare: its authorizer reads `super.users` and
 # `allow.everyone.if.no.acl.found` by itself, and a misspelled `ssl.` setting promises TLS as well.
+# What Kafka declares has its status in the definitions.
 _PREFIXES: Final = ("authorizer.", "delegation.token.", "principal.builder.", "sasl.", "ssl.")
-_NAMES: Final = frozenset(
-    {
-        "allow.everyone.if.no.acl.found",
-        "connections.max.reauth.ms",
-        "security.inter.broker.protocol",
-        "security.providers",
-        "super.users",
-    }
-)
-# How a Kerberos login is renewed. They promise nothing where no listener uses SASL, and tools alter
-# them on brokers without security.
-_HARMLESS: Final = frozenset(
-    {
-        "sasl.kerberos.min.time.before.relogin",
-        "sasl.kerberos.ticket.renew.jitter",
-        "sasl.kerberos.ticket.renew.window.factor",
-    }
-)
+_NAMES: Final = frozenset({"allow.everyone.if.no.acl.found", "super.users"})
 _PLAINTEXT: Final = "PLAINTEXT"
 
 _INSTEAD: Final = "let only trusted hosts reach the node, for example with a firewall"
 
 
-def is_security_setting(name: str) -> bool:
-    """Whether the name, one listener's included, is about encryption or access."""
+def is_undeclared_security_setting(name: str) -> bool:
+    """Whether a name that is not declared, one listener's included, is about security."""
     shared = described_synonyms(name)[-1]
-    if shared in _HARMLESS:
-        return False
     if shared.startswith(_PREFIXES) or shared in _NAMES:
         return True
     # A SASL mechanism may stand between the listener's name and the setting's.

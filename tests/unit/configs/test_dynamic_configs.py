@@ -2,7 +2,7 @@ import pytest
 
 from ottla.configs import NodeConfig, validate_broker_configs
 from ottla.configs.dynamic_configs import dynamic_refusals
-from ottla.configs.unsupported_security import is_security_setting
+from ottla.configs.support import refusal_of
 from ottla.model import ErrorCode, KafkaError
 from tests.support.kafka.config_fixtures import Verdict, verdicts
 
@@ -11,9 +11,11 @@ NODE = NodeConfig.of({"log.cleaner.threads": "2", "message.max.bytes": "10"})
 
 @pytest.mark.parametrize("verdict", verdicts("dynamic"), ids=str)
 def test_configs_are_dynamic_where_kafkas_are(verdict: Verdict) -> None:
-    """Apart from security settings, which no node can honor yet."""
+    """Apart from settings that promise what no node has yet."""
     configs, per_broker = verdict.question["configs"], verdict.question["per_broker"]
-    is_refused = verdict.refusal is not None or any(map(is_security_setting, configs))
+    is_refused = verdict.refusal is not None or any(
+        refusal_of(name, text) for name, text in configs.items()
+    )
     assert bool(dynamic_refusals(configs, per_broker=per_broker)) == is_refused
 
 
