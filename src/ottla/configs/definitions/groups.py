@@ -19,7 +19,7 @@ from ottla.configs.status import WITHOUT_EFFECT
 from ottla.configs.validators import OneOfInAnyCase, at_least, list_of
 
 GROUPS_CONFIGS: Final = (
-    int32("group.consumer.assignment.interval.ms", 1000, at_least(0), CLUSTER_WIDE, WITHOUT_EFFECT),
+    int32("group.consumer.assignment.interval.ms", 1000, at_least(0), CLUSTER_WIDE),
     strings("group.consumer.assignors", ("uniform", "range"), list_of(may_be_empty=False)),
     int32("group.consumer.heartbeat.interval.ms", 5000, at_least(1)),
     int32("group.consumer.max.assignment.interval.ms", 15_000, at_least(0), WITHOUT_EFFECT),

@@ -19,20 +19,17 @@ from ottla.configs.definition import (
     string,
     strings,
 )
-from ottla.configs.status import NO_SECURITY
+from ottla.configs.status import NO_SECURITY, WITHOUT_EFFECT
 from ottla.configs.validators import OneOfInAnyCase, between, list_of
 
-SASL_CONFIGS: Final = refused(
+_REFUSED: Final = refused(
     NO_SECURITY,
     java_class("sasl.client.callback.handler.class", None),
     strings("sasl.enabled.mechanisms", ("GSSAPI",), list_of(), PER_BROKER),
     password("sasl.jaas.config", PER_BROKER),
     string("sasl.kerberos.kinit.cmd", "/usr/bin/kinit", PER_BROKER),
-    int64("sasl.kerberos.min.time.before.relogin", 60_000, PER_BROKER),
     strings("sasl.kerberos.principal.to.local.rules", ("DEFAULT",), list_of(), PER_BROKER),
     string("sasl.kerberos.service.name", None, PER_BROKER),
-    double("sasl.kerberos.ticket.renew.jitter", 0.05, PER_BROKER),
-    double("sasl.kerberos.ticket.renew.window.factor", 0.8, PER_BROKER),
     java_class("sasl.login.callback.handler.class", None),
     java_class("sasl.login.class", None),
     int32("sasl.login.connect.timeout.ms", None, LOW),
@@ -80,3 +77,13 @@ SASL_CONFIGS: Final = refused(
     java_class("sasl.server.callback.handler.class", None),
     int32("sasl.server.max.receive.size", 524_288),
 )
+
+# How a Kerberos login is renewed: that promises nothing where no listener uses SASL, and tools alter
+# it on brokers without security.
+_RENEWAL: Final = (
+    int64("sasl.kerberos.min.time.before.relogin", 60_000, PER_BROKER, WITHOUT_EFFECT),
+    double("sasl.kerberos.ticket.renew.jitter", 0.05, PER_BROKER, WITHOUT_EFFECT),
+    double("sasl.kerberos.ticket.renew.window.factor", 0.8, PER_BROKER, WITHOUT_EFFECT),
+)
+
+SASL_CONFIGS: Final = (*_REFUSED, *_RENEWAL)
