@@ -22,7 +22,7 @@ GROUPS_CONFIGS: Final = (
     int32("group.consumer.assignment.interval.ms", 1000, at_least(0), CLUSTER_WIDE),
     strings("group.consumer.assignors", ("uniform", "range"), list_of(may_be_empty=False)),
     int32("group.consumer.heartbeat.interval.ms", 5000, at_least(1)),
-    int32("group.consumer.max.assignment.interval.ms", 15_000, at_least(0), WITHOUT_EFFECT),
+    int32("group.consumer.max.assignment.interval.ms", 15_000, at_least(0)),
     int32("group.consumer.max.heartbeat.interval.ms", 15_000, at_least(1)),
     int32("group.consumer.max.session.timeout.ms", 60_000, at_least(1)),
     int32("group.consumer.max.size", INT_MAX, at_least(1)),
@@ -31,7 +31,7 @@ GROUPS_CONFIGS: Final = (
         "bidirectional",
         OneOfInAnyCase(("DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL")),
     ),
-    int32("group.consumer.min.assignment.interval.ms", 0, at_least(0), WITHOUT_EFFECT),
+    int32("group.consumer.min.assignment.interval.ms", 0, at_least(0)),
     int32("group.consumer.min.heartbeat.interval.ms", 5000, at_least(1)),
     int32("group.consumer.min.session.timeout.ms", 45_000, at_least(1)),
     int32(

@@ -212,4 +212,9 @@ LOG_TEXTS: Final[Mapping[str, str]] = {
         "Default of the topic config of the same name: batch checks the header and the checksum "
         "of a produced batch, record checks every record as well, as Apache Kafka does."
     ),
+    "ottla.stray.retention.ms": (
+        "How long a directory that belongs to no partition of this broker (its name ends in "
+        "-stray) is kept before it is removed, in milliseconds. -1 keeps such directories until "
+        "someone removes them."
+    ),
 }
