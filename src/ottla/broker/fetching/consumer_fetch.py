@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ottla.broker.control.cluster_view import ClusterView
-from ottla.broker.fetching.fetch_session import FetchSession, Wanted, wanted_of
+from ottla.broker.fetching.fetch_session import FetchSession
 from ottla.broker.fetching.read_replicas import preferred_read_replica
+from ottla.broker.fetching.session_partition import Wanted, wanted_of
 from ottla.broker.fetching.warm_up import WarmUp
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.leader_hints import LeaderHints

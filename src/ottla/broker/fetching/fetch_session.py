@@ -10,41 +10,16 @@ records, an error, or other offsets than before.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from ottla.model import NodeId, Uuid
-from ottla.wire.messages.fetch import FetchPartition, FetchRequest, PartitionData
-
-if TYPE_CHECKING:
-    from ottla.broker.fetching.follower_fetch import FollowerNews
+from ottla.broker.fetching.follower_news import FollowerNews
+from ottla.broker.fetching.session_partition import Wanted, wanted_of
+from ottla.model import NodeId
+from ottla.wire.messages.fetch import FetchRequest
 
 INITIAL_EPOCH: Final = 0
 FINAL_EPOCH: Final = -1
 _EPOCH_MAX: Final = 2**31 - 1
-
-
-@dataclass(slots=True)
-class Wanted:
-    """A partition that a client fetches, and what it was last told about it."""
-
-    topic: str
-    topic_id: Uuid
-    request: FetchPartition
-    told: tuple[int, int, int] | None = None
-
-    @property
-    def key(self) -> tuple[str, Uuid, int]:
-        return self.topic, self.topic_id, self.request.partition
-
-    def has_news(self, answer: PartitionData) -> bool:
-        """Whether an incremental response has to name this partition; remembers what it says."""
-        offsets = (answer.high_watermark, answer.last_stable_offset, answer.log_start_offset)
-        is_news = offsets != self.told
-        self.told = offsets
-        return bool(
-            is_news or answer.error_code or answer.records or answer.diverging_epoch is not None
-        )
 
 
 class FetchSession:
@@ -106,11 +81,3 @@ class FetchSession:
 
     def serve_last(self, served: Wanted) -> None:
         self.wanted[served.key] = self.wanted.pop(served.key)
-
-
-def wanted_of(request: FetchRequest) -> list[Wanted]:
-    return [
-        Wanted(topic.topic, topic.topic_id, partition)
-        for topic in request.topics
-        for partition in topic.partitions
-    ]

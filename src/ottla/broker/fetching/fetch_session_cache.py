@@ -23,8 +23,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ottla.broker.fetching.fetch_session import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, wanted_of
+from ottla.broker.fetching.fetch_session import FINAL_EPOCH, INITIAL_EPOCH, FetchSession
 from ottla.broker.fetching.fetch_session_ranking import FetchSessionRanking
+from ottla.broker.fetching.session_partition import wanted_of
 from ottla.model import ErrorCode, KafkaError, NodeId
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice

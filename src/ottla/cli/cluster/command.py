@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ottla.cli.cluster.defaults import DEFAULT_DIR, DEFAULT_LISTEN
 from ottla.cli.connection.client_command import (
     DEFAULT_INTERVAL_S,
     EXIT_CODES,
@@ -24,9 +25,6 @@ app = typer.Typer(
     epilog=EXIT_CODES,
 )
 
-DEFAULT_NODES = 3
-DEFAULT_LISTEN = "127.0.0.1:9092"
-
 DataDir = Annotated[
     Path,
     typer.Option(
@@ -38,7 +36,6 @@ DataDir = Annotated[
     ),
 ]
 NodeId = Annotated[int, typer.Argument(metavar="NODE", min=0, show_default=False)]
-DEFAULT_DIR = Path("cluster")
 
 
 @app.command()

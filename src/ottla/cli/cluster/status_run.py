@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from ottla.cli.cluster.command import DEFAULT_DIR
+from ottla.cli.cluster.defaults import DEFAULT_DIR
 from ottla.cli.cluster.layout import ClusterLayout, has_cluster, read_layout
 from ottla.cli.cluster.nodes import running_pids
 from ottla.cli.cluster.state import is_paused, read_state

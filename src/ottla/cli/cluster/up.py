@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from ottla.cli.arguments.name_values import parse_name_values
-from ottla.cli.cluster.command import DEFAULT_LISTEN, DEFAULT_NODES
+from ottla.cli.cluster.defaults import DEFAULT_LISTEN, DEFAULT_NODES
 from ottla.cli.cluster.layout import (
     ClusterLayout,
     NodePlace,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.cli.cluster.command import DEFAULT_DIR
+from ottla.cli.cluster.defaults import DEFAULT_DIR
 from ottla.cli.cluster.making import NewCluster, make_cluster
 from ottla.cli.cluster.status_run import chosen_layout
 from ottla.cli.connection.cluster_options import ClusterOptions

@@ -13,7 +13,7 @@ from typing import Final
 from ottla.coordinator.groups.assignors import finish
 from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
 from ottla.coordinator.groups.consumer.assigning import AT_ONCE_MAX, assign_later, cost
-from ottla.coordinator.groups.consumer.group import ConsumerGroup, ResolvedRegex
+from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.groups.consumer.group_records import (
     current_assignment_record,
     group_record,
@@ -25,6 +25,7 @@ from ottla.coordinator.groups.consumer.group_records import (
 )
 from ottla.coordinator.groups.consumer.member import ConsumerMember
 from ottla.coordinator.groups.consumer.member_counts import MemberCounts
+from ottla.coordinator.groups.consumer.resolved_regex import ResolvedRegex
 from ottla.coordinator.groups.consumer.subscriptions import Subscriptions
 from ottla.coordinator.groups.consumer.target_assignment import (
     assign,

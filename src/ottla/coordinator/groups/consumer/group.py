@@ -11,7 +11,6 @@ says it has let go.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ottla.coordinator.groups.assignors.assignor import (
@@ -22,21 +21,13 @@ from ottla.coordinator.groups.assignors.assignor import (
 from ottla.coordinator.groups.consumer.group_records import group_tombstones
 from ottla.coordinator.groups.consumer.member import ConsumerMember
 from ottla.coordinator.groups.consumer.member_counts import MemberCounts
+from ottla.coordinator.groups.consumer.resolved_regex import ResolvedRegex
 from ottla.coordinator.groups.group import Group, GroupType
 from ottla.coordinator.offsets.committed_offset import CommittedOffset
 from ottla.coordinator.runtime.outcome import CoordinatorRecord
 from ottla.model import ErrorCode, KafkaError
 
 _EPOCH_VERSION: Final = 9
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedRegex:
-    """The topics that a regular expression stands for, as of an offset of the metadata."""
-
-    topics: frozenset[str]
-    version: int
-    timestamp: int
 
 
 class ConsumerGroup(Group):
@@ -190,7 +181,8 @@ class ConsumerGroup(Group):
         return committed.commit_timestamp
 
     def tombstones(self) -> Sequence[CoordinatorRecord]:
-        return group_tombstones(self)
+        member_ids = dict.fromkeys([*self.members, *self.targets])
+        return group_tombstones(self.id, member_ids, self.regexes)
 
 
 def _check_epoch(member: ConsumerMember, epoch: int) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ottla.coordinator.groups.assignors.assignor import Assignment, TopicIdPartition
 from ottla.coordinator.groups.consumer.member import ConsumerMember
+from ottla.coordinator.groups.consumer.resolved_regex import ResolvedRegex
 from ottla.coordinator.runtime.outcome import CoordinatorRecord
 from ottla.model import Uuid
 from ottla.wire.stored import consumer_groups as stored
-
-if TYPE_CHECKING:
-    from ottla.coordinator.groups.consumer.group import ConsumerGroup, ResolvedRegex
 
 
 def group_record(group_id: str, *, epoch: int, metadata_hash: int) -> CoordinatorRecord:
@@ -109,13 +107,14 @@ def member_tombstones(group_id: str, member_id: str) -> list[CoordinatorRecord]:
     return [CoordinatorRecord(key, None) for key in keys]
 
 
-def group_tombstones(group: ConsumerGroup) -> list[CoordinatorRecord]:
-    member_ids = dict.fromkeys([*group.members, *group.targets])
+def group_tombstones(
+    group_id: str, member_ids: Iterable[str], regexes: Iterable[str]
+) -> list[CoordinatorRecord]:
     return [
-        *(each for member_id in member_ids for each in member_tombstones(group.id, member_id)),
-        *(regex_tombstone(group.id, regex) for regex in group.regexes),
-        CoordinatorRecord(stored.ConsumerGroupTargetAssignmentMetadataKey(group_id=group.id), None),
-        CoordinatorRecord(stored.ConsumerGroupMetadataKey(group_id=group.id), None),
+        *(each for member_id in member_ids for each in member_tombstones(group_id, member_id)),
+        *(regex_tombstone(group_id, regex) for regex in regexes),
+        CoordinatorRecord(stored.ConsumerGroupTargetAssignmentMetadataKey(group_id=group_id), None),
+        CoordinatorRecord(stored.ConsumerGroupMetadataKey(group_id=group_id), None),
     ]
 
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS
-from ottla.coordinator.groups.consumer.group import ConsumerGroup, ResolvedRegex
+from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.groups.consumer.group_records import assignment_of
 from ottla.coordinator.groups.consumer.member import LEAVE_EPOCH, ConsumerMember, MemberState
+from ottla.coordinator.groups.consumer.resolved_regex import ResolvedRegex
 from ottla.coordinator.groups.groups import Groups
 from ottla.wire.schema import Message
 from ottla.wire.stored import consumer_groups as stored

@@ -8,8 +8,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
-from ottla.coordinator.groups.consumer.group import ResolvedRegex
 from ottla.coordinator.groups.consumer.member import ConsumerMember
+from ottla.coordinator.groups.consumer.resolved_regex import ResolvedRegex
 from ottla.metadata import MetadataImage
 from ottla.model import Uuid
 

@@ -1,0 +1,39 @@
+"""A partition of a fetch, and what its client knows of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ottla.model import Uuid
+from ottla.wire.messages.fetch import FetchPartition, FetchRequest, PartitionData
+
+
+@dataclass(slots=True)
+class Wanted:
+    """A partition that a client fetches, and what it was last told about it."""
+
+    topic: str
+    topic_id: Uuid
+    request: FetchPartition
+    told: tuple[int, int, int] | None = None
+
+    @property
+    def key(self) -> tuple[str, Uuid, int]:
+        return self.topic, self.topic_id, self.request.partition
+
+    def has_news(self, answer: PartitionData) -> bool:
+        """Whether an incremental response has to name this partition; remembers what it says."""
+        offsets = (answer.high_watermark, answer.last_stable_offset, answer.log_start_offset)
+        is_news = offsets != self.told
+        self.told = offsets
+        return bool(
+            is_news or answer.error_code or answer.records or answer.diverging_epoch is not None
+        )
+
+
+def wanted_of(request: FetchRequest) -> list[Wanted]:
+    return [
+        Wanted(topic.topic, topic.topic_id, partition)
+        for topic in request.topics
+        for partition in topic.partitions
+    ]

@@ -1,0 +1,10 @@
+"""What `ottla cluster` does where no option says otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+DEFAULT_NODES: Final = 3
+DEFAULT_LISTEN: Final = "127.0.0.1:9092"
+DEFAULT_DIR: Final = Path("cluster")
