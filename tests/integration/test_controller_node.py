@@ -11,7 +11,7 @@ from ottla.configs import ConfigResourceType, NodeConfig
 from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
 from ottla.controller.operations.alter_configs import incremental_alter_configs
 from ottla.model import NodeId
-from ottla.raft.voters import Endpoint, VoterSet
+from ottla.raft.voters import VoterEndpoint, VoterSet
 from ottla.runtime.background import InlineBackground
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.free_ports import free_ports
@@ -30,7 +30,7 @@ HOST = "127.0.0.1"
 def controller_node(directory: Path) -> Node:
     dice = SystemDice()
     (port,) = free_ports(dice, HOST, count=1)
-    voter = initial_voter(1, dice.uuid(), Endpoint("CONTROLLER", HOST, port))
+    voter = initial_voter(1, dice.uuid(), VoterEndpoint("CONTROLLER", HOST, port))
     format_node(
         SystemDisk(),
         [str(directory)],

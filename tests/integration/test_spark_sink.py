@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 
 from ottla.pipeline.sink.commitment import Commitment, cluster_of
 from ottla.pipeline.sink.data_sink import Prepared
-from ottla.pipeline.sink.decisions import Decision
+from ottla.pipeline.sink.decisions import BatchDecision
 from ottla.pipeline.sink.errors import (
     FencedError,
     ReplayError,
@@ -24,7 +24,7 @@ from ottla.pipeline.sink.errors import (
 from ottla.pipeline.sink.journal import Journal
 from ottla.pipeline.sink.options import parse_options
 from ottla.pipeline.sink.transactions import Producer as Identity
-from ottla.pipeline.sink.transactions import Transactions
+from ottla.pipeline.sink.transactions import SinkTransactions
 from ottla.pipeline.source.errors import ClusterError, OptionError
 from ottla.testing import Cluster
 from tests.conformance.kafka.process import reason_unavailable as no_kafka
@@ -200,7 +200,7 @@ def test_of_two_that_write_a_lost_transaction_again_one_counts(cluster: Broker, 
     again = stream.prepare(0, SLOTS)
     finish, overtaken = Commitment.finish, False
 
-    async def overtake(self: Commitment, decision: Decision) -> set[int]:
+    async def overtake(self: Commitment, decision: BatchDecision) -> set[int]:
         """Whoever found it lost is slow, and somebody else has committed it meanwhile."""
         nonlocal overtaken
         lost = await finish(self, decision)
@@ -251,11 +251,11 @@ def test_a_driver_that_was_overtaken_while_it_decided_is_fenced(
     overtaken = False
     written = Journal.write_decision
 
-    async def overtake(self: Journal, driver: Identity, decision: Decision) -> None:
+    async def overtake(self: Journal, driver: Identity, decision: BatchDecision) -> None:
         nonlocal overtaken
         if not overtaken:
             overtaken = True
-            await Transactions(self._cluster).begin(driver.transactional_id, timeout_ms=60_000)
+            await SinkTransactions(self._cluster).begin(driver.transactional_id, timeout_ms=60_000)
         await written(self, driver, decision)
 
     with patch.object(Journal, "write_decision", overtake), pytest.raises(FencedError):
@@ -403,7 +403,7 @@ def wait_until_over(cluster: Broker, prepared: Sequence[Prepared]) -> None:
 
     async def wait() -> None:
         async with cluster_of(options) as asked:
-            transactions = Transactions(asked)
+            transactions = SinkTransactions(asked)
             for each in prepared:
                 assert each.part.producer is not None
                 while await transactions.is_open(each.part.producer):

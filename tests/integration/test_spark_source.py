@@ -22,7 +22,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from ottla.pipeline.source.columns import Column
+from ottla.pipeline.source.columns import SourceColumn
 from ottla.pipeline.source.data_source import OttlaReader, OttlaStreamReader, from_json
 from ottla.pipeline.source.errors import ClusterError, DataLossError, OptionError
 from ottla.pipeline.source.options import parse_options
@@ -31,7 +31,7 @@ from ottla.testing import Cluster
 
 COUNT = 3_000
 COLUMNS = [
-    Column(name, is_nullable=True)
+    SourceColumn(name, is_nullable=True)
     for name in ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
 ]
 THEN_MS = SystemClock().now_ms() - 60_000
@@ -62,7 +62,7 @@ def options(cluster: Cluster, **given: str) -> dict[str, str]:
     return {"kafka.bootstrap.servers": cluster.bootstrap, "subscribe": "orders"} | given
 
 
-def reader_of(given: dict[str, str], columns: Sequence[Column] = COLUMNS) -> OttlaReader:
+def reader_of(given: dict[str, str], columns: Sequence[SourceColumn] = COLUMNS) -> OttlaReader:
     return OttlaReader(parse_options(given, is_streaming=False), columns)
 
 

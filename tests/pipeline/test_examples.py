@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ottla.cli.demo.proof import Group, Totals, plain_counts
+from ottla.cli.demo.proof import PunctualityGroup, Totals, plain_counts
 from tests.support.nodes.nodes import RunningNode, running_node
 from tests.support.spark.pipelines import Pipeline, values_of
 
@@ -219,7 +219,7 @@ def test_days_are_counted_by_the_makers_of_planes_and_flights_kept_in_a_table(
     monkeypatch.chdir(tmp_path)
     sent = [*flights, *flights, LAST]
     found = {
-        Group(each["origin"], each["manufacturer"], each["day"][:10]): Totals(
+        PunctualityGroup(each["origin"], each["manufacturer"], each["day"][:10]): Totals(
             each["flights"], each["delay"]
         )
         for each in sorted(run("punctuality.py", "punctuality"), key=lambda each: each["flights"])

@@ -19,7 +19,7 @@ from ottla.pipeline.sink.errors import FencedError
 from ottla.pipeline.sink.options import parse_options
 from ottla.pipeline.sink.sealing import UnsealedBatch
 from ottla.pipeline.sink.transactions import Producer
-from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.source.cluster import SourceCluster
 from ottla.runtime.network import Address
 from ottla.runtime.system_network import SystemNetwork
 from ottla.wire.messages.produce import (
@@ -101,7 +101,7 @@ class NoClock:
     async def sleep(self, seconds: float) -> None: ...
 
 
-class OneLeader(Cluster):
+class OneLeader(SourceCluster):
     def __init__(self, leader: Leader) -> None:
         super().__init__(
             [Address("nowhere", 9092)],

@@ -19,7 +19,7 @@ from ottla.dump.reading import Reading, read_rows
 from ottla.dump.rows import Problem, Verdict
 from ottla.dump.selection import Selection
 from ottla.dump.statistics import LogStatistics, gather
-from ottla.dump.stored_records import RecordFormat
+from ottla.dump.stored_records import StoredRecordFormat
 from ottla.dump.verification import verify_file
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import compute_crc, iterate_batches
@@ -92,7 +92,7 @@ def test_damaged_file_ends_with_rows_and_problems(
     file = known(path)
     content = data.draw(damaged(whole.read_bytes()))
     path.write_bytes(resealed(content) if file.kind in LOGS else content)
-    record_format = data.draw(st.none() | st.sampled_from(RecordFormat))
+    record_format = data.draw(st.none() | st.sampled_from(StoredRecordFormat))
     reading = Reading(
         Selection(data.draw(st.integers(0, 60))), deep=True, record_format=record_format
     )

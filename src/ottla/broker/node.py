@@ -25,7 +25,7 @@ from ottla.broker.host_seams import HostSeams
 from ottla.broker.network.draining import close_connections, turn_away
 from ottla.broker.network.handling import HandledApi, load_all
 from ottla.configs import NodeConfig
-from ottla.configs.listeners import Listener as ConfiguredListener
+from ottla.configs.listeners import ConfiguredListener as ConfiguredListener
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
 from ottla.controller.metadata_log import MetadataLogConfig

@@ -26,7 +26,7 @@ from ottla.configs.entry import ConfigEntry, ConfigSource, ConfigSynonym
 from ottla.configs.errors import InvalidConfigError
 from ottla.configs.group_config import effective_group_number, validate_group_configs
 from ottla.configs.layers import ConfigLayers
-from ottla.configs.listeners import Listener
+from ottla.configs.listeners import ConfiguredListener
 from ottla.configs.node_config import NodeConfig
 from ottla.configs.node_listeners import NodeListeners
 from ottla.configs.resource import BROKERS_DEFAULT, ConfigResource, ConfigResourceType
@@ -51,10 +51,10 @@ __all__ = [
     "ConfigSynonym",
     "ConfigType",
     "ConfigValue",
+    "ConfiguredListener",
     "EffectiveTopicConfig",
     "Importance",
     "InvalidConfigError",
-    "Listener",
     "NodeConfig",
     "NodeListeners",
     "Password",

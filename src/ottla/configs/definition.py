@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.configs.errors import InvalidConfigError
-from ottla.configs.status import Refusal, Status
+from ottla.configs.status import SettingRefusal, Status
 from ottla.configs.validators import Validator
 from ottla.configs.value import ConfigType, ConfigValue, format_value, parse_value
 
@@ -55,7 +55,7 @@ CLUSTER_WIDE: Final = UpdateMode.CLUSTER_WIDE
 INTERNAL: Final = Visibility.INTERNAL
 REQUIRED: Final = Required.REQUIRED
 
-Trait: TypeAlias = Validator | Importance | UpdateMode | Visibility | Status | Refusal
+Trait: TypeAlias = Validator | Importance | UpdateMode | Visibility | Status | SettingRefusal
 
 
 class ConfigDefinition(NamedTuple):
@@ -68,7 +68,7 @@ class ConfigDefinition(NamedTuple):
     update_mode: UpdateMode
     visibility: Visibility
     status: Status
-    refusal: Refusal | None
+    refusal: SettingRefusal | None
 
     @property
     def is_sensitive(self) -> bool:
@@ -115,7 +115,7 @@ def without_effect(*rows: ConfigDefinition) -> tuple[ConfigDefinition, ...]:
     return tuple(row._replace(status=Status.WITHOUT_EFFECT) for row in rows)
 
 
-def refused(refusal: Refusal, *rows: ConfigDefinition) -> tuple[ConfigDefinition, ...]:
+def refused(refusal: SettingRefusal, *rows: ConfigDefinition) -> tuple[ConfigDefinition, ...]:
     """Rows that promise a feature that Ottla does not have."""
     return tuple(row._replace(status=Status.REFUSED, refusal=refusal) for row in rows)
 
@@ -174,7 +174,7 @@ def _define(
             visibility = trait
         elif isinstance(trait, Status):
             status = trait
-        elif isinstance(trait, Refusal):
+        elif isinstance(trait, SettingRefusal):
             status, refusal = Status.REFUSED, trait
         else:
             validator = trait

@@ -19,7 +19,7 @@ _IPV4: Final = re.compile(r"[0-9]+(\.[0-9]+){3}")
 _PORT_MAX: Final = 65_535
 
 
-class Listener(NamedTuple):
+class ConfiguredListener(NamedTuple):
     """`host` is empty for every interface; as an advertised host, for this machine's own name."""
 
     name: str
@@ -30,7 +30,7 @@ class Listener(NamedTuple):
 
 def parse_listeners(
     texts: Iterable[str], *, config: str, protocols: Mapping[str, str]
-) -> tuple[Listener, ...]:
+) -> tuple[ConfiguredListener, ...]:
     """The listeners of `config`, which is `listeners` or `advertised.listeners`."""
     listeners = tuple(_parse(text, config=config, protocols=protocols) for text in texts)
     if len({listener.name for listener in listeners}) < len(listeners):
@@ -38,7 +38,7 @@ def parse_listeners(
     return listeners
 
 
-def validate_ports(listeners: Iterable[Listener]) -> None:
+def validate_ports(listeners: Iterable[ConfiguredListener]) -> None:
     """Two listeners share a port only if one has an IPv4 address and the other an IPv6 address."""
     sharing = defaultdict(list)
     for listener in listeners:
@@ -68,7 +68,7 @@ def parse_security_protocols(text: str) -> dict[str, str]:
     return protocols
 
 
-def _parse(text: str, *, config: str, protocols: Mapping[str, str]) -> Listener:
+def _parse(text: str, *, config: str, protocols: Mapping[str, str]) -> ConfiguredListener:
     match = _LISTENER.fullmatch(text)
     if match is None or int(match["port"]) > _PORT_MAX:
         raise InvalidConfigError.of_value(
@@ -83,7 +83,7 @@ def _parse(text: str, *, config: str, protocols: Mapping[str, str]) -> Listener:
             reason=f"no security protocol for {name}; add {name}:PLAINTEXT or another to "
             f"{_SECURITY_PROTOCOL_MAP}",
         )
-    return Listener(name, match["host"].strip("[]"), int(match["port"]), protocol)
+    return ConfiguredListener(name, match["host"].strip("[]"), int(match["port"]), protocol)
 
 
 def _address_family(host: str) -> str:

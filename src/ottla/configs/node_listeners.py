@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from ottla.configs.errors import InvalidConfigError
 from ottla.configs.listeners import (
     SECURITY_PROTOCOLS,
-    Listener,
+    ConfiguredListener,
     parse_listeners,
     parse_security_protocols,
     validate_ports,
@@ -48,10 +48,10 @@ class NodeListeners(NamedTuple):
     talk to each other, and brokers to them, by the first.
     """
 
-    broker: tuple[Listener, ...]
-    controller: tuple[Listener, ...]
-    advertised: tuple[Listener, ...]
-    advertised_controller: tuple[Listener, ...]
+    broker: tuple[ConfiguredListener, ...]
+    controller: tuple[ConfiguredListener, ...]
+    advertised: tuple[ConfiguredListener, ...]
+    advertised_controller: tuple[ConfiguredListener, ...]
     controller_names: tuple[str, ...]
     inter_broker_listener_name: str
 
@@ -126,7 +126,7 @@ class NodeListeners(NamedTuple):
                 )
 
 
-def _routable(listener: Listener) -> Listener:
+def _routable(listener: ConfiguredListener) -> ConfiguredListener:
     """As Kafka has it, a controller on every interface is found under the machine's own name."""
     return listener._replace(host="") if listener.host in _EVERY_INTERFACE else listener
 

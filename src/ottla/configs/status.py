@@ -14,7 +14,7 @@ class Status(Enum):
     REFUSED = "refused"
 
 
-class Refusal(NamedTuple):
+class SettingRefusal(NamedTuple):
     """Why a setting is refused, and what the operator can do. Both are clauses of one sentence."""
 
     reason: str
@@ -23,18 +23,18 @@ class Refusal(NamedTuple):
 
 WITHOUT_EFFECT: Final = Status.WITHOUT_EFFECT
 
-NO_SECURITY: Final = Refusal(
+NO_SECURITY: Final = SettingRefusal(
     "Ottla does not support encryption, authentication or authorization yet, and would accept "
     "every client in spite of these settings",
     "remove them, and let only trusted hosts reach the node, for example with a firewall",
 )
-NO_JAVA_CLASSES: Final = Refusal(
+NO_JAVA_CLASSES: Final = SettingRefusal(
     "Ottla cannot run Java classes, and would not enforce what this class enforces", "remove it"
 )
-NO_TIERED_STORAGE: Final = Refusal(
+NO_TIERED_STORAGE: Final = SettingRefusal(
     "Ottla does not support tiered storage yet, and would keep all data on local disks", "remove it"
 )
-NO_CONFIG_PROVIDERS: Final = Refusal(
+NO_CONFIG_PROVIDERS: Final = SettingRefusal(
     "Ottla does not support config providers, and would take references such as ${file:...} for "
     "values",
     "remove it, and write the values themselves",

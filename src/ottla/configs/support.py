@@ -12,12 +12,12 @@ from collections.abc import Mapping
 
 from ottla.configs.definition import ConfigDefinition
 from ottla.configs.errors import InvalidConfigError
-from ottla.configs.status import NO_SECURITY, Refusal, Status
+from ottla.configs.status import NO_SECURITY, SettingRefusal, Status
 from ottla.configs.synonyms import broker_definition
 from ottla.configs.unsupported_security import is_undeclared_security_setting
 
 
-def refusal_of(name: str, text: str) -> Refusal | None:
+def refusal_of(name: str, text: str) -> SettingRefusal | None:
     """Why a node cannot have this setting, or None if it can."""
     definition = broker_definition(name)
     if definition is None:
@@ -27,7 +27,7 @@ def refusal_of(name: str, text: str) -> Refusal | None:
 
 def refuse_unsupported_settings(properties: Mapping[str, str]) -> None:
     """Raises InvalidConfigError, which names the settings that a node cannot honor."""
-    names: dict[Refusal, list[str]] = {}
+    names: dict[SettingRefusal, list[str]] = {}
     for name, text in sorted(properties.items()):
         refusal = refusal_of(name, text)
         if refusal is not None:

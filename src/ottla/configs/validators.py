@@ -142,7 +142,7 @@ class OffsetResetByDuration:
         return "[latest, earliest, by_duration:PnDTnHnMn.nS]"
 
 
-class QuorumVoters:
+class QuorumVotersValidator:
     def refusal(self, value: ConfigValue) -> str | None:
         assert isinstance(value, tuple)
         wrong = [voter for voter in value if ControllerVoter.parse(voter) is None]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from ottla.controller.record_batches import DecodedBatch
-from ottla.metadata import MetadataDelta, Replay
+from ottla.metadata import MetadataDelta, MetadataReplay
 from ottla.metadata.difference import difference
 from ottla.raft import ControlRecord
 from ottla.wire.schema import Message
@@ -32,7 +32,7 @@ class _Appended(NamedTuple):
 class CommittedMetadata:
     """Owned by the quorum's driver, read by everybody on the node's loop."""
 
-    def __init__(self, replay: Replay, *, end_offset: int) -> None:
+    def __init__(self, replay: MetadataReplay, *, end_offset: int) -> None:
         self._replay = replay
         # Changed in place. Every request asks for it.
         self.image = replay.image
@@ -46,7 +46,7 @@ class CommittedMetadata:
         """Whether the image lacks the beginning of a transaction that is committed already."""
         return self._replay.is_in_transaction
 
-    def replay_appended(self) -> Replay:
+    def replay_appended(self) -> MetadataReplay:
         """Another image, which shows everything that was appended."""
         replay, delta = self._replay.copy(), MetadataDelta()
         for _, records in self._appended:
@@ -82,7 +82,7 @@ class CommittedMetadata:
         self.end_offset = max(self.end_offset, offset)
         self._tell(delta)
 
-    def replace(self, replay: Replay, *, end_offset: int) -> None:
+    def replace(self, replay: MetadataReplay, *, end_offset: int) -> None:
         """Goes on with the image of a snapshot, which is further than this one."""
         before, self._replay, self.image = self.image, replay, replay.image
         self.end_offset = end_offset

@@ -22,7 +22,7 @@ from ottla.controller.operation import Context, Operation
 from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.quorum_seams import Seams
 from ottla.controller.topic_descriptions import TopicDescriptions
-from ottla.metadata import MetadataDelta, MetadataImage, Replay
+from ottla.metadata import MetadataDelta, MetadataImage, MetadataReplay
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.transactions import AbortTransactionRecord
@@ -53,7 +53,7 @@ class Controller:
         self._node = node
         self._descriptions = TopicDescriptions(node)
         # What operations are judged by. None while another node's controller is active.
-        self._proposed: Replay | None = None
+        self._proposed: MetadataReplay | None = None
         self._waiting: deque[_Waiting] = deque()
 
     @property

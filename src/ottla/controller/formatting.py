@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from ottla.controller.bootstrap import bootstrap_snapshot
 from ottla.controller.metadata_log import METADATA_PARTITION
-from ottla.controller.snapshot_file import BOOTSTRAP_SNAPSHOT, QuorumVoters, Snapshot
+from ottla.controller.snapshot_file import BOOTSTRAP_SNAPSHOT, Snapshot, SnapshotVoters
 from ottla.metadata.features import INITIAL_LEVELS, KRAFT_VERSION_LEVEL, METADATA_VERSION
 from ottla.model import NodeId, Uuid, uuid_to_text
 from ottla.raft.config import SUPPORTED_KRAFT_VERSIONS
-from ottla.raft.voters import NO_VOTERS, Endpoint, ReplicaKey, Voter, VoterSet
+from ottla.raft.voters import NO_VOTERS, ReplicaKey, Voter, VoterEndpoint, VoterSet
 from ottla.runtime.dice import Dice
 from ottla.runtime.disk import Disk
 from ottla.storage.directories.foreign_files import refuse_foreign_files
@@ -32,7 +32,7 @@ def new_cluster_id(dice: Dice) -> str:
     return uuid_to_text(dice.uuid())
 
 
-def initial_voter(node_id: int, directory_id: Uuid, endpoint: Endpoint) -> Voter:
+def initial_voter(node_id: int, directory_id: Uuid, endpoint: VoterEndpoint) -> Voter:
     """One of the controllers that a cluster begins with."""
     return Voter(ReplicaKey(node_id, directory_id), (endpoint,), SUPPORTED_KRAFT_VERSIONS)
 
@@ -120,7 +120,7 @@ def _voters_snapshot(disk: Disk, directory: str, voters: VoterSet, now_ms: int) 
         id=BOOTSTRAP_SNAPSHOT,
         records=(),
         metadata_version=INITIAL_LEVELS[METADATA_VERSION],
-        voters=QuorumVoters(KRAFT_VERSION_LEVEL, voters.to_record()),
+        voters=SnapshotVoters(KRAFT_VERSION_LEVEL, voters.to_record()),
         last_contained_log_timestamp=now_ms,
         now_ms=now_ms,
     )

@@ -8,7 +8,7 @@ from typing import Final
 
 from ottla.controller.formatting import initial_voter
 from ottla.model import ZERO_UUID, uuid_from_text, uuid_to_text
-from ottla.raft.voters import Endpoint, Voter, VoterSet
+from ottla.raft.voters import Voter, VoterEndpoint, VoterSet
 
 _CONTROLLER: Final = re.compile(
     r"(?P<id>[0-9]{1,10})@(\[(?P<bracketed>[^\]]+)\]|(?P<host>[^:\[\]]+)):(?P<port>[0-9]{1,5})"
@@ -48,7 +48,7 @@ def _parse(text: str, *, listener_name: str) -> Voter:
         directory_id = ZERO_UUID
     if directory_id == ZERO_UUID:
         raise ValueError(f"{match['directory_id']!r} in {text!r} is no directory id; write {_FORM}")
-    endpoint = Endpoint(listener_name, match["bracketed"] or match["host"], int(match["port"]))
+    endpoint = VoterEndpoint(listener_name, match["bracketed"] or match["host"], int(match["port"]))
     return initial_voter(int(match["id"]), directory_id, endpoint)
 
 

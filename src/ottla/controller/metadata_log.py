@@ -22,7 +22,7 @@ from ottla.controller.record_batches import (
     encode_control_batch,
     encode_operation,
 )
-from ottla.controller.snapshot_file import QuorumVoters, Snapshot, SnapshotId
+from ottla.controller.snapshot_file import Snapshot, SnapshotId, SnapshotVoters
 from ottla.controller.snapshots import Snapshots
 from ottla.metadata import MetadataImage
 from ottla.model import Buffer, TopicPartition, Uuid
@@ -257,7 +257,7 @@ class MetadataLog:
         return self.bytes_since_snapshot >= limit and not self._is_snapshot_under_way
 
     def prepare_snapshot(
-        self, image: MetadataImage, offset: int, voters: QuorumVoters | None, *, now_ms: int
+        self, image: MetadataImage, offset: int, voters: SnapshotVoters | None, *, now_ms: int
     ) -> Snapshot | None:
         """A snapshot of the image of all records below an offset, which are committed. Have it
         written anywhere, then call `complete_snapshot` or, if that failed, `abandon_snapshot`."""

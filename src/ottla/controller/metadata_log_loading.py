@@ -14,7 +14,7 @@ from ottla.controller.metadata_log import (
 )
 from ottla.controller.snapshot_file import read_snapshot
 from ottla.controller.snapshots import Snapshots
-from ottla.metadata import MetadataDelta, MetadataImage, Replay
+from ottla.metadata import MetadataDelta, MetadataImage, MetadataReplay
 from ottla.raft import ControlRecord
 from ottla.runtime.disk import Disk
 from ottla.storage.directories.partition_metadata import (
@@ -108,18 +108,18 @@ def _load(
             f"{log} begins at offset {log.log_start_offset} and no snapshot up to there can be "
             f"read: {reasons}. Restore one from a copy of the directory."
         )
-    nothing = LoadedSnapshot(Replay(MetadataImage()), [])
+    nothing = LoadedSnapshot(MetadataReplay(MetadataImage()), [])
     return _replay_log(metadata_log, log, nothing, 0, now_ms)
 
 
 class LoadedSnapshot(NamedTuple):
-    replay: Replay
+    replay: MetadataReplay
     control_records: list[ControlRecord]
 
 
 def load_snapshot(disk: Disk, path: str, *, end_offset: int) -> LoadedSnapshot:
     """Raises `CorruptSnapshotError` for what is no whole snapshot."""
-    loaded, delta = LoadedSnapshot(Replay(MetadataImage()), []), MetadataDelta()
+    loaded, delta = LoadedSnapshot(MetadataReplay(MetadataImage()), []), MetadataDelta()
     for batch in read_snapshot(disk, path):
         if batch.header.is_control:
             # They stand for the last offset that the snapshot contains.

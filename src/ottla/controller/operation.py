@@ -32,11 +32,11 @@ class Context(NamedTuple):
     next_offset: int
 
 
-class Outcome(NamedTuple, Generic[Response]):
+class OperationOutcome(NamedTuple, Generic[Response]):
     """The records take effect together or not at all."""
 
     records: list[Message]
     response: Response
 
 
-Operation: TypeAlias = Callable[[MetadataImage, Request, Context], Outcome[Response]]
+Operation: TypeAlias = Callable[[MetadataImage, Request, Context], OperationOutcome[Response]]

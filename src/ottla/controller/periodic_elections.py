@@ -20,7 +20,7 @@ from typing import Final
 from ottla.configs import NodeConfig
 from ottla.controller.operations.elect_leaders import ElectionType
 from ottla.controller.operations.leadership import can_lead
-from ottla.metadata import NO_LEADER, MetadataImage, PartitionRegistration, Topic
+from ottla.metadata import NO_LEADER, MetadataImage, PartitionRegistration, TopicImage
 from ottla.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 
 # As many as Kafka does at once.
@@ -62,7 +62,7 @@ def _can_prefer(image: MetadataImage, partition: PartitionRegistration) -> bool:
 
 
 def _request(
-    kind: ElectionType, partitions: Iterator[tuple[Topic, int]]
+    kind: ElectionType, partitions: Iterator[tuple[TopicImage, int]]
 ) -> ElectLeadersRequest | None:
     asked: dict[str, list[int]] = {}
     for topic, partition_id in partitions:

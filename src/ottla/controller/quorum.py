@@ -18,7 +18,7 @@ from ottla.client import ChannelError
 from ottla.controller.committed_metadata import CommittedMetadata
 from ottla.controller.fetched_batches import require_sound
 from ottla.controller.metadata_log_loading import LoadedMetadata, load_snapshot
-from ottla.controller.quorum_seams import Follower, Peers, Seams
+from ottla.controller.quorum_seams import Peers, QuorumFollower, Seams
 from ottla.controller.quorum_state_file import read_quorum_state, write_quorum_state
 from ottla.controller.record_batches import decode_batch
 from ottla.controller.snapshot_writing import SnapshotWriting
@@ -75,7 +75,7 @@ class MetadataQuorum:
         self._seams = seams
         self._peers = peers
         self._local_id = config.local.id
-        self._follower: Follower | None = None
+        self._follower: QuorumFollower | None = None
         self._claim: _Claim | None = None
         self._is_active = False
         self._replies: dict[int, asyncio.Future[Message]] = {}
@@ -94,7 +94,7 @@ class MetadataQuorum:
         )
         self._snapshots = SnapshotWriting(seams, self.log, self.metadata, self._raft)
 
-    def start(self, follower: Follower | None = None) -> None:
+    def start(self, follower: QuorumFollower | None = None) -> None:
         """Takes part from now on. Raises what it fails with at once."""
         self._follower = follower
         self._carry_out()

@@ -32,7 +32,7 @@ class Peers(Protocol):
     def close(self) -> None: ...
 
 
-class Follower(Protocol):
+class QuorumFollower(Protocol):
     """Who acts when this replica leads: the controller."""
 
     def activate(self, epoch: int) -> None:

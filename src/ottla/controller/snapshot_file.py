@@ -60,7 +60,7 @@ class SnapshotId(NamedTuple):
 BOOTSTRAP_SNAPSHOT: Final = SnapshotId(0, 0)
 
 
-class QuorumVoters(NamedTuple):
+class SnapshotVoters(NamedTuple):
     """Who votes, and in which version of the quorum's protocol (KIP-853)."""
 
     kraft_version: int
@@ -81,7 +81,7 @@ class Snapshot(NamedTuple):
     id: SnapshotId
     records: MetadataImage | tuple[Message, ...]
     metadata_version: int
-    voters: QuorumVoters | None
+    voters: SnapshotVoters | None
     last_contained_log_timestamp: int
     now_ms: int
 

@@ -11,7 +11,7 @@ import logging
 from ottla.controller.committed_metadata import CommittedMetadata
 from ottla.controller.metadata_log import MetadataLog
 from ottla.controller.quorum_seams import Seams
-from ottla.controller.snapshot_file import QuorumVoters, Snapshot
+from ottla.controller.snapshot_file import Snapshot, SnapshotVoters
 from ottla.raft import Raft
 
 _log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class SnapshotWriting:
         version = self._raft.quorum_at(offset)
         voters = None
         if version.voters is not None:
-            voters = QuorumVoters(version.kraft_version, version.voters.to_record())
+            voters = SnapshotVoters(version.kraft_version, version.voters.to_record())
         snapshot = self._metadata_log.prepare_snapshot(
             self._metadata.image, offset, voters, now_ms=self._seams.clock.now_ms()
         )

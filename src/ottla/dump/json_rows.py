@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from ottla.dump.plain import Fields, put_bytes
 from ottla.dump.rows import ROW_NAMES, RecordRow, Row, StoredRecord
-from ottla.dump.statistics import Amount, Histogram, LogStatistics
+from ottla.dump.statistics import Amount, LogStatistics, SizeHistogram
 
 
 def row_to_json(path: str, row: Row) -> Fields:
@@ -81,7 +81,7 @@ def _amount(amount: Amount) -> Fields:
     return {**asdict(amount), "compression_ratio": round(amount.compression_ratio, 3)}
 
 
-def _histogram(histogram: Histogram) -> list[Fields]:
+def _histogram(histogram: SizeHistogram) -> list[Fields]:
     return [
         {"from_bytes": smallest, "to_bytes": largest, "count": count}
         for smallest, largest, count in histogram.buckets()

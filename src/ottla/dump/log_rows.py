@@ -15,7 +15,7 @@ from ottla.dump.selection import EVERYTHING, Selection
 from ottla.dump.stored_records import (
     NOTHING_DECODED,
     Decoded,
-    RecordFormat,
+    StoredRecordFormat,
     decode_control,
     decode_stored,
 )
@@ -84,7 +84,7 @@ def log_rows(
     selection: Selection,
     *,
     deep: bool,
-    record_format: RecordFormat | None,
+    record_format: StoredRecordFormat | None,
     watch: Watch | None = None,
 ) -> Iterator[Row]:
     for batch in walk_log(file, selection, watch):
@@ -97,7 +97,7 @@ def log_rows(
 
 
 def _record_rows(
-    path: str, batch: Batch, selection: Selection, record_format: RecordFormat | None
+    path: str, batch: Batch, selection: Selection, record_format: StoredRecordFormat | None
 ) -> Iterator[Row]:
     try:
         for record in iterate_records(batch.data):
@@ -108,7 +108,7 @@ def _record_rows(
 
 
 def _record_row(
-    record: Record, header: BatchHeader, record_format: RecordFormat | None
+    record: Record, header: BatchHeader, record_format: StoredRecordFormat | None
 ) -> RecordRow:
     return RecordRow(
         record.offset,
@@ -127,7 +127,9 @@ def _sequence(record: Record, header: BatchHeader) -> int:
     return increment_sequence(header.base_sequence, by=record.offset - header.base_offset)
 
 
-def _decoded(record: Record, header: BatchHeader, record_format: RecordFormat | None) -> Decoded:
+def _decoded(
+    record: Record, header: BatchHeader, record_format: StoredRecordFormat | None
+) -> Decoded:
     if header.is_control:
         return decode_control(record)
     return NOTHING_DECODED if record_format is None else decode_stored(record, record_format)

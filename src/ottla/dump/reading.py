@@ -12,7 +12,7 @@ from ottla.dump.files import LOGS, Kind, KnownFile
 from ottla.dump.log_rows import Watch, log_rows
 from ottla.dump.rows import BatchRow, Problem, Remark, Row
 from ottla.dump.selection import EVERYTHING, Selection
-from ottla.dump.stored_records import FORMAT_OF_TOPIC, RecordFormat
+from ottla.dump.stored_records import FORMAT_OF_TOPIC, StoredRecordFormat
 from ottla.runtime.disk import Disk
 from ottla.storage.errors import CorruptLogError, StorageError
 
@@ -27,7 +27,7 @@ class Reading:
 
     selection: Selection = EVERYTHING
     deep: bool = False
-    record_format: RecordFormat | None = None
+    record_format: StoredRecordFormat | None = None
     limit: int | None = None
 
 
@@ -68,9 +68,9 @@ def with_problems(rows: Iterator[Row]) -> Iterator[Row]:
         yield Problem(str(error))
 
 
-def record_format_of(file: KnownFile) -> RecordFormat | None:
+def record_format_of(file: KnownFile) -> StoredRecordFormat | None:
     if file.kind is Kind.METADATA_SNAPSHOT:
-        return RecordFormat.METADATA
+        return StoredRecordFormat.METADATA
     return FORMAT_OF_TOPIC.get(file.topic or "")
 
 

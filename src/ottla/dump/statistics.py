@@ -42,7 +42,7 @@ class Amount:
         self.uncompressed_bytes += uncompressed_bytes
 
 
-class Histogram:
+class SizeHistogram:
     """How many sizes fall between two powers of two."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Histogram:
 
 
 @dataclass(slots=True)
-class Offsets:
+class OffsetStatistics:
     """The offsets that records have. What compaction or a rollback left out is a gap."""
 
     first: int | None = None
@@ -100,7 +100,7 @@ class Timestamps:
 
 
 @dataclass(slots=True)
-class Transactions:
+class TransactionStatistics:
     """How transactions ended. `open_since` has, by producer, the first offset of those that have
     not; what of them lies before the batches looked at is not known."""
 
@@ -132,12 +132,12 @@ class LogStatistics:
         self.control = Amount()
         self.codecs: dict[Codec, Amount] = {}
         self.producers: dict[int, Amount] = {}
-        self.batch_sizes = Histogram()
-        self.record_sizes = Histogram()
+        self.batch_sizes = SizeHistogram()
+        self.record_sizes = SizeHistogram()
         self.records_with_key = 0
         self.tombstones = 0
-        self.transactions = Transactions()
-        self.offsets = Offsets()
+        self.transactions = TransactionStatistics()
+        self.offsets = OffsetStatistics()
         self.timestamps = Timestamps()
 
     @property

@@ -37,7 +37,7 @@ from ottla.wire.stored.remote_storage import REMOTE_LOG_RECORDS
 from ottla.wire.stored.typed_records import TypedRecords
 
 
-class RecordFormat(StrEnum):
+class StoredRecordFormat(StrEnum):
     """How the records of an internal topic are written."""
 
     METADATA = "metadata"
@@ -59,19 +59,19 @@ class Decoded(NamedTuple):
 NOTHING_DECODED: Final = Decoded()
 
 FORMAT_OF_TOPIC: Final = {
-    "__cluster_metadata": RecordFormat.METADATA,
-    "__consumer_offsets": RecordFormat.OFFSETS,
-    "__transaction_state": RecordFormat.TRANSACTIONS,
-    "__share_group_state": RecordFormat.SHARES,
-    "__remote_log_metadata": RecordFormat.REMOTE,
+    "__cluster_metadata": StoredRecordFormat.METADATA,
+    "__consumer_offsets": StoredRecordFormat.OFFSETS,
+    "__transaction_state": StoredRecordFormat.TRANSACTIONS,
+    "__share_group_state": StoredRecordFormat.SHARES,
+    "__remote_log_metadata": StoredRecordFormat.REMOTE,
 }
 
-_RECORDS: Final[dict[RecordFormat, TypedRecords | CoordinatorRecords]] = {
-    RecordFormat.METADATA: METADATA_RECORDS,
-    RecordFormat.OFFSETS: GROUP_RECORDS,
-    RecordFormat.TRANSACTIONS: TRANSACTION_RECORDS,
-    RecordFormat.SHARES: SHARE_RECORDS,
-    RecordFormat.REMOTE: REMOTE_LOG_RECORDS,
+_RECORDS: Final[dict[StoredRecordFormat, TypedRecords | CoordinatorRecords]] = {
+    StoredRecordFormat.METADATA: METADATA_RECORDS,
+    StoredRecordFormat.OFFSETS: GROUP_RECORDS,
+    StoredRecordFormat.TRANSACTIONS: TRANSACTION_RECORDS,
+    StoredRecordFormat.SHARES: SHARE_RECORDS,
+    StoredRecordFormat.REMOTE: REMOTE_LOG_RECORDS,
 }
 
 _QUORUM_RECORDS: Final[dict[ControlRecordType, type[Message]]] = {
@@ -97,7 +97,7 @@ def decode_control(record: Record) -> Decoded:
         return Decoded(control_type, decode_error=str(error))
 
 
-def decode_stored(record: Record, record_format: RecordFormat) -> Decoded:
+def decode_stored(record: Record, record_format: StoredRecordFormat) -> Decoded:
     records = _RECORDS[record_format]
     key = None
     try:

@@ -13,8 +13,8 @@ from ottla.metadata.image import MetadataImage
 from ottla.metadata.image_records import image_records
 from ottla.metadata.partition import NO_LEADER, PartitionRegistration
 from ottla.metadata.record_versions import record_version
-from ottla.metadata.replay import Replay, apply
-from ottla.metadata.topic import Topic, Topics
+from ottla.metadata.replay import MetadataReplay, apply
+from ottla.metadata.topic import TopicImage, Topics
 
 __all__ = [
     "NO_LEADER",
@@ -25,9 +25,9 @@ __all__ = [
     "MetadataDelta",
     "MetadataError",
     "MetadataImage",
+    "MetadataReplay",
     "PartitionRegistration",
-    "Replay",
-    "Topic",
+    "TopicImage",
     "Topics",
     "VersionRange",
     "apply",

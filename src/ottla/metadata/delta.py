@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ottla.configs.resource import ConfigResource
 from ottla.metadata.broker import BrokerRegistration, ControllerRegistration
 from ottla.metadata.partition import PartitionRegistration
-from ottla.metadata.topic import Topic
+from ottla.metadata.topic import TopicImage
 from ottla.model import Uuid
 
 
@@ -19,9 +19,9 @@ from ottla.model import Uuid
 class MetadataDelta:
     """Written by whoever applies records, then read by listeners, who do not change it."""
 
-    topics_created: dict[Uuid, Topic] = field(default_factory=dict)
+    topics_created: dict[Uuid, TopicImage] = field(default_factory=dict)
     # As they were. A topic that came and went within the delta is in neither.
-    topics_removed: dict[Uuid, Topic] = field(default_factory=dict)
+    topics_removed: dict[Uuid, TopicImage] = field(default_factory=dict)
     # By topic and number, in topics that exist: what each was before, None if it is new.
     partitions_changed: dict[Uuid, dict[int, PartitionRegistration | None]] = field(
         default_factory=dict
@@ -50,7 +50,7 @@ class MetadataDelta:
         else:
             changed.setdefault(partition_id, before)
 
-    def note_topic_removed(self, topic: Topic) -> None:
+    def note_topic_removed(self, topic: TopicImage) -> None:
         self.partitions_changed.pop(topic.id, None)
         if self.topics_created.pop(topic.id, None) is None:
             self.topics_removed[topic.id] = topic

@@ -10,41 +10,41 @@ from ottla.model import Uuid
 
 
 @dataclass(slots=True)
-class Topic:
+class TopicImage:
     """A topic with its partitions. Changes in place as records are applied."""
 
     id: Uuid
     name: str
     partitions: dict[int, PartitionRegistration] = field(default_factory=dict)
 
-    def copy(self) -> Topic:
-        return Topic(self.id, self.name, self.partitions.copy())
+    def copy(self) -> TopicImage:
+        return TopicImage(self.id, self.name, self.partitions.copy())
 
 
 @dataclass(slots=True)
 class Topics:
     """All topics. Owned by an image."""
 
-    by_id: dict[Uuid, Topic] = field(default_factory=dict)
-    by_name: dict[str, Topic] = field(default_factory=dict)
+    by_id: dict[Uuid, TopicImage] = field(default_factory=dict)
+    by_name: dict[str, TopicImage] = field(default_factory=dict)
     # Names that become the same when metrics turn dots into underscores.
     _alike: dict[str, list[str]] = field(default_factory=dict)
     shared_tuples: SharedTuples = field(default_factory=dict, compare=False, repr=False)
 
-    def __iter__(self) -> Iterator[Topic]:
+    def __iter__(self) -> Iterator[TopicImage]:
         return iter(self.by_id.values())
 
     def __len__(self) -> int:
         return len(self.by_id)
 
-    def add(self, topic: Topic) -> None:
+    def add(self, topic: TopicImage) -> None:
         assert topic.id not in self.by_id
         assert topic.name not in self.by_name
         self.by_id[topic.id] = self.by_name[topic.name] = topic
         if _can_collide(topic.name):
             self._alike.setdefault(_unified(topic.name), []).append(topic.name)
 
-    def remove(self, topic: Topic) -> None:
+    def remove(self, topic: TopicImage) -> None:
         del self.by_id[topic.id], self.by_name[topic.name]
         if _can_collide(topic.name):
             alike = self._alike[_unified(topic.name)]

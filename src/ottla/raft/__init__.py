@@ -60,7 +60,7 @@ from ottla.raft.errors import CommittedRecordsLostError
 from ottla.raft.log import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch, ReplicatedLog
 from ottla.raft.machine import Raft
 from ottla.raft.voter_history import ControlRecord, QuorumVersion
-from ottla.raft.voters import Endpoint, KRaftVersions, ReplicaKey, Voter, VoterSet
+from ottla.raft.voters import KRaftVersions, ReplicaKey, Voter, VoterEndpoint, VoterSet
 
 __all__ = [
     "BOOTSTRAP_SNAPSHOT_ID",
@@ -70,7 +70,6 @@ __all__ = [
     "Decisions",
     "Destination",
     "ElectionDice",
-    "Endpoint",
     "KRaftVersions",
     "LeaderAndEpoch",
     "OffsetAndEpoch",
@@ -87,5 +86,6 @@ __all__ = [
     "Send",
     "SnapshotChunk",
     "Voter",
+    "VoterEndpoint",
     "VoterSet",
 ]

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol
 
 from ottla.raft.voters import (
     NO_VOTERS,
-    Endpoint,
     KRaftVersions,
     ReplicaKey,
     Voter,
+    VoterEndpoint,
     VoterSet,
 )
 
@@ -41,7 +41,7 @@ class RaftConfig:
 
     cluster_id: str
     local: ReplicaKey
-    endpoints: tuple[Endpoint, ...]
+    endpoints: tuple[VoterEndpoint, ...]
     listener_name: str = "CONTROLLER"
     static_voters: VoterSet = NO_VOTERS
     bootstrap_servers: tuple[BootstrapServer, ...] = ()

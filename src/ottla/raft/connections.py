@@ -19,7 +19,7 @@ class InFlight(NamedTuple):
     deadline_ms: int
 
 
-class Connections:
+class RaftConnections:
     """A node is ready, or awaiting a response, or backing off after a failure."""
 
     def __init__(self, *, request_timeout_ms: int, retry_backoff_ms: int) -> None:

@@ -12,7 +12,7 @@ from ottla.model import ErrorCode
 from ottla.raft.messages import LeaderView
 from ottla.raft.quorum import Quorum
 from ottla.raft.states import Follower, Leader, Resigned
-from ottla.raft.voters import Endpoint
+from ottla.raft.voters import VoterEndpoint
 
 # Errors by which a peer says that the asker is behind or asked the wrong replica.
 _MISPLACED = (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -75,7 +75,7 @@ def take_response(
     return None
 
 
-def voter_endpoint(quorum: Quorum, voter_id: int | None) -> Endpoint | None:
+def voter_endpoint(quorum: Quorum, voter_id: int | None) -> VoterEndpoint | None:
     voter = None if voter_id is None else quorum.voters.get(voter_id)
     return voter and voter.endpoint(quorum.config.listener_name)
 

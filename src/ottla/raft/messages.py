@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from ottla.model import Uuid
-from ottla.raft.voters import Endpoint
+from ottla.raft.voters import VoterEndpoint
 
 TOPIC: Final = "__cluster_metadata"
 TOPIC_ID: Final = Uuid(bytes(15) + b"\x01")
@@ -25,10 +25,10 @@ class LeaderView(NamedTuple):
 
     epoch: int
     leader_id: int | None
-    endpoint: Endpoint | None
+    endpoint: VoterEndpoint | None
 
     @classmethod
-    def told(cls, leader_id: int, *, epoch: int, endpoint: Endpoint | None) -> LeaderView:
+    def told(cls, leader_id: int, *, epoch: int, endpoint: VoterEndpoint | None) -> LeaderView:
         """As a message has it, in which -1 is nobody."""
         return cls(epoch, None if leader_id < 0 else leader_id, endpoint)
 

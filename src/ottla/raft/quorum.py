@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ottla.model import ZERO_UUID, ErrorCode
 from ottla.raft.config import ElectionDice, RaftConfig
-from ottla.raft.connections import Connections
+from ottla.raft.connections import RaftConnections
 from ottla.raft.decisions import Decisions, Destination, LeaderAndEpoch, Reply, Send
 from ottla.raft.election import Election
 from ottla.raft.log import ReplicatedLog
@@ -25,7 +25,7 @@ from ottla.raft.states import (
     Unattached,
 )
 from ottla.raft.voter_history import VoterHistory
-from ottla.raft.voters import Endpoint, ReplicaKey, VoterSet
+from ottla.raft.voters import ReplicaKey, VoterEndpoint, VoterSet
 from ottla.wire.schema import Message
 from ottla.wire.stored.quorum import (
     KRaftVersionRecord,
@@ -47,7 +47,7 @@ class Quorum:
         self.dice = dice
         self.history = history
         self.decisions = Decisions()
-        self.connections = Connections(
+        self.connections = RaftConnections(
             request_timeout_ms=config.request_timeout_ms, retry_backoff_ms=config.retry_backoff_ms
         )
         self.high_watermark: int | None = None
@@ -315,6 +315,6 @@ class Quorum:
         version = KRaftVersionRecord(kraft_version=self.history.kraft_version)
         return [opening, version, voters.to_record()]
 
-    def _voter_endpoint(self, voter_id: int | None) -> Endpoint | None:
+    def _voter_endpoint(self, voter_id: int | None) -> VoterEndpoint | None:
         voter = None if voter_id is None else self.voters.get(voter_id)
         return voter and voter.endpoint(self.config.listener_name)

@@ -56,7 +56,7 @@ from ottla.raft.election import Election
 from ottla.raft.log import OffsetAndEpoch
 from ottla.raft.progress import CheckQuorum, Progress
 from ottla.raft.responses import VoterChangeRequest
-from ottla.raft.voters import Endpoint, ReplicaKey
+from ottla.raft.voters import ReplicaKey, VoterEndpoint
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class Prospective:
     election_deadline_ms: int
     election: Election
     leader_id: int | None
-    leader_endpoint: Endpoint | None
+    leader_endpoint: VoterEndpoint | None
     voted: ReplicaKey | None
 
 
@@ -109,7 +109,7 @@ class Follower:
 
     epoch: int
     leader_id: int
-    leader_endpoint: Endpoint
+    leader_endpoint: VoterEndpoint
     fetch_deadline_ms: int
     update_voter_ms: int
     voted: ReplicaKey | None = None

@@ -9,7 +9,7 @@ from ottla.model import ZERO_UUID, ErrorCode, Uuid
 from ottla.raft.messages import NOBODY
 from ottla.raft.quorum import Quorum
 from ottla.raft.states import Leader
-from ottla.raft.voters import Endpoint
+from ottla.raft.voters import VoterEndpoint
 
 
 class NodeEndpoint(Protocol):
@@ -64,17 +64,17 @@ def is_for_other_replica(quorum: Quorum, voter_id: int, directory_id: Uuid) -> b
 
 def leader_endpoint(
     quorum: Quorum, leader_id: int, told: Iterable[NodeEndpoint]
-) -> Endpoint | None:
+) -> VoterEndpoint | None:
     """Where a response says that its leader is."""
     for each in told:
         if each.node_id == leader_id:
-            return Endpoint(quorum.config.listener_name, each.host, each.port)
+            return VoterEndpoint(quorum.config.listener_name, each.host, each.port)
     return None
 
 
-def listener_endpoint(quorum: Quorum, told: Iterable[NamedEndpoint]) -> Endpoint | None:
+def listener_endpoint(quorum: Quorum, told: Iterable[NamedEndpoint]) -> VoterEndpoint | None:
     """Where a request says that replicas are to reach its sender."""
     for each in told:
         if each.name == quorum.config.listener_name:
-            return Endpoint(each.name, each.host, each.port)
+            return VoterEndpoint(each.name, each.host, each.port)
     return None

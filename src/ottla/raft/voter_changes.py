@@ -19,7 +19,7 @@ from ottla.raft.quorum import Quorum
 from ottla.raft.responses import VoterChangeRequest, voter_change_response
 from ottla.raft.states import Leader, VoterChange
 from ottla.raft.validation import has_other_cluster_id, listener_endpoint
-from ottla.raft.voters import Endpoint, KRaftVersions, ReplicaKey, Voter, VoterSet
+from ottla.raft.voters import KRaftVersions, ReplicaKey, Voter, VoterEndpoint, VoterSet
 from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest
 from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest
@@ -95,7 +95,9 @@ def take_api_versions_response(
             f"{key.id} has not fetched all of the log yet: start it, and try again later",
         )
     else:
-        endpoints = tuple(Endpoint(each.name, each.host, each.port) for each in request.listeners)
+        endpoints = tuple(
+            VoterEndpoint(each.name, each.host, each.port) for each in request.listeners
+        )
         voters = quorum.voters.added(Voter(key, endpoints, supported))
         assert voters is not None, "the voters do not change while a change is under way"
         append_voters(quorum, voters)

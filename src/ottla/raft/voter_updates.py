@@ -16,7 +16,7 @@ from ottla.raft.responses import update_voter_response
 from ottla.raft.states import Follower, Leader
 from ottla.raft.validation import has_other_cluster_id, leader_request_error, listener_endpoint
 from ottla.raft.voter_changes import append_voters, maybe_expire_change, require_settled
-from ottla.raft.voters import Endpoint, KRaftVersions, ReplicaKey, Voter
+from ottla.raft.voters import KRaftVersions, ReplicaKey, Voter, VoterEndpoint
 from ottla.wire.messages.update_raft_voter import (
     KRaftVersionFeature,
     Listener,
@@ -60,7 +60,7 @@ def _update_voter(quorum: Quorum, request: UpdateRaftVoterRequest, *, now_ms: in
     if not supported.include(quorum.history.kraft_version):
         return ErrorCode.INVALID_REQUEST
     key = ReplicaKey(request.voter_id, request.voter_directory_id)
-    endpoints = tuple(Endpoint(each.name, each.host, each.port) for each in request.listeners)
+    endpoints = tuple(VoterEndpoint(each.name, each.host, each.port) for each in request.listeners)
     voters = quorum.voters.updated(Voter(key, endpoints, supported))
     if voters is None:
         return ErrorCode.VOTER_NOT_FOUND
@@ -102,7 +102,7 @@ def take_update_voter_response(
         return Handled.FAILED
     endpoint = None
     if leader.host:
-        endpoint = Endpoint(quorum.config.listener_name, leader.host, leader.port)
+        endpoint = VoterEndpoint(quorum.config.listener_name, leader.host, leader.port)
     news = LeaderView.told(leader.leader_id, epoch=leader.leader_epoch, endpoint=endpoint)
     handled = take_response(quorum, error_of(response.error_code), news, now_ms=now_ms)
     return handled or Handled.DONE

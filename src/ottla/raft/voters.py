@@ -25,7 +25,7 @@ class ReplicaKey(NamedTuple):
         return self.id == other.id and self.directory_id in (ZERO_UUID, other.directory_id)
 
 
-class Endpoint(NamedTuple):
+class VoterEndpoint(NamedTuple):
     """Where a listener is reached."""
 
     name: str
@@ -45,10 +45,10 @@ class KRaftVersions(NamedTuple):
 
 class Voter(NamedTuple):
     key: ReplicaKey
-    endpoints: tuple[Endpoint, ...]
+    endpoints: tuple[VoterEndpoint, ...]
     kraft_versions: KRaftVersions = KRaftVersions()
 
-    def endpoint(self, listener_name: str) -> Endpoint | None:
+    def endpoint(self, listener_name: str) -> VoterEndpoint | None:
         for endpoint in self.endpoints:
             if endpoint.name == listener_name:
                 return endpoint
@@ -71,7 +71,7 @@ class VoterSet:
         return cls.of(
             Voter(
                 ReplicaKey(voter.voter_id, voter.voter_directory_id),
-                tuple(Endpoint(end.name, end.host, end.port) for end in voter.endpoints),
+                tuple(VoterEndpoint(end.name, end.host, end.port) for end in voter.endpoints),
                 KRaftVersions(
                     voter.kraft_version_feature.min_supported_version,
                     voter.kraft_version_feature.max_supported_version,

@@ -32,7 +32,7 @@ class PartitionKey(NamedTuple):
     partition: int
 
 
-class FetchSession:
+class FetcherSession:
     """Pure: says what to send, and is told what came of it. One request at a time."""
 
     __slots__ = ("_asked", "_epoch", "_forgotten", "_id")

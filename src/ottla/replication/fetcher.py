@@ -15,7 +15,7 @@ from typing import Final
 
 from ottla.client import ChannelError, versions
 from ottla.model import ErrorCode, KafkaError
-from ottla.replication.fetch_session import FetchSession, PartitionKey
+from ottla.replication.fetch_session import FetcherSession, PartitionKey
 from ottla.replication.fetched_partition import FetchedPartition
 from ottla.replication.follower_context import FollowerContext, LeaderPeer
 from ottla.replication.following import (
@@ -54,7 +54,7 @@ class Fetcher:
     def __init__(self, context: FollowerContext, peer: LeaderPeer) -> None:
         self._context = context
         self._peer = peer
-        self._session = FetchSession()
+        self._session = FetcherSession()
         self._partitions: dict[PartitionKey, FetchedPartition] = {}
         self._changed: dict[PartitionKey, FetchedPartition] = {}
         self._resting = RestingPartitions()

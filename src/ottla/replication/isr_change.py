@@ -70,7 +70,7 @@ class IsrChanges(Protocol):
         `isr_change_refused` with the same change, unless a newer one has replaced it."""
 
 
-class Refusal(Enum):
+class IsrRefusal(Enum):
     """What a refused change leaves to do."""
 
     # The controller says that the partition is as the leader knew it.
@@ -93,7 +93,7 @@ _MOVED_ON: Final = frozenset(
 )
 
 
-def refusal_of(error: int) -> Refusal:
+def refusal_of(error: int) -> IsrRefusal:
     if error in _NOT_APPLIED:
-        return Refusal.FORGET
-    return Refusal.WAIT_FOR_METADATA if error in _MOVED_ON else Refusal.RETRY
+        return IsrRefusal.FORGET
+    return IsrRefusal.WAIT_FOR_METADATA if error in _MOVED_ON else IsrRefusal.RETRY

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ottla.metadata import BrokerRegistration, PartitionRegistration
 from ottla.model import ErrorCode, KafkaError, NodeId, TopicPartition
 from ottla.replication.isr_change import InSyncReplica, IsrChange, IsrChanges, ProposingPartition
-from ottla.replication.partition_read import Follower, ReadReplica
+from ottla.replication.partition_read import FetchingFollower, ReadReplica
 from ottla.replication.remote_replica import UNKNOWN_BROKER_EPOCH, RemoteReplica
 
 
@@ -96,7 +96,7 @@ class Leadership:
             and replica.broker_epoch in (UNKNOWN_BROKER_EPOCH, broker.epoch)
         )
 
-    def _is_stale(self, follower: Follower) -> bool:
+    def _is_stale(self, follower: FetchingFollower) -> bool:
         """Whether the fetch is from before the follower's broker registered the last time."""
         broker = self.context.broker(follower.node_id)
         return broker is not None and UNKNOWN_BROKER_EPOCH != follower.broker_epoch < broker.epoch
@@ -138,7 +138,7 @@ class Leadership:
 
     # ---- offsets
 
-    def require(self, follower: Follower, name: TopicPartition) -> RemoteReplica:
+    def require(self, follower: FetchingFollower, name: TopicPartition) -> RemoteReplica:
         """Raises for one that may not fetch, as far as this node knows."""
         if follower.node_id not in self.remote:
             # The metadata that makes it one may be on its way, so it should ask again.

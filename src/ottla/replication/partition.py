@@ -20,10 +20,10 @@ from typing import Final
 
 from ottla.metadata import PartitionRegistration
 from ottla.model import Buffer, ErrorCode, KafkaError, LeaderEpoch, NodeId, TopicPartition, Uuid
-from ottla.replication.isr_change import CommittedIsr, IsrChange, Refusal, refusal_of
+from ottla.replication.isr_change import CommittedIsr, IsrChange, IsrRefusal, refusal_of
 from ottla.replication.leadership import LeaderContext, Leadership
 from ottla.replication.offset_waiters import OffsetWaiter, OffsetWaiters, Told
-from ottla.replication.partition_read import Follower, Isolation, PartitionRead, ReadReplica
+from ottla.replication.partition_read import FetchingFollower, Isolation, PartitionRead, ReadReplica
 from ottla.replication.readable_partition import ENOUGH_BYTES, ReadablePartition
 from ottla.replication.remote_replica import RemoteReplica
 from ottla.storage.batches.leader_batch import Origin
@@ -32,7 +32,7 @@ from ottla.storage.log.log import AppendResult, Log
 from ottla.storage.producers.verification import Verification
 from ottla.wire.messages.fetch import FetchPartition
 
-__all__ = ["ACKS_ALL", "Follower", "Isolation", "Partition", "PartitionRead", "ReadReplica"]
+__all__ = ["ACKS_ALL", "FetchingFollower", "Isolation", "Partition", "PartitionRead", "ReadReplica"]
 
 _log = logging.getLogger(__name__)
 
@@ -247,7 +247,7 @@ class Partition(ReadablePartition):
     # ---- followers
 
     def record_follower_fetch(
-        self, follower: Follower, asked: FetchPartition, *, now_ms: int
+        self, follower: FetchingFollower, asked: FetchPartition, *, now_ms: int
     ) -> None:
         """To be called when a follower's fetch arrives: it has everything below the offset that it
         asks for, which may move the high watermark. A follower that has to truncate first counts
@@ -259,7 +259,12 @@ class Partition(ReadablePartition):
             self._follower_fetched(log, replica, follower, asked, now_ms)
 
     def read_for_follower(
-        self, follower: Follower, asked: FetchPartition, *, bytes_max: int, min_one_batch: bool
+        self,
+        follower: FetchingFollower,
+        asked: FetchPartition,
+        *,
+        bytes_max: int,
+        min_one_batch: bool,
     ) -> PartitionRead:
         """The records at the follower's offset, committed or not; changes nothing."""
         self._require_follower(follower, asked)
@@ -282,7 +287,7 @@ class Partition(ReadablePartition):
             diverging,
         )
 
-    def _require_follower(self, follower: Follower, asked: FetchPartition) -> RemoteReplica:
+    def _require_follower(self, follower: FetchingFollower, asked: FetchPartition) -> RemoteReplica:
         self.check_leader_epoch(asked.current_leader_epoch)
         self.require_leader()
         self.require_log()
@@ -300,7 +305,7 @@ class Partition(ReadablePartition):
         self,
         log: Log,
         replica: RemoteReplica,
-        follower: Follower,
+        follower: FetchingFollower,
         asked: FetchPartition,
         now_ms: int,
     ) -> None:
@@ -378,9 +383,9 @@ class Partition(ReadablePartition):
             return
         _log.info("%s: the ISR was not changed, with error %d", self.name, error)
         refusal = refusal_of(error)
-        if refusal is Refusal.FORGET:
+        if refusal is IsrRefusal.FORGET:
             leadership.forget_proposal()
-        elif refusal is Refusal.RETRY:
+        elif refusal is IsrRefusal.RETRY:
             leadership.context.isr_changes.propose(self, change)
 
     def _isr_changed(self) -> None:

@@ -31,7 +31,7 @@ class PartitionRead(NamedTuple):
     diverging_epoch: EpochEnd | None = None
 
 
-class Follower(NamedTuple):
+class FetchingFollower(NamedTuple):
     """Who fetches to replicate: a node, and which incarnation of it (KIP-903; -1 if not said)."""
 
     node_id: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ottla.metadata.topic import Topic, Topics
+from ottla.metadata.topic import TopicImage, Topics
 from ottla.model import ErrorCode, KafkaError, TopicPartition, Uuid
 from ottla.replication.partition import Partition
 
@@ -73,7 +73,7 @@ class Partitions:
         return removed
 
 
-def _not_here(topic: str, index: int, known: Topic | None) -> KafkaError:
+def _not_here(topic: str, index: int, known: TopicImage | None) -> KafkaError:
     if known is not None and index in known.partitions:
         return KafkaError(
             ErrorCode.NOT_LEADER_OR_FOLLOWER, f"this node has no replica of {topic}-{index}"

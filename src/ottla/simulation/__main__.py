@@ -12,7 +12,7 @@ from ottla.runtime.dice import SystemDice
 from ottla.simulation.faults.fault_plan import plan_of
 from ottla.simulation.history.trace import trace
 from ottla.simulation.runs.reached_lines import PACKAGES, ReachedLines
-from ottla.simulation.runs.seeded_run import Outcome, run_plan
+from ottla.simulation.runs.seeded_run import SeedOutcome, run_plan
 from ottla.simulation.runs.shrinking import describe, shrink
 from ottla.simulation.runs.sweep import SeedResult, cores, speed, sweep
 
@@ -76,7 +76,7 @@ def _cover(first: int, seeds: int) -> int:
     return 0
 
 
-def _verdict(outcome: Outcome) -> int:
+def _verdict(outcome: SeedOutcome) -> int:
     for violation in outcome.violations[:20]:
         print(f"VIOLATED {violation}")
     if len(outcome.violations) > 20:

@@ -112,15 +112,15 @@ class ApiKey(IntEnum):
     DELETE_SHARE_GROUP_OFFSETS = 92
 
 
-class Listener(Enum):
+class ListenerKind(Enum):
     """The two kinds of listener: one for clients and brokers, one for the metadata quorum."""
 
     BROKER = "broker"
     CONTROLLER = "controller"
 
 
-_BROKER = frozenset({Listener.BROKER})
-_CONTROLLER = frozenset({Listener.CONTROLLER})
+_BROKER = frozenset({ListenerKind.BROKER})
+_CONTROLLER = frozenset({ListenerKind.CONTROLLER})
 _BOTH = _BROKER | _CONTROLLER
 
 # By API, the listeners that serve it. The APIs are those whose messages are declared.

@@ -18,7 +18,7 @@ from ottla.controller.operations.alter_configs import incremental_alter_configs
 from ottla.controller.operations.delete_topics import delete_topics
 from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.snapshot_file import Snapshot, SnapshotId, read_snapshot
-from ottla.metadata import MetadataDelta, MetadataImage, Replay
+from ottla.metadata import MetadataDelta, MetadataImage, MetadataReplay
 from ottla.model import uuid_to_text
 from ottla.runtime.disk import Disk
 from ottla.runtime.system_disk import SystemDisk
@@ -122,7 +122,7 @@ def test_kafka_reads_the_snapshots_that_we_write(judge: Judge, tmp_path: Path) -
 @pytest.mark.java
 def test_our_snapshot_of_kafkas_metadata_holds_kafkas_records(judge: Judge, tmp_path: Path) -> None:
     kafkas = extract("clean", tmp_path / "kafka") / str(METADATA_PARTITION) / KAFKAS_SNAPSHOT
-    replay = Replay(MetadataImage())
+    replay = MetadataReplay(MetadataImage())
     for batch in read_snapshot(SystemDisk(), str(kafkas)):
         if not batch.header.is_control:
             replay.take(batch.records, MetadataDelta())

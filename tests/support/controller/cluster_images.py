@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ottla.configs import NodeConfig
 from ottla.controller.operation import Context
 from ottla.controller.topic_descriptions import TopicDescriptions
-from ottla.metadata import SUPPORTED_FEATURES, MetadataDelta, MetadataImage, Replay
+from ottla.metadata import SUPPORTED_FEATURES, MetadataDelta, MetadataImage, MetadataReplay
 from ottla.metadata.features import INITIAL_LEVELS
 from ottla.model import Uuid
 from ottla.simulation.seams.dice import SeededDice
@@ -89,7 +89,7 @@ def topic(
 
 
 def image_of(*records: Message | list[Message]) -> MetadataImage:
-    replay = Replay(MetadataImage())
+    replay = MetadataReplay(MetadataImage())
     for each in records:
         replay.take(each if isinstance(each, list) else [each], MetadataDelta())
     return replay.image
@@ -102,7 +102,7 @@ def one_broker(*records: Message | list[Message]) -> MetadataImage:
 
 def applied(image: MetadataImage, records: list[Message]) -> MetadataImage:
     """The image after the records; the given one stays."""
-    replay = Replay(image.copy())
+    replay = MetadataReplay(image.copy())
     replay.take(records, MetadataDelta())
     return replay.image
 

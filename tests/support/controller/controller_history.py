@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from ottla.controller.controller import Controller
 from ottla.controller.metadata_log import METADATA_PARTITION
-from ottla.controller.operation import Context, Operation, Outcome
+from ottla.controller.operation import Context, Operation, OperationOutcome
 from ottla.controller.operations.allocate_producer_ids import allocate_producer_ids
 from ottla.controller.operations.alter_configs import incremental_alter_configs
 from ottla.controller.operations.create_partitions import create_partitions
@@ -102,7 +102,9 @@ class ControllerHistory:
     ) -> None:
         index = None
 
-        def noted(image: MetadataImage, request: Message, context: Context) -> Outcome[Message]:
+        def noted(
+            image: MetadataImage, request: Message, context: Context
+        ) -> OperationOutcome[Message]:
             nonlocal index
             outcome = operation(image, request, context)
             assert image == self.allowed[-1], "operations see all that were submitted before"

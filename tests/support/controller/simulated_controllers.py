@@ -18,7 +18,7 @@ from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES
 from ottla.model import NodeId
-from ottla.raft.voters import Endpoint, VoterSet
+from ottla.raft.voters import VoterEndpoint, VoterSet
 from ottla.runtime.background import Background, InlineBackground
 from ottla.runtime.tasks import Tasks
 from ottla.simulation.disk.disk import SimulatedDisk
@@ -36,7 +36,7 @@ from tests.support.controller.cluster_images import CLUSTER_ID, node_config, uui
 from tests.support.nodes.no_network import NoPeers
 
 DIRECTORY = "/data"
-ENDPOINT = Endpoint("CONTROLLER", "localhost", 9093)
+ENDPOINT = VoterEndpoint("CONTROLLER", "localhost", 9093)
 T = TypeVar("T")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ottla.coordinator.groups.client import Client
-from ottla.metadata import MetadataImage, PartitionRegistration, Topic
+from ottla.metadata import MetadataImage, PartitionRegistration, TopicImage
 from ottla.model import ErrorCode, Uuid
 from ottla.wire.messages import consumer_group_heartbeat as wire
 from tests.support.coordinator.group_shard import GROUP, Answer, GroupShard
@@ -22,7 +22,9 @@ def add_topic(image: MetadataImage, name: str, partitions: int) -> None:
     if known is not None:
         image.topics.remove(known)
     registration: Any = PartitionRegistration
-    image.topics.add(Topic(topic_id(name), name, dict.fromkeys(range(partitions), registration)))
+    image.topics.add(
+        TopicImage(topic_id(name), name, dict.fromkeys(range(partitions), registration))
+    )
 
 
 class Member:

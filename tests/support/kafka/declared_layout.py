@@ -4,7 +4,7 @@ from typing import Any
 
 from ottla.wire.schema import Struct
 from ottla.wire.schema.fields import Field, plain_fields, tagged_fields
-from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, Text
+from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, TextType
 from tests.support.kafka.protocol_table import Layout
 
 
@@ -46,6 +46,6 @@ def _element_of(
     if isinstance(kind, Nested):
         struct = {"struct": layout_of(kind.struct, version, flexible=flexible)}
         return struct | ({"nullable": True} if nullable else {})
-    assert isinstance(kind, Text | Blob)
-    name = "STRING" if isinstance(kind, Text) else "RECORDS" if kind.records else "BYTES"
+    assert isinstance(kind, TextType | Blob)
+    name = "STRING" if isinstance(kind, TextType) else "RECORDS" if kind.records else "BYTES"
     return f"{'COMPACT_' if compact else ''}{'NULLABLE_' if nullable else ''}{name}"

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from ottla.wire.schema import Message, Struct
 from ottla.wire.schema.fields import Field, fields_of
-from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, Text
+from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, TextType
 
 AnyMessage = TypeVar("AnyMessage", bound=Message)
 AnyStruct = TypeVar("AnyStruct", bound=Struct)
@@ -65,7 +65,7 @@ class Values:
     def _value(self, kind: FieldType, version: int, *, flexible: bool, depth: int) -> Any:
         if isinstance(kind, Fixed):
             return self._fixed(kind)
-        if isinstance(kind, Text):
+        if isinstance(kind, TextType):
             return TEXTS[1] if self._small else self._random.choice(TEXTS)
         if isinstance(kind, Blob):
             return self._bytes()

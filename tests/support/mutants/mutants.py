@@ -15,7 +15,7 @@ from ottla.broker.control import registration
 from ottla.client.peer import ReconnectBackoff
 from ottla.configs import EffectiveTopicConfig
 from ottla.controller import quorum
-from ottla.metadata.replay.replay import Replay
+from ottla.metadata.replay.replay import MetadataReplay
 from ottla.model import ZERO_UUID
 from ottla.raft import serving, voting
 from ottla.raft.progress import Progress
@@ -153,7 +153,7 @@ def _drops_records(original: Any) -> Any:
     """Now and then a node forgets a record of the metadata."""
     counted = count(1)
 
-    def take(self: Replay, records: Any, delta: Any) -> None:
+    def take(self: MetadataReplay, records: Any, delta: Any) -> None:
         taken = next(counted)
         if taken % 30 or len(records) > 1:
             original(self, records, delta)
@@ -300,7 +300,7 @@ _MUTANTS = (
         MonotonicHighWatermark,
     ),
     Mutant("skips records", replacing(ReadablePartition, "read", _skip_ahead), 2, ReadsArePrefix),
-    Mutant("forgets metadata", around(Replay, "take", _drops_records), 2, ImagesAgree),
+    Mutant("forgets metadata", around(MetadataReplay, "take", _drops_records), 2, ImagesAgree),
     Mutant(
         "never stops leading",
         replacing(Partition, "_stop_leading", _never_stops_leading),

@@ -21,7 +21,7 @@ from ottla.coordinator.transactions import (
 )
 from ottla.coordinator.transactions import transaction as transaction_value
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator
-from ottla.coordinator.transactions.decisions import Decisions
+from ottla.coordinator.transactions.decisions import TransactionDecisions
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.coordinator.transactions.transaction import Transaction
 from ottla.simulation.claims.transaction_claims import (
@@ -212,7 +212,7 @@ TRANSACTION_MUTANTS = (
     ),
     copying(
         "loses markers on failover",
-        replacing(Decisions, "resume", lambda _self, _transaction: None),
+        replacing(TransactionDecisions, "resume", lambda _self, _transaction: None),
         4,
         EveryTransactionEnds,
     ),
@@ -237,7 +237,7 @@ TRANSACTION_MUTANTS = (
     ),
     copying(
         "writes markers before the decision is committed",
-        around(Decisions, "decided", _marks_early),
+        around(TransactionDecisions, "decided", _marks_early),
         4,
         EachInputIsCopiedOnce,
         seeks=("end_ahead",),

@@ -17,7 +17,7 @@ from typing import Self
 
 from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
 from ottla.model import NodeId
-from ottla.raft.voters import Endpoint, VoterSet
+from ottla.raft.voters import VoterEndpoint, VoterSet
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
@@ -215,7 +215,9 @@ class ClusterProcesses:
         dice, now_ms = SystemDice(), SystemClock().now_ms()
         cluster_id = new_cluster_id(dice)
         voters = VoterSet.of(
-            initial_voter(node.id, dice.uuid(), Endpoint("CONTROLLER", HOST, node.controller_port))
+            initial_voter(
+                node.id, dice.uuid(), VoterEndpoint("CONTROLLER", HOST, node.controller_port)
+            )
             for node in self._controllers
         )
         for node in self.nodes.values():

@@ -21,7 +21,7 @@ from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.quorum_seams import Seams
 from ottla.metadata import MetadataImage
 from ottla.model import NodeId
-from ottla.raft import Destination, Endpoint, RaftConfig, ReplicaKey, VoterSet
+from ottla.raft import Destination, RaftConfig, ReplicaKey, VoterEndpoint, VoterSet
 from ottla.runtime.background import InlineBackground
 from ottla.runtime.clock import Clock
 from ottla.runtime.tasks import Tasks
@@ -41,8 +41,8 @@ _FIRST_PORT = 9000
 PATIENCE_SECONDS = 60.0
 
 
-def endpoint(node_id: int) -> Endpoint:
-    return Endpoint("CONTROLLER", f"n{node_id}", _FIRST_PORT + node_id)
+def endpoint(node_id: int) -> VoterEndpoint:
+    return VoterEndpoint("CONTROLLER", f"n{node_id}", _FIRST_PORT + node_id)
 
 
 def voter_set(*node_ids: int) -> VoterSet:

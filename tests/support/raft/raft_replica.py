@@ -16,7 +16,6 @@ from ottla.raft import (
     Decisions,
     Destination,
     ElectionDice,
-    Endpoint,
     KRaftVersions,
     LeaderAndEpoch,
     Raft,
@@ -25,6 +24,7 @@ from ottla.raft import (
     ReadSnapshot,
     ReplicaKey,
     Voter,
+    VoterEndpoint,
     VoterSet,
 )
 from ottla.wire.schema import Message
@@ -58,7 +58,7 @@ def directory_id(node_id: int) -> Uuid:
 
 
 def voter(node_id: int, *, directory: Uuid | None = None) -> Voter:
-    endpoint = Endpoint("CONTROLLER", f"n{node_id}", 9000 + node_id)
+    endpoint = VoterEndpoint("CONTROLLER", f"n{node_id}", 9000 + node_id)
     key = ReplicaKey(node_id, directory_id(node_id) if directory is None else directory)
     return Voter(key, (endpoint,), KRaftVersions(0, 1))
 

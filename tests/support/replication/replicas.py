@@ -12,7 +12,7 @@ from ottla.replication.isr_change import (
     ProposingPartition,
 )
 from ottla.replication.leadership import LeaderContext
-from ottla.replication.partition import ACKS_ALL, Follower, Partition, PartitionRead
+from ottla.replication.partition import ACKS_ALL, FetchingFollower, Partition, PartitionRead
 from ottla.storage.log.log import Log
 from ottla.wire.messages.fetch import FetchPartition
 from tests.support.controller.brokers import broker
@@ -107,7 +107,7 @@ class Leader:
         """A follower's fetch, which says that it has everything below `offset`."""
         epoch = self.brokers[node_id].epoch if broker_epoch is None else broker_epoch
         current = self.partition.leader_epoch if leader_epoch is None else leader_epoch
-        follower = Follower(node_id, epoch)
+        follower = FetchingFollower(node_id, epoch)
         asked = FetchPartition(
             fetch_offset=offset,
             last_fetched_epoch=last_epoch,

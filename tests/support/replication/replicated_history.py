@@ -25,7 +25,7 @@ from ottla.replication.isr_change import (
     ProposingPartition,
 )
 from ottla.replication.leadership import LeaderContext
-from ottla.replication.partition import ACKS_ALL, Follower, Isolation, Partition
+from ottla.replication.partition import ACKS_ALL, FetchingFollower, Isolation, Partition
 from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.simulation.seams.dice import SeededDice
 from ottla.storage.epochs.epoch_cache import EpochEnd
@@ -52,7 +52,7 @@ class Request(NamedTuple):
     fetched: FetchedPartition
     leader: int
     asked: FetchPartition
-    sender: Follower
+    sender: FetchingFollower
 
 
 class Node:
@@ -244,7 +244,7 @@ class ReplicatedHistory:
         if self.loses_power:
             node.log.flush()
         asked = fetch_position(node.partition, bytes_max=self.dice.choice((1, 500, 10_000)))
-        sender = Follower(node.id, node.broker_epoch)
+        sender = FetchingFollower(node.id, node.broker_epoch)
         request = Request(node, node.incarnation, fetched, leader, asked, sender)
         self._network.append(lambda: self._serve(request))
 

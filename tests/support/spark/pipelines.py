@@ -16,7 +16,7 @@ from ottla.pipeline.running.failures import Failure
 from ottla.pipeline.running.graph import Graph, Query
 from ottla.pipeline.running.loading import load
 from ottla.pipeline.running.queries import RunningQueries
-from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.source.cluster import SourceCluster
 from ottla.pipeline.source.data_source import with_cluster
 from ottla.pipeline.source.options import parse_options
 from ottla.pipeline.source.positions import LATEST
@@ -120,7 +120,7 @@ def is_committed(bootstrap: str, topic: str) -> bool:
     given = {"kafka.bootstrap.servers": bootstrap, "subscribe": topic}
     options = parse_options(given, is_streaming=False)
 
-    async def ask(cluster: Cluster) -> bool:
+    async def ask(cluster: SourceCluster) -> bool:
         found = await find_partitions(cluster, options.subscription)
         ends = dict.fromkeys(found, LATEST)
         stable = await list_offsets(cluster, ends, isolation=READ_COMMITTED)

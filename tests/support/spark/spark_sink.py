@@ -20,7 +20,7 @@ from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 from ottla.pipeline.sink import data_sink
 from ottla.pipeline.sink.data_sink import OttlaStreamWriter, OttlaWriter, Prepared
 from ottla.pipeline.sink.options import parse_options
-from ottla.pipeline.sink.transactions import Producer, Transactions
+from ottla.pipeline.sink.transactions import Producer, SinkTransactions
 from tests.conformance.clients import TIMEOUT_S
 
 SCHEMA = StructType(
@@ -112,9 +112,9 @@ def _die() -> None:
 @contextmanager
 def dying_at(number: int, *, before: bool, die: Callable[[], None] = _die) -> Iterator[None]:
     """Whoever ends a transaction dies at the so manieth, before it is asked for or after."""
-    end, count = Transactions.end, 0
+    end, count = SinkTransactions.end, 0
 
-    async def counted(self: Transactions, producer: Producer, *, commits: bool) -> None:
+    async def counted(self: SinkTransactions, producer: Producer, *, commits: bool) -> None:
         nonlocal count
         count += 1
         if count == number and before:
@@ -123,7 +123,7 @@ def dying_at(number: int, *, before: bool, die: Callable[[], None] = _die) -> It
         if count == number and not before:
             die()
 
-    with patch.object(Transactions, "end", counted):
+    with patch.object(SinkTransactions, "end", counted):
         yield
 
 

@@ -12,10 +12,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 from rich.table import Table
 
 from ottla.cli.bench.latency import Latencies
-from ottla.cli.bench.load import Load, Throughput, make_values, summarise_latencies
+from ottla.cli.bench.load import BenchLoad, Throughput, make_values, summarise_latencies
 from ottla.cli.bench.report import Report, print_report, report_json
 from ottla.cli.configs.run import config_json, configs_table
-from ottla.cli.connection.cluster_client import FoundOffset
+from ottla.cli.connection.cluster_client import ListedOffset
 from ottla.cli.connection.config_entries import Config, Resource
 from ottla.cli.display.cells import size
 from ottla.cli.offsets.run import PartitionOffsets, offsets_json, offsets_table
@@ -142,7 +142,7 @@ def test_a_config_as_json_names_its_owner() -> None:
 
 
 OFFSETS = [
-    PartitionOffsets(0, 5, 1_005, FoundOffset(700, 1_794_817_800_000)),
+    PartitionOffsets(0, 5, 1_005, ListedOffset(700, 1_794_817_800_000)),
     PartitionOffsets(1, 0, 0, None),
 ]
 
@@ -183,7 +183,7 @@ def test_values_of_a_benchmark_differ_and_have_one_length(length: int) -> None:
 def report() -> Report:
     latency = summarise_latencies([0.001, 0.002])
     return Report(
-        Load(seconds=5, value_bytes=1_000, rate=1_000, acks="all", compression="none"),
+        BenchLoad(seconds=5, value_bytes=1_000, rate=1_000, acks="all", compression="none"),
         partitions=3,
         produced=Throughput(1_000_000, 1_000_000_000, 4.0),
         consumed=Throughput(1_000_000, 1_000_000_000, 2.0),

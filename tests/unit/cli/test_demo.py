@@ -13,7 +13,7 @@ import pytest
 
 from ottla.cli.demo.pipeline_process import PipelineProcess
 from ottla.cli.demo.plot import draw, weekly_delays
-from ottla.cli.demo.proof import Group, Totals, check_each_once, plain_counts
+from ottla.cli.demo.proof import PunctualityGroup, Totals, check_each_once, plain_counts
 
 PLANES = [{"tailnum": "N1", "manufacturer": "BOEING", "model": "737"}]
 
@@ -29,9 +29,9 @@ FLIGHTS = [flight("N1", 1, 5), flight("N1", 1, 7), flight("N2", 1, -3), flight("
 
 def test_a_plain_count_is_by_airport_maker_and_day() -> None:
     assert plain_counts(FLIGHTS, PLANES) == {
-        Group("JFK", "BOEING", "2013-01-01"): Totals(2, 12),
-        Group("JFK", "unknown", "2013-01-01"): Totals(1, -3),
-        Group("JFK", "BOEING", "2013-01-09"): Totals(1, 20),
+        PunctualityGroup("JFK", "BOEING", "2013-01-01"): Totals(2, 12),
+        PunctualityGroup("JFK", "unknown", "2013-01-01"): Totals(1, -3),
+        PunctualityGroup("JFK", "BOEING", "2013-01-09"): Totals(1, 20),
     }
 
 
@@ -55,7 +55,9 @@ def test_a_table_has_each_flight_once() -> None:
 
 
 def test_delays_are_means_of_weeks_and_a_line_is_drawn_for_each_airport() -> None:
-    counts = plain_counts(FLIGHTS, PLANES) | {Group("LGA", "x", "2014-01-01"): Totals(2, -30)}
+    counts = plain_counts(FLIGHTS, PLANES) | {
+        PunctualityGroup("LGA", "x", "2014-01-01"): Totals(2, -30)
+    }
     lines = weekly_delays(counts)
     assert lines == {"JFK": {0: 3.0, 1: 20.0}, "LGA": {51: -15.0}}
     drawn = ElementTree.fromstring(draw("Late", lines))

@@ -7,8 +7,8 @@ from ottla.configs import (
     BROKER_CONFIGS,
     DYNAMIC_BROKER_CONFIGS,
     ConfigLayers,
+    ConfiguredListener,
     InvalidConfigError,
-    Listener,
     NodeConfig,
 )
 from ottla.configs.node_settings import NodeSettings
@@ -38,7 +38,9 @@ def test_a_directory_and_an_address_are_enough() -> None:
     assert node.metadata_log_dir == "/data"
     assert node.node_id == 1
     assert node.process_roles == ("broker", "controller")
-    assert node.listeners.broker == (Listener("PLAINTEXT", "127.0.0.1", 9092, "PLAINTEXT"),)
+    assert node.listeners.broker == (
+        ConfiguredListener("PLAINTEXT", "127.0.0.1", 9092, "PLAINTEXT"),
+    )
     assert node.listeners.advertised == node.listeners.broker
     assert node.listeners.controller == ()
     assert node.num_partitions == node.default_replication_factor == 1
@@ -61,7 +63,7 @@ def test_kafkas_properties_file_is_read() -> None:
 def test_the_command_line_goes_before_the_file() -> None:
     node = NodeConfig.from_properties(SERVER_PROPERTIES, data_dir="/here", listen="[::1]:0")
     assert node.log_dirs == ("/here",)
-    assert node.listeners.broker == (Listener("PLAINTEXT", "::1", 0, "PLAINTEXT"),)
+    assert node.listeners.broker == (ConfiguredListener("PLAINTEXT", "::1", 0, "PLAINTEXT"),)
 
 
 def test_a_broker_id_is_a_node_id() -> None:

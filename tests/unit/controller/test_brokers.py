@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.controller.operation import Outcome
+from ottla.controller.operation import OperationOutcome
 from ottla.controller.operations.allocate_producer_ids import allocate_producer_ids
 from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.operations.register_broker import register_broker
@@ -70,7 +70,7 @@ def beat(
     want_shut_down: bool = False,
     offline: list[Uuid] | None = None,
     cordoned: list[Uuid] | None = None,
-) -> tuple[MetadataImage, Outcome[BrokerHeartbeatResponse]]:
+) -> tuple[MetadataImage, OperationOutcome[BrokerHeartbeatResponse]]:
     asked = BrokerHeartbeatRequest(
         broker_id=1,
         broker_epoch=image.brokers[1].epoch,

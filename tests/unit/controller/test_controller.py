@@ -8,7 +8,7 @@ import pytest
 from ottla.controller.controller import Controller
 from ottla.controller.metadata_log import METADATA_PARTITION, MetadataLogConfig
 from ottla.controller.metadata_log_loading import open_metadata_log
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.alter_configs import incremental_alter_configs
 from ottla.controller.operations.delete_topics import delete_topics
 from ottla.metadata import MetadataDelta, MetadataImage
@@ -214,9 +214,9 @@ def test_records_that_cannot_be_applied_are_not_written() -> None:
 
     def wrong(
         _image: MetadataImage, _request: DeleteTopicsRequest, _context: Context
-    ) -> Outcome[DeleteTopicsResponse]:
+    ) -> OperationOutcome[DeleteTopicsResponse]:
         records: list[Message] = [*topic("a", [1]), RemoveTopicRecord(topic_id=uuid(9))]
-        return Outcome(records, DeleteTopicsResponse())
+        return OperationOutcome(records, DeleteTopicsResponse())
 
     async def play(controller: Controller) -> MetadataImage:
         await serve_broker(controller)
@@ -245,8 +245,8 @@ def test_operation_that_does_not_fit_a_batch_is_applied_as_a_whole() -> None:
 
     def large(
         _image: MetadataImage, _request: DeleteTopicsRequest, _context: Context
-    ) -> Outcome[DeleteTopicsResponse]:
-        return Outcome(configs, DeleteTopicsResponse())
+    ) -> OperationOutcome[DeleteTopicsResponse]:
+        return OperationOutcome(configs, DeleteTopicsResponse())
 
     async def play(controller: Controller) -> None:
         deltas: list[MetadataDelta] = []

@@ -5,7 +5,7 @@ import pytest
 from ottla.controller.formatting import format_node, initial_voter
 from ottla.controller.snapshot_file import read_snapshot
 from ottla.model import NodeId
-from ottla.raft.voters import NO_VOTERS, Endpoint, VoterSet
+from ottla.raft.voters import NO_VOTERS, VoterEndpoint, VoterSet
 from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.simulation.seams.dice import SeededDice
 from ottla.storage.directories.meta_properties import MetaProperties, read_meta_properties
@@ -14,7 +14,7 @@ from ottla.wire.stored.quorum import KRaftVersionRecord, VotersRecord
 from tests.support.controller.cluster_images import CLUSTER_ID, uuid
 
 VOTERS = VoterSet.of(
-    initial_voter(node_id, uuid(node_id), Endpoint("CONTROLLER", f"host-{node_id}", 9093))
+    initial_voter(node_id, uuid(node_id), VoterEndpoint("CONTROLLER", f"host-{node_id}", 9093))
     for node_id in (1, 2, 3)
 )
 BEFORE_THE_LOG = "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"

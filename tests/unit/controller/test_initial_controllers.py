@@ -5,7 +5,7 @@ from ottla.controller.initial_controllers import (
     parse_initial_controllers,
 )
 from ottla.model import uuid_from_text
-from ottla.raft.voters import Endpoint, KRaftVersions, ReplicaKey, Voter
+from ottla.raft.voters import KRaftVersions, ReplicaKey, Voter, VoterEndpoint
 
 FIRST, SECOND = "JEXY6aqzQY-32P5TStzaFg", "MvDxzVmcRsaTz33bUuRU6A"
 
@@ -16,12 +16,12 @@ def test_controllers_are_read_as_kafkas_tool_reads_them() -> None:
     assert voters.voters == (
         Voter(
             ReplicaKey(1, uuid_from_text(FIRST)),
-            (Endpoint("CONTROLLER", "host-1", 9093),),
+            (VoterEndpoint("CONTROLLER", "host-1", 9093),),
             KRaftVersions(0, 1),
         ),
         Voter(
             ReplicaKey(2, uuid_from_text(SECOND)),
-            (Endpoint("CONTROLLER", "::1", 9094),),
+            (VoterEndpoint("CONTROLLER", "::1", 9094),),
             KRaftVersions(0, 1),
         ),
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from ottla.controller.operations import partition_change
-from ottla.controller.operations.partition_change import Election, Rules
+from ottla.controller.operations.partition_change import ElectionRule, Rules
 from ottla.metadata import NO_LEADER, PartitionRegistration
 from ottla.metadata.partition import RECOVERING
 from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord
@@ -33,7 +33,7 @@ def rules(
     *alive: int,
     min_isr: int = 2,
     has_elr: bool = True,
-    election: Election = Election.ONLINE,
+    election: ElectionRule = ElectionRule.ONLINE,
 ) -> Rules:
     return Rules(
         can_lead=lambda replica: replica in alive,
@@ -108,7 +108,7 @@ def test_unclean_election_takes_whoever_is_there_only_where_it_is_allowed() -> N
     refused = change_partition(before, (), rules(3))
     assert refused is not None
     assert refused.leader == NO_LEADER
-    record = change_partition(before, (), rules(3, election=Election.UNCLEAN))
+    record = change_partition(before, (), rules(3, election=ElectionRule.UNCLEAN))
     assert record == PartitionChangeRecord(
         isr=[3], leader=3, leader_recovery_state=RECOVERING, eligible_leader_replicas=[]
     )
@@ -149,26 +149,26 @@ def moving() -> PartitionRegistration:
 def test_preferred_replica_leads_before_the_present_leader_only_if_asked_for() -> None:
     before = partition(leader=2)
     assert change_partition(before, (1, 2, 3), rules(1, 2, 3)) is None
-    preferred = rules(1, 2, 3, election=Election.PREFERRED)
+    preferred = rules(1, 2, 3, election=ElectionRule.PREFERRED)
     assert change_partition(before, (1, 2, 3), preferred) == PartitionChangeRecord(leader=1)
-    preferred = rules(2, 3, election=Election.PREFERRED)
+    preferred = rules(2, 3, election=ElectionRule.PREFERRED)
     assert change_partition(before, (1, 2, 3), preferred) is None
 
 
 def test_preferred_election_takes_any_leader_before_none() -> None:
     before = partition(leader=NO_LEADER, isr=(2, 3))
-    record = change_partition(before, (2, 3), rules(3, election=Election.PREFERRED))
+    record = change_partition(before, (2, 3), rules(3, election=ElectionRule.PREFERRED))
     assert record == PartitionChangeRecord(leader=3)
 
 
 def test_preferred_election_is_never_unclean() -> None:
     before = partition(isr=(), leader=NO_LEADER, elr=(2,))
-    assert change_partition(before, (), rules(1, 3, election=Election.PREFERRED)) is None
+    assert change_partition(before, (), rules(1, 3, election=ElectionRule.PREFERRED)) is None
 
 
 def test_unclean_election_prefers_who_has_everything() -> None:
     before = partition(isr=(), leader=NO_LEADER, elr=(3,), last_known=(1,))
-    record = change_partition(before, (), rules(1, 2, 3, election=Election.UNCLEAN))
+    record = change_partition(before, (), rules(1, 2, 3, election=ElectionRule.UNCLEAN))
     assert record == PartitionChangeRecord(
         isr=[3], leader=3, eligible_leader_replicas=[], last_known_elr=[]
     )

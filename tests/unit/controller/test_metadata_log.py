@@ -8,8 +8,8 @@ import pytest
 from ottla.controller.formatting import initial_voter
 from ottla.controller.metadata_log import METADATA_PARTITION, MetadataLog, MetadataLogConfig
 from ottla.controller.metadata_log_loading import LoadedMetadata, open_metadata_log
-from ottla.controller.snapshot_file import QuorumVoters
-from ottla.metadata import MetadataDelta, MetadataImage, Replay
+from ottla.controller.snapshot_file import SnapshotVoters
+from ottla.metadata import MetadataDelta, MetadataImage, MetadataReplay
 from ottla.model import uuid_to_text
 from ottla.raft import ControlRecord, OffsetAndEpoch, VoterSet
 from ottla.raft.log import SnapshotNeeded, find_obstacle
@@ -29,7 +29,7 @@ from tests.support.kafka.kafka_fixtures import expected, extract, partition_name
 PATH = f"{DIRECTORY}/{METADATA_PARTITION}"
 LOG = f"{PATH}/{0:020d}.log"
 EPOCH = 1
-VOTERS = QuorumVoters(1, VoterSet.of([initial_voter(1, uuid(501), ENDPOINT)]).to_record())
+VOTERS = SnapshotVoters(1, VoterSet.of([initial_voter(1, uuid(501), ENDPOINT)]).to_record())
 
 
 def load(disk: SimulatedDisk, *, now_ms: int = 0) -> LoadedMetadata:
@@ -73,7 +73,7 @@ def test_kafkas_snapshot_and_log_give_what_its_whole_log_gives(tmp_path: Path, n
     log, committed, _ = open_metadata_log(SystemDisk(), directory, MetadataLogConfig(), now_ms=0)
     kafka = expected(f"{name}/{METADATA_PARTITION}")
     assert log.log_end_offset == kafka.log.log_end_offset
-    whole = Replay(MetadataImage())
+    whole = MetadataReplay(MetadataImage())
     for batch in kafka.batches:
         if not batch.is_control:
             values = [record.value for record in batch.records]

@@ -8,7 +8,7 @@ import pytest
 
 from ottla.controller.controller import Controller
 from ottla.controller.metadata_log import METADATA_PARTITION, MetadataLogConfig
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.quorum import MetadataQuorum
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode, KafkaError
@@ -184,13 +184,13 @@ def test_what_a_deposed_controller_wrote_vanishes_from_its_follower() -> None:
 
 def large_operation(
     _image: MetadataImage, _request: DeleteTopicsRequest, _context: Context
-) -> Outcome[DeleteTopicsResponse]:
+) -> OperationOutcome[DeleteTopicsResponse]:
     """One that takes two batches."""
     records: list[Message] = [
         ConfigRecord(resource_type=2, resource_name="a", name=str(number), value="x")
         for number in range(10_001)
     ]
-    return Outcome(records, DeleteTopicsResponse())
+    return OperationOutcome(records, DeleteTopicsResponse())
 
 
 def test_half_of_an_operation_is_aborted_by_the_next_controller_on_every_replica() -> None:

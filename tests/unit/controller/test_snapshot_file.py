@@ -4,9 +4,9 @@ from contextlib import suppress
 
 import pytest
 
-from ottla.controller.snapshot_file import QuorumVoters, Snapshot, SnapshotId, read_snapshot
+from ottla.controller.snapshot_file import Snapshot, SnapshotId, SnapshotVoters, read_snapshot
 from ottla.controller.snapshots import Snapshots
-from ottla.metadata import MetadataDelta, MetadataImage, Replay
+from ottla.metadata import MetadataDelta, MetadataImage, MetadataReplay
 from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.simulation.disk.disk_faults import PowerLost
 from ottla.simulation.seams.dice import SeededDice
@@ -16,7 +16,7 @@ from tests.support.controller.cluster_images import one_broker, topic
 
 ID = SnapshotId(74, 3)
 PATH = f"/{ID.file_name}"
-VOTERS = QuorumVoters(1, VotersRecord(voters=[VotersRecordVoter(voter_id=1)]))
+VOTERS = SnapshotVoters(1, VotersRecord(voters=[VotersRecordVoter(voter_id=1)]))
 
 
 def snapshot(disk: SimulatedDisk, image: MetadataImage) -> Snapshot:
@@ -33,7 +33,7 @@ def snapshot(disk: SimulatedDisk, image: MetadataImage) -> Snapshot:
 
 
 def image_in(disk: SimulatedDisk) -> MetadataImage:
-    replay = Replay(MetadataImage())
+    replay = MetadataReplay(MetadataImage())
     for batch in read_snapshot(disk, PATH):
         if not batch.header.is_control:
             replay.take(batch.records, MetadataDelta())

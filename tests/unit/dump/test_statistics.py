@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ottla.dump.rows import Problem
-from ottla.dump.statistics import Histogram, Offsets
+from ottla.dump.statistics import OffsetStatistics, SizeHistogram
 from ottla.model import ProducerEpoch, ProducerId, TimestampMs
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.compression import Codec
@@ -48,7 +48,7 @@ def test_compression_is_counted_by_codec(tmp_path: Path) -> None:
 
 
 def test_sizes_fall_between_powers_of_two() -> None:
-    histogram = Histogram()
+    histogram = SizeHistogram()
     assert histogram.buckets() == []
     for size in (1, 2, 3, 4, 31):
         histogram.add(size)
@@ -56,10 +56,10 @@ def test_sizes_fall_between_powers_of_two() -> None:
 
 
 def test_gaps_are_what_records_leave_out() -> None:
-    offsets = Offsets()
+    offsets = OffsetStatistics()
     for offset in (5, 6, 9, 10, 20):
         offsets.add(offset)
-    assert offsets == Offsets(first=5, last=20, gaps=2, missing=11, largest_gap=9)
+    assert offsets == OffsetStatistics(first=5, last=20, gaps=2, missing=11, largest_gap=9)
 
 
 def test_times_are_those_of_records_or_of_the_log(tmp_path: Path) -> None:
@@ -140,4 +140,4 @@ def test_empty_log_has_no_numbers(tmp_path: Path) -> None:
     statistics, rows = statistics_of(write_log(tmp_path, []))
     assert rows == []
     assert statistics.total.compression_ratio == 1
-    assert statistics.offsets == Offsets()
+    assert statistics.offsets == OffsetStatistics()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ottla.dump.reading import Reading
 from ottla.dump.rows import RecordRow, StoredRecord
-from ottla.dump.stored_records import RecordFormat
+from ottla.dump.stored_records import StoredRecordFormat
 from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.control import (
@@ -32,7 +32,7 @@ COMMIT_VALUE = GROUP_RECORDS.encode_value(OffsetCommitValue(offset=42), 3)
 def deep_records(
     directory: Path,
     batch: bytes | bytearray,
-    record_format: RecordFormat | None = None,
+    record_format: StoredRecordFormat | None = None,
     name: str = LOG,
 ) -> list[RecordRow]:
     log = write_log(directory, [batch], name=name)
@@ -57,7 +57,7 @@ def test_other_topics_stay_bytes_unless_told(tmp_path: Path) -> None:
     batch = build_batch([record(0, COMMIT_KEY, COMMIT_VALUE)])
     (plain,) = deep_records(tmp_path / "copy-0", batch)
     assert plain.key_record is None
-    (told,) = deep_records(tmp_path / "copy-0", batch, RecordFormat.OFFSETS)
+    (told,) = deep_records(tmp_path / "copy-0", batch, StoredRecordFormat.OFFSETS)
     assert told.key_record is not None
 
 

@@ -1,7 +1,7 @@
 """What a delta tells a broker."""
 
 from ottla.configs import BROKERS_DEFAULT, ConfigResource, ConfigResourceType
-from ottla.metadata import MetadataDelta, MetadataImage, Replay
+from ottla.metadata import MetadataDelta, MetadataImage, MetadataReplay
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.brokers import (
     BrokerRegistrationChangeRecord,
@@ -23,7 +23,7 @@ from tests.support.controller.cluster_images import broker, one_broker, topic, u
 
 def delta_of(image: MetadataImage, *records: Message) -> MetadataDelta:
     delta = MetadataDelta()
-    Replay(image).take(records, delta)
+    MetadataReplay(image).take(records, delta)
     return delta
 
 

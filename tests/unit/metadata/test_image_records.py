@@ -9,7 +9,7 @@ from ottla.metadata import (
     MetadataDelta,
     MetadataError,
     MetadataImage,
-    Replay,
+    MetadataReplay,
     apply,
     image_records,
     record_version,
@@ -46,7 +46,7 @@ def test_image_made_of_its_own_records_is_the_same(records: list[Message]) -> No
     image = image_after([*features(), *records])
     # Levels below say less; here everything has to come back.
     image.features["metadata.version"] = 30
-    again = Replay(MetadataImage())
+    again = MetadataReplay(MetadataImage())
     for record in image_records(image):
         stored = encode_metadata_record(record, record_version(record, 30))
         again.take([decode_metadata_record(stored)[0]], MetadataDelta())

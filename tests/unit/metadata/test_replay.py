@@ -8,7 +8,7 @@ from ottla.metadata import (
     MetadataDelta,
     MetadataError,
     MetadataImage,
-    Replay,
+    MetadataReplay,
     VersionRange,
     apply,
 )
@@ -118,7 +118,7 @@ def test_record_that_contradicts_the_image_is_refused_and_changes_nothing(record
     image = one_broker(topic("orders", [1], topic_id=uuid(7)))
     before = image.copy()
     with pytest.raises(MetadataError):
-        Replay(image).take([record], MetadataDelta())
+        MetadataReplay(image).take([record], MetadataDelta())
     assert image == before
 
 
@@ -303,7 +303,7 @@ def test_records_without_effect_have_none() -> None:
 
 
 def test_transaction_takes_effect_at_its_end_and_as_a_whole() -> None:
-    replay = Replay(MetadataImage())
+    replay = MetadataReplay(MetadataImage())
     delta = MetadataDelta()
     replay.take([BeginTransactionRecord(), TopicRecord(name="a", topic_id=uuid(1))], delta)
     assert replay.is_in_transaction
@@ -315,7 +315,7 @@ def test_transaction_takes_effect_at_its_end_and_as_a_whole() -> None:
 
 
 def test_aborted_transaction_never_was() -> None:
-    replay = Replay(MetadataImage())
+    replay = MetadataReplay(MetadataImage())
     records = [BeginTransactionRecord(), TopicRecord(name="a", topic_id=uuid(1))]
     replay.take([*records, AbortTransactionRecord()], MetadataDelta())
     assert replay.image == MetadataImage()
@@ -323,7 +323,7 @@ def test_aborted_transaction_never_was() -> None:
 
 
 def test_transactions_do_not_nest() -> None:
-    replay = Replay(MetadataImage())
+    replay = MetadataReplay(MetadataImage())
     with pytest.raises(MetadataError, match="inside another"):
         replay.take([BeginTransactionRecord(), BeginTransactionRecord()], MetadataDelta())
 
@@ -341,7 +341,7 @@ def test_copy_of_an_image_is_equal_and_independent() -> None:
     copy = image.copy()
     assert copy == image
     name = ConfigResource(ConfigResourceType.TOPIC, "orders.eu")
-    Replay(copy).take(
+    MetadataReplay(copy).take(
         [
             ConfigRecord(resource_type=2, resource_name=name.name, name="segment.ms", value="2"),
             PartitionChangeRecord(

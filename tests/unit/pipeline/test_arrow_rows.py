@@ -9,7 +9,7 @@ import pytest
 
 from ottla.model import LeaderEpoch, Offset, TopicPartition
 from ottla.pipeline.source.arrow_rows import ArrowRows
-from ottla.pipeline.source.columns import Column
+from ottla.pipeline.source.columns import SourceColumn
 from ottla.pipeline.source.errors import UnreadableBatchError
 from ottla.pipeline.source.ranges import OffsetRange
 from ottla.pipeline.source.record_batches import Fetched
@@ -19,7 +19,7 @@ from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import read_header
 from tests.support.storage.batches import GARBAGE_BODIES, batch_around, batch_of, compressed_around
 
-COLUMNS = (Column("offset", is_nullable=False), Column("value", is_nullable=True))
+COLUMNS = (SourceColumn("offset", is_nullable=False), SourceColumn("value", is_nullable=True))
 
 
 def fetched(*batches: bytearray, start: int = 0) -> Fetched:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from ottla.model import ErrorCode, KafkaError
-from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.source.cluster import SourceCluster
 from ottla.pipeline.source.errors import ClusterError
 from ottla.runtime.system_network import SystemNetwork
 
@@ -38,7 +38,7 @@ def persist(*, failures: int, code: ErrorCode) -> tuple[int, float]:
 
     async def run() -> int:
         given = (SystemNetwork(), clock)
-        async with Cluster((), *given, client_id="x", timeout_ms=60_000) as cluster:  # type: ignore[arg-type]
+        async with SourceCluster((), *given, client_id="x", timeout_ms=60_000) as cluster:  # type: ignore[arg-type]
             return await cluster.persist(attempt)
 
     return asyncio.run(run()), clock.now_s

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
 from ottla.pipeline.sink.decisions import (
-    Decision,
-    Part,
+    BatchDecision,
+    DecisionPart,
     Work,
     decode_decision,
     encode_decision,
@@ -75,8 +75,8 @@ def test_other_queries_are_none_of_this_ones_business() -> None:
 def test_a_decision_is_read_as_it_was_written() -> None:
     work = Work("q", 7)
     producer = Producer(work.transactional_id(3), ProducerId(2**40), ProducerEpoch(9))
-    parts = {3: Part(3, 1_000, producer), 4: Part(4, 0, None)}
-    decision = Decision(7, parts)
+    parts = {3: DecisionPart(3, 1_000, producer), 4: DecisionPart(4, 0, None)}
+    decision = BatchDecision(7, parts)
     assert decode_decision(encode_decision(decision)) == decision
-    again = Part(3, 1_000, producer._replace(producer_epoch=ProducerEpoch(10)))
+    again = DecisionPart(3, 1_000, producer._replace(producer_epoch=ProducerEpoch(10)))
     assert decision.with_parts({3: again}).parts == {3: again, 4: parts[4]}

@@ -9,7 +9,7 @@ from urllib.request import urlopen
 import pytest
 
 from ottla.pipeline.running.failures import explain, is_passing
-from ottla.pipeline.running.metrics import Metrics, serving
+from ottla.pipeline.running.metrics import PipelineMetrics, serving
 from ottla.pipeline.running.progress import QueryProgress, to_progress
 
 TOLD = {
@@ -36,7 +36,7 @@ def test_a_query_that_reads_no_topic_has_no_lag() -> None:
 
 
 def test_metrics_are_served_as_prometheus_reads_them() -> None:
-    metrics = Metrics()
+    metrics = PipelineMetrics()
     metrics.take(PROGRESS)
     metrics.take(PROGRESS)
     with serving(metrics, 0) as port:

@@ -13,7 +13,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from ottla.pipeline.source.columns import Column, choose
+from ottla.pipeline.source.columns import SourceColumn, choose
 from ottla.pipeline.source.errors import OptionError
 
 PAIR = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
@@ -26,12 +26,15 @@ def schema(name: str, kind: DataType, *, is_nullable: bool = True) -> StructType
 def test_columns_come_in_the_order_of_the_schema() -> None:
     offset, key = StructField("offset", LongType(), False), StructField("key", BinaryType())
     chosen = choose(StructType([offset, key]), include_headers=False)
-    assert chosen == (Column("offset", is_nullable=False), Column("key", is_nullable=True))
+    assert chosen == (
+        SourceColumn("offset", is_nullable=False),
+        SourceColumn("key", is_nullable=True),
+    )
 
 
 def test_headers_are_a_column_where_they_are_included() -> None:
     wanted = schema("headers", ArrayType(PAIR))
-    assert choose(wanted, include_headers=True) == (Column("headers", is_nullable=True),)
+    assert choose(wanted, include_headers=True) == (SourceColumn("headers", is_nullable=True),)
     with pytest.raises(OptionError, match="set includeHeaders to true"):
         choose(wanted, include_headers=False)
 

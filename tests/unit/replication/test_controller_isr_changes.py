@@ -11,7 +11,7 @@ from ottla.metadata import PartitionRegistration
 from ottla.model import ErrorCode, NodeId, TopicPartition
 from ottla.replication.controller_isr_changes import ControllerIsrChanges
 from ottla.replication.leadership import LeaderContext
-from ottla.replication.partition import Follower, Partition
+from ottla.replication.partition import FetchingFollower, Partition
 from ottla.runtime.tasks import Tasks
 from ottla.simulation import SeededDice, SimulatedClock
 from ottla.wire.messages.alter_partition import (
@@ -56,7 +56,7 @@ class Here:
 
     def catch_up(self, partition: Partition, node_id: int = 2) -> None:
         partition.record_follower_fetch(
-            Follower(node_id, 10 * node_id),
+            FetchingFollower(node_id, 10 * node_id),
             FetchPartition(current_leader_epoch=0, last_fetched_epoch=-1),
             now_ms=0,
         )

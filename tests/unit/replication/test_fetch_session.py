@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ottla.model import ErrorCode, Uuid
-from ottla.replication.fetch_session import FetchSession, PartitionKey
+from ottla.replication.fetch_session import FetcherSession, PartitionKey
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse
 
 A, B = Uuid(b"a" * 16), Uuid(b"b" * 16)
 
 
-def filled(session: FetchSession, *keys: tuple[Uuid, int]) -> FetchRequest:
+def filled(session: FetcherSession, *keys: tuple[Uuid, int]) -> FetchRequest:
     request = FetchRequest()
     session.fill(
         request,
@@ -37,7 +37,7 @@ def place(request: FetchRequest) -> tuple[int, int]:
 
 
 def test_the_first_request_opens_a_session_and_the_next_ones_count() -> None:
-    session = FetchSession()
+    session = FetcherSession()
     assert session.is_new
     assert place(filled(session, (A, 0), (A, 1), (B, 0))) == (0, 0)
     assert session.answered(FetchResponse(session_id=7))
@@ -51,12 +51,12 @@ def test_the_first_request_opens_a_session_and_the_next_ones_count() -> None:
 
 
 def test_partitions_of_a_topic_go_together() -> None:
-    request = filled(FetchSession(), (A, 0), (B, 0), (A, 1))
+    request = filled(FetcherSession(), (A, 0), (B, 0), (A, 1))
     assert named(request) == [(A, 0), (A, 1), (B, 0)]
 
 
 def test_a_partition_that_is_not_wanted_any_more_is_named_once() -> None:
-    session = FetchSession()
+    session = FetcherSession()
     filled(session, (A, 0), (A, 1))
     session.answered(FetchResponse(session_id=7))
     session.forget(PartitionKey(A, 1))
@@ -67,7 +67,7 @@ def test_a_partition_that_is_not_wanted_any_more_is_named_once() -> None:
 
 
 def test_a_partition_that_is_wanted_again_at_once_is_not_forgotten() -> None:
-    session = FetchSession()
+    session = FetcherSession()
     filled(session, (A, 0))
     session.answered(FetchResponse(session_id=7))
     session.forget(PartitionKey(A, 0))
@@ -76,7 +76,7 @@ def test_a_partition_that_is_wanted_again_at_once_is_not_forgotten() -> None:
 
 
 def test_a_session_that_the_leader_lost_begins_anew() -> None:
-    session = FetchSession()
+    session = FetcherSession()
     filled(session, (A, 0), (A, 1))
     session.answered(FetchResponse(session_id=7))
     session.forget(PartitionKey(A, 1))
@@ -91,14 +91,14 @@ def test_a_session_that_the_leader_lost_begins_anew() -> None:
 
 
 def test_a_leader_without_room_for_sessions_is_asked_for_everything() -> None:
-    session = FetchSession()
+    session = FetcherSession()
     filled(session, (A, 0))
     assert session.answered(FetchResponse(session_id=0))
     assert session.is_new
 
 
 def test_the_epoch_goes_round() -> None:
-    session = FetchSession()
+    session = FetcherSession()
     filled(session, (A, 0))
     session.answered(FetchResponse(session_id=7))
     session._epoch = 2**31 - 1

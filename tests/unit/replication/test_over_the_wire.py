@@ -8,7 +8,7 @@ from ottla.client import Peer
 from ottla.model import NodeId
 from ottla.replication.fetchers import Fetchers
 from ottla.replication.follower_context import FollowerContext
-from ottla.replication.partition import Follower
+from ottla.replication.partition import FetchingFollower
 from ottla.runtime.background import InlineBackground
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
@@ -34,7 +34,7 @@ def served_by(leader: Leader, request: Message) -> FetchResponse | None:
         return None
     (topic,) = request.topics
     (asked,) = topic.partitions
-    sender = Follower(request.replica_state.replica_id, request.replica_state.replica_epoch)
+    sender = FetchingFollower(request.replica_state.replica_id, request.replica_state.replica_epoch)
     leader.partition.record_follower_fetch(sender, asked, now_ms=0)
     read = leader.partition.read_for_follower(
         sender, asked, bytes_max=asked.partition_max_bytes, min_one_batch=True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.metadata.topic import Topic, Topics
+from ottla.metadata.topic import TopicImage, Topics
 from ottla.model import ErrorCode, KafkaError, LeaderEpoch, NodeId, TopicPartition, Uuid
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
@@ -38,7 +38,7 @@ def test_who_waits_for_records_of_a_removed_topic_finds_it_gone() -> None:
 
 def test_a_removed_replica_is_elsewhere_as_long_as_its_topic_is_there() -> None:
     topics = Topics()
-    topics.add(Topic(TOPIC_ID, "t", {0: registered(), 1: registered()}))
+    topics.add(TopicImage(TOPIC_ID, "t", {0: registered(), 1: registered()}))
     partitions = Partitions(lambda: topics)
     both = [
         Partition(

@@ -9,7 +9,7 @@ import pytest
 from ottla.wire.apis import (
     LISTENERS,
     ApiKey,
-    Listener,
+    ListenerKind,
     request_class,
     request_header_version,
     response_class,
@@ -67,7 +67,7 @@ def test_version_too_high_to_be_known_has_a_flexible_header() -> None:
 
 
 def test_both_listeners_answer_api_versions() -> None:
-    assert LISTENERS[ApiKey.API_VERSIONS] == frozenset(Listener)
+    assert LISTENERS[ApiKey.API_VERSIONS] == frozenset(ListenerKind)
 
 
 def test_importing_the_wire_imports_no_messages() -> None:

@@ -16,7 +16,7 @@ from ottla.wire.records.columns import (
     BinaryColumn,
     HeadersColumn,
     RecordColumns,
-    Wanted,
+    WantedColumns,
     decode_columns,
 )
 from ottla.wire.records.compression import Codec
@@ -132,7 +132,10 @@ def test_columns_that_nobody_wants_are_empty_and_the_others_as_ever(
     batches: list[list[Record]], keys: bool, values: bool, headers: bool
 ) -> None:
     built = [build_batch(records) for records in batches]
-    every, some = decode_columns(built), decode_columns(built, wanted=Wanted(keys, values, headers))
+    every, some = (
+        decode_columns(built),
+        decode_columns(built, wanted=WantedColumns(keys, values, headers)),
+    )
     assert some.offsets.tolist() == every.offsets.tolist()
     assert some.timestamps.tolist() == every.timestamps.tolist()
     nothing = decode_columns([])

@@ -8,7 +8,7 @@ from typing import Final
 from ottla.configs import NodeConfig
 from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
 from ottla.model import NodeId
-from ottla.raft.voters import Endpoint, VoterSet
+from ottla.raft.voters import VoterEndpoint, VoterSet
 from ottla.runtime.dice import Dice
 from ottla.runtime.disk import Disk
 from ottla.storage.directories.meta_properties import (
@@ -54,11 +54,11 @@ def identify(
     return identity
 
 
-def controller_endpoint(config: NodeConfig) -> Endpoint:
+def controller_endpoint(config: NodeConfig) -> VoterEndpoint:
     """Where the other controllers are told to find this one, as far as its configs say."""
     for listener in config.listeners.advertised_controller:
-        return Endpoint(listener.name, listener.host or "localhost", listener.port)
-    return Endpoint(config.listeners.controller_names[0], *_NOBODY_CONNECTS)
+        return VoterEndpoint(listener.name, listener.host or "localhost", listener.port)
+    return VoterEndpoint(config.listeners.controller_names[0], *_NOBODY_CONNECTS)
 
 
 def _begin_cluster(

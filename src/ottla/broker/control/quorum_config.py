@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from ottla.configs import NodeConfig
 from ottla.model import Uuid
-from ottla.raft import BootstrapServer, Endpoint, RaftConfig, ReplicaKey, Voter, VoterSet
+from ottla.raft import BootstrapServer, RaftConfig, ReplicaKey, Voter, VoterEndpoint, VoterSet
 
 
 def raft_config(
-    node: NodeConfig, *, cluster_id: str, directory_id: Uuid, endpoints: Sequence[Endpoint]
+    node: NodeConfig, *, cluster_id: str, directory_id: Uuid, endpoints: Sequence[VoterEndpoint]
 ) -> RaftConfig:
     """`endpoints` are this node's own controller listeners, as others reach them."""
     names = node.listeners.controller_names
     voters = VoterSet.of(
-        Voter(ReplicaKey(voter.id), (Endpoint(names[0], voter.host, voter.port),))
+        Voter(ReplicaKey(voter.id), (VoterEndpoint(names[0], voter.host, voter.port),))
         for voter in node.controller_quorum_voters
     )
     return RaftConfig(

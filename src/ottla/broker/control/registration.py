@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from ottla.broker.control.active_controller import ActiveController, Lane
 from ottla.client import ChannelError
-from ottla.configs.listeners import Listener
+from ottla.configs.listeners import ConfiguredListener
 from ottla.controller.committed_metadata import CommittedMetadata
 from ottla.metadata import BrokerRegistration, MetadataDelta
 from ottla.metadata.features import SUPPORTED_FEATURES
@@ -74,7 +74,7 @@ class Registration:
 
     # ---- becoming known
 
-    async def register_controller(self, endpoints: Iterable[Listener]) -> None:
+    async def register_controller(self, endpoints: Iterable[ConfiguredListener]) -> None:
         """Makes the node known as one of the controllers."""
         request = ControllerRegistrationRequest(
             controller_id=self._node_id,
@@ -99,7 +99,7 @@ class Registration:
 
     async def register(
         self,
-        advertised: Iterable[Listener],
+        advertised: Iterable[ConfiguredListener],
         *,
         cluster_id: str,
         rack: str | None,

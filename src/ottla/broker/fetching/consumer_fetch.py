@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.fetching.fetch_session import FetchSession
 from ottla.broker.fetching.read_replicas import preferred_read_replica
-from ottla.broker.fetching.session_partition import Wanted, wanted_of
+from ottla.broker.fetching.session_partition import SessionPartition, wanted_of
 from ottla.broker.fetching.warm_up import WarmUp
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.leader_hints import LeaderHints
@@ -70,7 +70,7 @@ class ConsumerFetches:
 class _Answer(NamedTuple):
     """What one partition has to say; its message is made when it is sent."""
 
-    wanted: Wanted
+    wanted: SessionPartition
     read: PartitionRead | None
     error: int = 0
     preferred_read_replica: int = -1
@@ -140,7 +140,7 @@ class _Reading:
                 left = max(left - answer.read.records.size, 0)
         return found
 
-    def _read_partition(self, wanted: Wanted, bytes_left: int, found: _Found) -> _Answer:
+    def _read_partition(self, wanted: SessionPartition, bytes_left: int, found: _Found) -> _Answer:
         asked, partitions = wanted.request, self.node.partitions
         if self._is_by_id:
             partition = partitions.by_id(wanted.topic_id, asked.partition)
@@ -289,7 +289,9 @@ class _Waiting:
             partition.forget(self)
 
 
-def _by_topic(answers: Iterable[tuple[Wanted, PartitionData]]) -> list[FetchableTopicResponse]:
+def _by_topic(
+    answers: Iterable[tuple[SessionPartition, PartitionData]],
+) -> list[FetchableTopicResponse]:
     """Neighbours of one topic go together; partitions keep the order of service."""
     topics: list[FetchableTopicResponse] = []
     for wanted, answer in answers:

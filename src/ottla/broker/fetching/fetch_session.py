@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ottla.broker.fetching.follower_news import FollowerNews
-from ottla.broker.fetching.session_partition import Wanted, wanted_of
+from ottla.broker.fetching.session_partition import SessionPartition, wanted_of
 from ottla.model import NodeId
 from ottla.wire.messages.fetch import FetchRequest
 
@@ -39,7 +39,7 @@ class FetchSession:
     def __init__(
         self,
         session_id: int,
-        wanted: Iterable[Wanted],
+        wanted: Iterable[SessionPartition],
         *,
         follower: NodeId | None,
         opened_at: float,
@@ -79,5 +79,5 @@ class FetchSession:
         if self.follower_news is not None:
             self.follower_news.close()
 
-    def serve_last(self, served: Wanted) -> None:
+    def serve_last(self, served: SessionPartition) -> None:
         self.wanted[served.key] = self.wanted.pop(served.key)

@@ -14,12 +14,12 @@ from typing import Final
 from ottla.broker.fetching.consumer_fetch import records_to_send
 from ottla.broker.fetching.fetch_session import FetchSession
 from ottla.broker.fetching.follower_news import FollowerNews
-from ottla.broker.fetching.session_partition import Wanted, wanted_of
+from ottla.broker.fetching.session_partition import SessionPartition, wanted_of
 from ottla.broker.fetching.warm_up import WarmUp
 from ottla.broker.network.pending import Pending
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import KafkaError, Uuid
-from ottla.replication.partition import Follower, Partition, PartitionRead
+from ottla.replication.partition import FetchingFollower, Partition, PartitionRead
 from ottla.replication.partitions import Partitions
 from ottla.replication.throttle import ReplicationThrottle
 from ottla.runtime.clock import Clock
@@ -53,7 +53,7 @@ class FollowerFetches:
         self._warm_up = warm_up
 
     def fetch(
-        self, request: FetchRequest, session: FetchSession | None, follower: Follower
+        self, request: FetchRequest, session: FetchSession | None, follower: FetchingFollower
     ) -> FetchResponse | Pending:
         if session is None:
             news = FollowerNews({each.key: each for each in wanted_of(request)})
@@ -89,7 +89,7 @@ class _Reading:
         node: FollowerFetches,
         request: FetchRequest,
         session: FetchSession | None,
-        follower: Follower,
+        follower: FetchingFollower,
         news: FollowerNews,
     ) -> None:
         self.node = node
@@ -159,7 +159,7 @@ class _Reading:
         session_id = 0 if self.session is None else self.session.id
         return FetchResponse(session_id=session_id, responses=list(topics.values()))
 
-    def _answer(self, wanted: Wanted, bytes_left: int) -> PartitionData:
+    def _answer(self, wanted: SessionPartition, bytes_left: int) -> PartitionData:
         asked = wanted.request
         try:
             partition = self.node.partitions.by_id(wanted.topic_id, asked.partition)
@@ -186,7 +186,9 @@ class _Reading:
             records=b"" if read.records is None else records_to_send(read.records, self.slices),
         )
 
-    def _read(self, partition: Partition, wanted: Wanted, bytes_left: int) -> PartitionRead:
+    def _read(
+        self, partition: Partition, wanted: SessionPartition, bytes_left: int
+    ) -> PartitionRead:
         throttle = self.node.throttle
         is_held_back = (
             throttle.is_exceeded(partition) and self.follower.node_id not in partition.isr

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Protocol
 
-from ottla.broker.fetching.session_partition import Wanted
+from ottla.broker.fetching.session_partition import SessionPartition
 from ottla.model import Uuid
 from ottla.replication.partition import Partition
 
@@ -20,14 +20,14 @@ class WaitingFetch(Protocol):
 class FollowerNews:
     """Which of a session's partitions have something to tell. Lives as long as the session."""
 
-    def __init__(self, wanted: dict[tuple[str, Uuid, int], Wanted]) -> None:
+    def __init__(self, wanted: dict[tuple[str, Uuid, int], SessionPartition]) -> None:
         self.wanted = wanted
         # In the order in which they are served: who could not be served stays in front.
         self.changed: dict[tuple[str, Uuid, int], None] = {}
         self._watched: dict[tuple[str, Uuid, int], Partition] = {}
         self.waiting: WaitingFetch | None = None
 
-    def look_at(self, named: Iterable[Wanted]) -> None:
+    def look_at(self, named: Iterable[SessionPartition]) -> None:
         """These are to be looked at, whether or not they have news."""
         for each in named:
             self.changed[each.key] = None

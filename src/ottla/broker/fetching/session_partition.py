@@ -9,7 +9,7 @@ from ottla.wire.messages.fetch import FetchPartition, FetchRequest, PartitionDat
 
 
 @dataclass(slots=True)
-class Wanted:
+class SessionPartition:
     """A partition that a client fetches, and what it was last told about it."""
 
     topic: str
@@ -31,9 +31,9 @@ class Wanted:
         )
 
 
-def wanted_of(request: FetchRequest) -> list[Wanted]:
+def wanted_of(request: FetchRequest) -> list[SessionPartition]:
     return [
-        Wanted(topic.topic, topic.topic_id, partition)
+        SessionPartition(topic.topic, topic.topic_id, partition)
         for topic in request.topics
         for partition in topic.partitions
     ]

@@ -12,7 +12,7 @@ from ottla.broker.administration.topic_names import unknown_topic_error
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
-from ottla.metadata import PartitionRegistration, Topic
+from ottla.metadata import PartitionRegistration, TopicImage
 from ottla.model import ErrorCode
 from ottla.model.internal_topics import is_internal_topic
 from ottla.wire.apis import ApiKey
@@ -64,7 +64,7 @@ class _Page:
     def is_full(self) -> bool:
         return self._left == 0
 
-    def add(self, topic: Topic, first: int) -> None:
+    def add(self, topic: TopicImage, first: int) -> None:
         """Adds a topic's partitions from `first` on, as far as there is room."""
         end = min(len(topic.partitions), first + self._left)
         described = [

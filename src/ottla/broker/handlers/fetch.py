@@ -16,7 +16,7 @@ from ottla.broker.fetching.follower_fetch import FollowerFetches
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError, NodeId
-from ottla.replication.partition import Follower
+from ottla.replication.partition import FetchingFollower
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.fetch import FetchRequest, FetchResponse
 
@@ -38,7 +38,7 @@ def fetch(
     if node_id < 0:
         follower, is_registered = None, False
     else:
-        follower = Follower(node_id, _NO_EPOCH if state is None else state.replica_epoch)
+        follower = FetchingFollower(node_id, _NO_EPOCH if state is None else state.replica_epoch)
         is_registered = _is_registered(cluster, follower)
     try:
         session = fetch_sessions.enter(request, follower=NodeId(node_id) if is_registered else None)
@@ -49,7 +49,7 @@ def fetch(
     return follower_fetches.fetch(request, session, follower)
 
 
-def _is_registered(cluster: ClusterView, follower: Follower) -> bool:
+def _is_registered(cluster: ClusterView, follower: FetchingFollower) -> bool:
     """Whether the request claims to come from the present incarnation of another broker. It is only
     a claim until brokers are authenticated."""
     registration = cluster.image.brokers.get(follower.node_id)

@@ -29,7 +29,7 @@ from ottla.broker.control.suspects import Suspects
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
 from ottla.broker.replicas.local_replicas import LocalReplicas
-from ottla.metadata import NO_LEADER, PartitionRegistration, Topic
+from ottla.metadata import NO_LEADER, PartitionRegistration, TopicImage
 from ottla.model import ZERO_UUID, ErrorCode
 from ottla.model.internal_topics import is_internal_topic
 from ottla.runtime.dice import Dice
@@ -201,7 +201,7 @@ class _Description:
             )
         return described
 
-    def _describe(self, topic: Topic) -> MetadataResponseTopic:
+    def _describe(self, topic: TopicImage) -> MetadataResponseTopic:
         return MetadataResponseTopic(
             name=topic.name,
             topic_id=topic.id,

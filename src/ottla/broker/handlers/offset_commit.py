@@ -14,7 +14,7 @@ from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.metadata import Topic
+from ottla.metadata import TopicImage
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_commit import (
@@ -93,7 +93,7 @@ def _sort_out(
     return accepted, refused
 
 
-def _take_unknown(asked: OffsetCommitRequestTopic, topic: Topic) -> list[int]:
+def _take_unknown(asked: OffsetCommitRequestTopic, topic: TopicImage) -> list[int]:
     """Takes partitions that there are not out of the request, and names them."""
     unknown = [
         each.partition_index

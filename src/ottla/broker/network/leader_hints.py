@@ -11,7 +11,7 @@ from ottla.model import ErrorCode, TopicPartition, Uuid
 _ASKED_THE_WRONG_NODE = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
-class Leader(NamedTuple):
+class LeaderHint(NamedTuple):
     node_id: int
     epoch: int
 
@@ -24,7 +24,7 @@ class LeaderHints:
         self._listener = listener
         self._named: set[int] = set()
 
-    def of(self, error: int, name: TopicPartition, topic_id: Uuid) -> Leader | None:
+    def of(self, error: int, name: TopicPartition, topic_id: Uuid) -> LeaderHint | None:
         """Who leads the partition, if that is what was wrong and somebody does."""
         if error not in _ASKED_THE_WRONG_NODE:
             return None
@@ -34,7 +34,7 @@ class LeaderHints:
         if partition is None or partition.leader < 0:
             return None
         self._named.add(partition.leader)
-        return Leader(partition.leader, partition.leader_epoch)
+        return LeaderHint(partition.leader, partition.leader_epoch)
 
     def endpoints(self) -> list[ReachableBroker]:
         if not self._named:

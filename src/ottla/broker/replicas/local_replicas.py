@@ -25,7 +25,7 @@ from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.replicas.stray_expiry import warn_of_strays
 from ottla.broker.replicas.stray_logs import set_copies_aside, set_strays_aside
 from ottla.configs import ConfigResourceType
-from ottla.metadata import MetadataDelta, PartitionRegistration, Topic
+from ottla.metadata import MetadataDelta, PartitionRegistration, TopicImage
 from ottla.model import LeaderEpoch, NodeId, TopicPartition
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
@@ -53,7 +53,7 @@ _LET_GO_MAX: Final = 100
 class _Replica(NamedTuple):
     """A partition that this node has a replica of, as the metadata says."""
 
-    topic: Topic
+    topic: TopicImage
     name: TopicPartition
     registration: PartitionRegistration
 
@@ -225,7 +225,7 @@ class LocalReplicas:
         await self._delete(moved)
         await self._create(new)
 
-    def _moved_away(self, topic: Topic, indexes: Iterable[int]) -> list[TopicPartition]:
+    def _moved_away(self, topic: TopicImage, indexes: Iterable[int]) -> list[TopicPartition]:
         """Lets go of partitions that have their replicas on other nodes now, and names them."""
         names = []
         for index in indexes:
@@ -239,7 +239,7 @@ class LocalReplicas:
                 names.append(partition.name)
         return names
 
-    def _replicas(self, topic: Topic, indexes: Iterable[int]) -> list[_Replica]:
+    def _replicas(self, topic: TopicImage, indexes: Iterable[int]) -> list[_Replica]:
         return [
             _Replica(topic, TopicPartition(topic.name, index), registration)
             for index in indexes

@@ -68,12 +68,12 @@ def bench(
     [bold]Exit codes[/]  0: done.  1: the cluster refused.  2: wrong usage.  3: cannot connect.
     """
     with client_command() as terminal:
-        from ottla.cli.bench.load import Load
+        from ottla.cli.bench.load import BenchLoad
         from ottla.cli.bench.run import run_bench
         from ottla.cli.connection.cluster_client import connect
         from ottla.runtime.system_clock import SystemClock
 
-        load = Load(
+        load = BenchLoad(
             seconds=seconds,
             value_bytes=value_bytes,
             rate=rate,

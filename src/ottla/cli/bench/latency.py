@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer
 
-from ottla.cli.bench.load import Latency, Load, make_values, summarise_latencies
+from ottla.cli.bench.load import BenchLoad, Latency, make_values, summarise_latencies
 from ottla.cli.connection import cluster_errors
 from ottla.cli.connection.connection_watch import ConnectionWatch
 from ottla.cli.display.record_progress import RecordProgress
@@ -52,7 +52,7 @@ class LatencyTest:
             self._watch.check(has_heard=message is not None)
             waiting -= message is not None and _is_end(message)
 
-    def run(self, load: Load, clock: Clock, progress: RecordProgress) -> Latencies:
+    def run(self, load: BenchLoad, clock: Clock, progress: RecordProgress) -> Latencies:
         padding = make_values(load.value_bytes)[0][_SENT_AT.size :]
         total = max(1, round(load.rate * load.seconds))
         started_at = now = clock.monotonic()

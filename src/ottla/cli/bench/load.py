@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 VALUES: Final = 64
 
 
-class Load(NamedTuple):
+class BenchLoad(NamedTuple):
     """How records are sent."""
 
     seconds: float

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from ottla.cli.bench.latency import Latencies
-from ottla.cli.bench.load import Load, Throughput
+from ottla.cli.bench.load import BenchLoad, Throughput
 from ottla.cli.display.cells import count
 from ottla.cli.display.terminal import new_table
 
@@ -16,7 +16,7 @@ MEGABYTE = 1_000_000
 
 
 class Report(NamedTuple):
-    load: Load
+    load: BenchLoad
     partitions: int
     produced: Throughput
     consumed: Throughput

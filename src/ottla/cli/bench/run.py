@@ -9,12 +9,12 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
 
 from ottla.cli.bench.latency import Latencies, LatencyTest
-from ottla.cli.bench.load import Load, Throughput
+from ottla.cli.bench.load import BenchLoad, Throughput
 from ottla.cli.bench.report import Report, print_report, report_json
 from ottla.cli.bench.throughput import ConsumeTest, ProduceTest, warm_up
 from ottla.cli.connection.cluster_client import (
     REQUEST_TIMEOUT_S,
-    Cluster,
+    ConnectedCluster,
     producer_configs,
     result_of,
 )
@@ -26,10 +26,10 @@ from ottla.runtime.clock import Clock
 
 
 def run_bench(
-    cluster: Cluster,
+    cluster: ConnectedCluster,
     terminal: Terminal,
     clock: Clock,
-    load: Load,
+    load: BenchLoad,
     topic: str | None,
     *,
     partitions: int,
@@ -51,10 +51,10 @@ class Bench:
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: ConnectedCluster,
         terminal: Terminal,
         clock: Clock,
-        load: Load,
+        load: BenchLoad,
         topic: str,
         partition_count: int,
     ) -> None:
@@ -114,7 +114,9 @@ class Bench:
 
 
 @contextmanager
-def _topic(cluster: Cluster, given: str | None, fresh: str, partitions: int) -> Iterator[str]:
+def _topic(
+    cluster: ConnectedCluster, given: str | None, fresh: str, partitions: int
+) -> Iterator[str]:
     """The given topic, or a fresh one that is gone afterwards."""
     if given is not None:
         yield given

@@ -7,7 +7,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, KafkaError, Producer
 
-from ottla.cli.bench.load import Load, Throughput, make_values
+from ottla.cli.bench.load import BenchLoad, Throughput, make_values
 from ottla.cli.connection import cluster_errors
 from ottla.cli.connection.connection_watch import ConnectionWatch
 from ottla.cli.connection.deliveries import Deliveries
@@ -39,7 +39,7 @@ class ProduceTest:
         self._topic = topic
         self._deliveries = deliveries
 
-    def run(self, load: Load, clock: Clock, progress: RecordProgress) -> Throughput:
+    def run(self, load: BenchLoad, clock: Clock, progress: RecordProgress) -> Throughput:
         values = cycle(make_values(load.value_bytes))
         started_at = clock.monotonic()
         sent, elapsed = 0, 0.0
@@ -79,7 +79,9 @@ class ConsumeTest:
         self._consumer = consumer
         self._watch = watch
 
-    def run(self, load: Load, records: int, clock: Clock, progress: RecordProgress) -> Throughput:
+    def run(
+        self, load: BenchLoad, records: int, clock: Clock, progress: RecordProgress
+    ) -> Throughput:
         read, size_in_bytes, elapsed = 0, 0, 0.0
         started_at = clock.monotonic()
         while read < records and elapsed < load.seconds:

@@ -22,7 +22,7 @@ from ottla.configs.near_names import unknown_config_text
 from ottla.configs.replication_defaults import replication_defaults
 from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
 from ottla.model import NodeId
-from ottla.raft.voters import Endpoint, VoterSet
+from ottla.raft.voters import VoterEndpoint, VoterSet
 from ottla.runtime.dice import Dice, SystemDice
 from ottla.runtime.free_ports import free_ports, is_free
 from ottla.runtime.network import Address
@@ -78,7 +78,7 @@ def make_cluster(directory: Path, wanted: NewCluster) -> ClusterLayout:
 def _format(layout: ClusterLayout, cluster_id: str, dice: Dice) -> None:
     """Every node knows the same voters, by the ids that their directories get."""
     voters = VoterSet.of(
-        initial_voter(node.id, dice.uuid(), Endpoint("CONTROLLER", *node.controller_address))
+        initial_voter(node.id, dice.uuid(), VoterEndpoint("CONTROLLER", *node.controller_address))
         for node in layout.nodes
     )
     for place in layout.nodes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ottla.cli.connection.cluster_admin import ClusterAdmin
-from ottla.cli.connection.quorum_description import Quorum, describe_quorum
+from ottla.cli.connection.quorum_description import DescribedQuorum, describe_quorum
 from ottla.cli.exit_codes import CommandError
 from ottla.client import ChannelError
 from ottla.runtime.network import Address
@@ -58,7 +58,7 @@ class ClusterStatus:
     cluster_id: str
     brokers: tuple[BrokerView, ...]
     # None while no controller leads.
-    quorum: Quorum | None
+    quorum: DescribedQuorum | None
     partitions: tuple[PartitionPlace, ...]
 
     @property

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ottla.cli.connection import cluster_errors
-from ottla.cli.connection.cluster_client import Cluster, connect
+from ottla.cli.connection.cluster_client import ConnectedCluster, connect
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.config_entries import (
     SOURCES,
@@ -29,7 +29,7 @@ def open_resource(
     topic: str | None,
     broker: int | None,
     group: str | None,
-) -> tuple[Cluster, Resource]:
+) -> tuple[ConnectedCluster, Resource]:
     """Connects, and makes sure that there is such a topic or broker. A group need not exist yet."""
     if [topic, broker, group].count(None) != 2:
         raise CommandError(
@@ -50,7 +50,7 @@ def open_resource(
 
 
 def describe_configs(
-    cluster: Cluster, terminal: Terminal, resource: Resource, *, every: bool, as_json: bool
+    cluster: ConnectedCluster, terminal: Terminal, resource: Resource, *, every: bool, as_json: bool
 ) -> None:
     configs = described_configs(cluster, resource)
     shown = [config for config in configs if every or not config.is_default]
@@ -60,7 +60,7 @@ def describe_configs(
 
 
 def change_configs(
-    cluster: Cluster,
+    cluster: ConnectedCluster,
     terminal: Terminal,
     resource: Resource,
     *,

@@ -54,14 +54,14 @@ EARLIEST: Final = -2
 LATEST: Final = -1
 
 
-class FoundOffset(NamedTuple):
+class ListedOffset(NamedTuple):
     """A record by its offset, with its time."""
 
     offset: int
     timestamp_ms: int
 
 
-class Cluster:
+class ConnectedCluster:
     """A cluster that answered, with its metadata as of then. `connect` makes it."""
 
     def __init__(
@@ -102,11 +102,11 @@ class Cluster:
 
     def at_time(
         self, topic: str, partitions: Iterable[int], timestamp_ms: int
-    ) -> dict[int, FoundOffset | None]:
+    ) -> dict[int, ListedOffset | None]:
         """The first record of that time or later in each partition; None if there is none."""
         listed = self._offsets(topic, partitions, timestamp_ms)
         return {
-            partition: FoundOffset(found.offset, found.timestamp) if found.offset >= 0 else None
+            partition: ListedOffset(found.offset, found.timestamp) if found.offset >= 0 else None
             for partition, found in listed.items()
         }
 
@@ -155,7 +155,9 @@ class Cluster:
         return _new(Consumer, client_configs(self._access, configs))
 
 
-def connect(options: ClusterOptions, terminal: Terminal, probe: PortProbe | None = None) -> Cluster:
+def connect(
+    options: ClusterOptions, terminal: Terminal, probe: PortProbe | None = None
+) -> ConnectedCluster:
     access = resolve(options)
     probe = probe or PortProbe(SystemNetwork())
     reasons = probe.why_unreachable(access.addresses)
@@ -206,7 +208,7 @@ def advertised_brokers(metadata: ClusterMetadata) -> list[AdvertisedBroker]:
     ]
 
 
-def _first_answer(access: ClusterAccess, probe: PortProbe) -> Cluster:
+def _first_answer(access: ClusterAccess, probe: PortProbe) -> ConnectedCluster:
     """Asks for a moment first: if there is no answer, it may be no broker."""
     reasons: list[str] = []
     cluster = _ask(access, FIRST_ANSWER_TIMEOUT_S, reasons)
@@ -224,7 +226,7 @@ def _first_answer(access: ClusterAccess, probe: PortProbe) -> Cluster:
     raise cluster_errors.no_answer(access.addresses, FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S)
 
 
-def _ask(access: ClusterAccess, timeout_s: float, reasons: list[str]) -> Cluster | None:
+def _ask(access: ClusterAccess, timeout_s: float, reasons: list[str]) -> ConnectedCluster | None:
     """None if there is no answer; then the client is gone with its connections, too."""
 
     def note(error: KafkaError) -> None:
@@ -234,7 +236,7 @@ def _ask(access: ClusterAccess, timeout_s: float, reasons: list[str]) -> Cluster
 
     admin = _new(AdminClient, client_configs(access, {"error_cb": note}))
     try:
-        return Cluster(access, admin, admin.list_topics(timeout=timeout_s))
+        return ConnectedCluster(access, admin, admin.list_topics(timeout=timeout_s))
     except KafkaException as error:
         code = error.args[0].code()
     # Callbacks are called from within a poll only.
@@ -252,7 +254,7 @@ def _new(client: Callable[[dict[str, Any]], T], configs: dict[str, Any]) -> T:
         raise cluster_errors.refused_property(error.args[0]) from None
 
 
-def _check_advertised(cluster: Cluster, probe: PortProbe, terminal: Terminal) -> None:
+def _check_advertised(cluster: ConnectedCluster, probe: PortProbe, terminal: Terminal) -> None:
     """Fails if no broker can be reached; if some can, the others are only mentioned."""
     brokers = advertised_brokers(cluster.metadata)
     unknown = {broker.address for broker in brokers} - set(cluster.addresses)

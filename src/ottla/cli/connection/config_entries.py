@@ -13,7 +13,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
-from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, Cluster, result_of
+from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, ConnectedCluster, result_of
 
 # By the names of the client's sources: older versions of it do not have all of them.
 SOURCES: Final = {
@@ -67,7 +67,7 @@ class Config(NamedTuple):
         return self.source is ConfigSource.DYNAMIC_TOPIC_CONFIG
 
 
-def described_configs(cluster: Cluster, resource: Resource) -> list[Config]:
+def described_configs(cluster: ConnectedCluster, resource: Resource) -> list[Config]:
     """All configs that the resource can have, by name."""
     answers = cluster.admin.describe_configs(
         [ConfigResource(resource.type, resource.name)], request_timeout=REQUEST_TIMEOUT_S
@@ -78,7 +78,7 @@ def described_configs(cluster: Cluster, resource: Resource) -> list[Config]:
 
 
 def alter_configs(
-    cluster: Cluster, resource: Resource, *, to_set: dict[str, str], to_delete: list[str]
+    cluster: ConnectedCluster, resource: Resource, *, to_set: dict[str, str], to_delete: list[str]
 ) -> None:
     """Changes these configs and no others, all of them or none."""
     changes = [

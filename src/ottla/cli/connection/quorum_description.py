@@ -43,7 +43,7 @@ class QuorumReplica(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Quorum:
+class DescribedQuorum:
     leader_id: int
     leader_epoch: int
     high_watermark: int
@@ -53,7 +53,7 @@ class Quorum:
     addresses: dict[int, Address]
 
 
-async def describe_quorum(admin: ClusterAdmin) -> Quorum:
+async def describe_quorum(admin: ClusterAdmin) -> DescribedQuorum:
     """Raises CommandError while nobody leads."""
     topic = DescribeQuorumRequestTopicData(
         topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartitionData()]
@@ -67,7 +67,7 @@ async def describe_quorum(admin: ClusterAdmin) -> Quorum:
     return _quorum(response)
 
 
-def _quorum(response: DescribeQuorumResponse) -> Quorum:
+def _quorum(response: DescribeQuorumResponse) -> DescribedQuorum:
     (partition,) = response.topics[0].partitions
     states = [(state, True) for state in partition.current_voters]
     states += [(state, False) for state in partition.observers]
@@ -87,7 +87,7 @@ def _quorum(response: DescribeQuorumResponse) -> Quorum:
         )
         for state, is_voter in states
     )
-    return Quorum(
+    return DescribedQuorum(
         partition.leader_id,
         partition.leader_epoch,
         partition.high_watermark,

@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from ottla.cli.connection import cluster_errors
-from ottla.cli.connection.cluster_client import Cluster
+from ottla.cli.connection.cluster_client import ConnectedCluster
 from ottla.cli.connection.connection_watch import ConnectionWatch
 from ottla.cli.consume.loop import read_until_done
-from ottla.cli.consume.output import Output
+from ottla.cli.consume.output import RecordOutput
 from ottla.cli.consume.start_position import Anchor, StartPosition
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
@@ -104,7 +104,7 @@ class GroupReading:
             [self._request.topic], on_assign=self._on_assign, on_revoke=self._on_revoke
         )
 
-    def take(self, messages: Sequence[Message], output: Output) -> None:
+    def take(self, messages: Sequence[Message], output: RecordOutput) -> None:
         for message in messages:
             if self.records == self._request.records_max:
                 break
@@ -160,7 +160,11 @@ class GroupReading:
 
 
 def run_group(
-    cluster: Cluster, terminal: Terminal, clock: Clock, request: GroupRequest, output: Output
+    cluster: ConnectedCluster,
+    terminal: Terminal,
+    clock: Clock,
+    request: GroupRequest,
+    output: RecordOutput,
 ) -> None:
     partitions = cluster.partitions(request.topic)
     ends = None if request.follow else cluster.last_stable(request.topic, partitions)

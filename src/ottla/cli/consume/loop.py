@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from confluent_kafka import Consumer, Message
 
 from ottla.cli.connection.connection_watch import ConnectionWatch
-from ottla.cli.consume.output import Output
+from ottla.cli.consume.output import RecordOutput
 from ottla.cli.display.record_progress import RecordProgress
 from ottla.cli.display.terminal import Terminal
 from ottla.runtime.clock import Clock
@@ -17,7 +17,7 @@ RECORDS_AT_ONCE: Final = 500
 POLL_S: Final = 0.5
 
 
-class Reading(Protocol):
+class TopicReading(Protocol):
     """What decides where to begin, which records to write and when to stop."""
 
     records: int
@@ -32,16 +32,16 @@ class Reading(Protocol):
 
     def begin(self) -> None: ...
 
-    def take(self, messages: Sequence[Message], output: Output) -> None: ...
+    def take(self, messages: Sequence[Message], output: RecordOutput) -> None: ...
 
     def flushed(self) -> None:
         """What was taken is written."""
 
 
 def read_until_done(
-    reading: Reading,
+    reading: TopicReading,
     consumer: Consumer,
-    output: Output,
+    output: RecordOutput,
     terminal: Terminal,
     clock: Clock,
     watch: ConnectionWatch,

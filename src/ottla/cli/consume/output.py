@@ -27,7 +27,7 @@ class Shown(NamedTuple):
     key: bool
 
 
-class Output:
+class RecordOutput:
     """Gets records as they come, and writes them when told to `flush`, in one piece."""
 
     def __init__(self, stream: BinaryIO, to_line: Callable[[Message], bytes]) -> None:
@@ -44,9 +44,9 @@ class Output:
         self._lines.clear()
 
 
-def open_output(to_line: Callable[[Message], bytes]) -> Output:
+def open_output(to_line: Callable[[Message], bytes]) -> RecordOutput:
     """An output onto standard output."""
-    return Output(sys.stdout.buffer, to_line)
+    return RecordOutput(sys.stdout.buffer, to_line)
 
 
 class TextLine:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from ottla.cli.connection import cluster_errors
-from ottla.cli.connection.cluster_client import Cluster
+from ottla.cli.connection.cluster_client import ConnectedCluster
 from ottla.cli.connection.connection_watch import ConnectionWatch
 from ottla.cli.consume.loop import read_until_done
-from ottla.cli.consume.output import Output
+from ottla.cli.consume.output import RecordOutput
 from ottla.cli.consume.start_position import (
     Anchor,
     PartitionBounds,
@@ -78,7 +78,7 @@ class Consumption:
             ]
         )
 
-    def take(self, messages: Sequence[Message], output: Output) -> None:
+    def take(self, messages: Sequence[Message], output: RecordOutput) -> None:
         for message in messages:
             if self.is_done:
                 break
@@ -122,7 +122,11 @@ class Consumption:
 
 
 def run_consume(
-    cluster: Cluster, terminal: Terminal, clock: Clock, request: ConsumeRequest, output: Output
+    cluster: ConnectedCluster,
+    terminal: Terminal,
+    clock: Clock,
+    request: ConsumeRequest,
+    output: RecordOutput,
 ) -> None:
     partitions = cluster.partitions(request.topic, request.partitions)
     bounds = _bounds(cluster, request, partitions)
@@ -146,7 +150,7 @@ def run_consume(
 
 
 def _bounds(
-    cluster: Cluster, request: ConsumeRequest, partitions: list[int]
+    cluster: ConnectedCluster, request: ConsumeRequest, partitions: list[int]
 ) -> dict[int, PartitionBounds]:
     earliest = cluster.earliest(request.topic, partitions)
     latest = cluster.last_stable(request.topic, partitions)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Final
 
-from ottla.cli.demo.proof import Group, Totals
+from ottla.cli.demo.proof import PunctualityGroup, Totals
 
 _WIDTH, _HEIGHT = 960, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 70, 50, 40
@@ -18,7 +18,7 @@ _COLORS: Final = ("#2563eb", "#dc2626", "#059669", "#7c3aed", "#d97706")
 _TEXT: Final = 'font-family="sans-serif" font-size="13" fill="#374151"'
 
 
-def weekly_delays(totals: Mapping[Group, Totals]) -> dict[str, dict[int, float]]:
+def weekly_delays(totals: Mapping[PunctualityGroup, Totals]) -> dict[str, dict[int, float]]:
     """Minutes by airport and by week of the year, the last days of which count to its last week."""
     sums: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
     for group, (flights, delay) in totals.items():

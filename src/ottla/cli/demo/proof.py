@@ -18,7 +18,7 @@ WAIT_SECONDS: Final = 30.0
 _BATCH: Final = 10_000
 
 
-class Group(NamedTuple):
+class PunctualityGroup(NamedTuple):
     """What the pipeline counts by."""
 
     origin: str
@@ -35,25 +35,25 @@ def manufacturers(planes: Rows) -> dict[str, str]:
     return {plane["tailnum"]: plane["manufacturer"] for plane in planes}
 
 
-def plain_counts(flights: Rows, planes: Rows) -> dict[Group, Totals]:
+def plain_counts(flights: Rows, planes: Rows) -> dict[PunctualityGroup, Totals]:
     makers = manufacturers(planes)
-    found: dict[Group, Totals] = {}
+    found: dict[PunctualityGroup, Totals] = {}
     for flight in flights:
         maker = makers.get(flight["tailnum"], "unknown")
-        group = Group(flight["origin"], maker, flight["scheduled"][:10])
+        group = PunctualityGroup(flight["origin"], maker, flight["scheduled"][:10])
         so_far = found.get(group, Totals(0, 0))
         found[group] = Totals(so_far.flights + 1, so_far.delay + flight["delay"])
     return found
 
 
-def streamed_counts(bootstrap: str) -> tuple[dict[Group, Totals], int]:
+def streamed_counts(bootstrap: str) -> tuple[dict[PunctualityGroup, Totals], int]:
     """The last word of the topic on each group, for whoever reads what is committed, and how many
     words there were. None is said twice: from one to the next the flights of a group grow."""
-    found: dict[Group, Totals] = {}
+    found: dict[PunctualityGroup, Totals] = {}
     words = 0
     for message in _committed(bootstrap, TOPIC):
         told = json.loads(message.value() or b"")
-        group = Group(told["origin"], told["manufacturer"], told["day"][:10])
+        group = PunctualityGroup(told["origin"], told["manufacturer"], told["day"][:10])
         assert told["flights"] > found.get(group, Totals(0, 0)).flights, "counted again"
         found[group] = Totals(told["flights"], told["delay"])
         words += 1

@@ -23,7 +23,7 @@ from ottla.cli.demo.pipeline_process import PipelineProcess
 from ottla.cli.demo.plot import draw, weekly_delays
 from ottla.cli.demo.proof import check_each_once, plain_counts, streamed_counts, table_rows
 from ottla.cli.display.terminal import Terminal
-from ottla.cli.pipelines.run import Wanted, prepare_spark
+from ottla.cli.pipelines.run import PipelineChoice, prepare_spark
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
 
 DEFINITION: Final = EXAMPLES / "punctuality.py"
@@ -42,7 +42,7 @@ _MAKERS_SHOWN: Final = 6
 
 def tell_punctuality(console: Console, silent: Terminal, layout: ClusterLayout, home: Path) -> None:
     """Leaves the table and the plot in `home`. Raises CommandError where Spark cannot run."""
-    wanted = Wanted.parse(
+    wanted = PipelineChoice.parse(
         DEFINITION, options=ClusterOptions(layout.bootstrap), master="", configs=None
     )
     prepare_spark(console, wanted.java)

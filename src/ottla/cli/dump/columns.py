@@ -16,7 +16,7 @@ from ottla.storage.indexes.time_index import TimestampOffset
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 
 
-class Column(NamedTuple):
+class DumpColumn(NamedTuple):
     """One column of the rows of a type. Those that may wrap give way on a narrow terminal."""
 
     title: str
@@ -29,64 +29,68 @@ class Column(NamedTuple):
     ratio: int | None = None
 
 
-COLUMNS: Final[dict[type[Row], tuple[Column, ...]]] = {
+COLUMNS: Final[dict[type[Row], tuple[DumpColumn, ...]]] = {
     BatchRow: (
-        Column("offsets", lambda row: dump_cells.span(row.base_offset, row.last_offset)),
-        Column("records", lambda row: str(row.record_count)),
-        Column("position", lambda row: str(row.position)),
-        Column("bytes", lambda row: str(row.size_in_bytes)),
-        Column("codec", lambda row: row.codec, "left"),
-        Column("max timestamp", lambda row: cells.moment(row.max_timestamp), "left", wraps=True),
-        Column("epoch", lambda row: cells.number(row.leader_epoch)),
-        Column("producer", dump_cells.producer, "left", is_optional=True),
-        Column(
+        DumpColumn("offsets", lambda row: dump_cells.span(row.base_offset, row.last_offset)),
+        DumpColumn("records", lambda row: str(row.record_count)),
+        DumpColumn("position", lambda row: str(row.position)),
+        DumpColumn("bytes", lambda row: str(row.size_in_bytes)),
+        DumpColumn("codec", lambda row: row.codec, "left"),
+        DumpColumn(
+            "max timestamp", lambda row: cells.moment(row.max_timestamp), "left", wraps=True
+        ),
+        DumpColumn("epoch", lambda row: cells.number(row.leader_epoch)),
+        DumpColumn("producer", dump_cells.producer, "left", is_optional=True),
+        DumpColumn(
             "sequences",
             lambda row: dump_cells.span(row.base_sequence, row.last_sequence),
             is_optional=True,
         ),
-        Column("flags", dump_cells.flags, "left", wraps=True, is_optional=True),
+        DumpColumn("flags", dump_cells.flags, "left", wraps=True, is_optional=True),
     ),
     RecordRow: (
-        Column("offset", lambda row: str(row.offset)),
-        Column("timestamp", lambda row: cells.moment(row.timestamp), "left"),
-        Column("key", dump_cells.key, "left", wraps=True, is_optional=True, ratio=1),
-        Column("value", dump_cells.value, "left", wraps=True, ratio=2),
+        DumpColumn("offset", lambda row: str(row.offset)),
+        DumpColumn("timestamp", lambda row: cells.moment(row.timestamp), "left"),
+        DumpColumn("key", dump_cells.key, "left", wraps=True, is_optional=True, ratio=1),
+        DumpColumn("value", dump_cells.value, "left", wraps=True, ratio=2),
     ),
     OffsetPosition: (
-        Column("offset", lambda row: str(row.offset)),
-        Column("position", lambda row: str(row.position)),
+        DumpColumn("offset", lambda row: str(row.offset)),
+        DumpColumn("position", lambda row: str(row.position)),
     ),
     TimestampOffset: (
-        Column("timestamp", lambda row: str(row.timestamp)),
-        Column("in UTC", lambda row: cells.moment(row.timestamp), "left"),
-        Column("offset", lambda row: str(row.offset)),
+        DumpColumn("timestamp", lambda row: str(row.timestamp)),
+        DumpColumn("in UTC", lambda row: cells.moment(row.timestamp), "left"),
+        DumpColumn("offset", lambda row: str(row.offset)),
     ),
     AbortedTransaction: (
-        Column("producer", lambda row: str(row.producer_id)),
-        Column("offsets", lambda row: dump_cells.span(row.first_offset, row.last_offset)),
-        Column("last stable offset", lambda row: str(row.last_stable_offset)),
+        DumpColumn("producer", lambda row: str(row.producer_id)),
+        DumpColumn("offsets", lambda row: dump_cells.span(row.first_offset, row.last_offset)),
+        DumpColumn("last stable offset", lambda row: str(row.last_stable_offset)),
     ),
     ProducerRow: (
-        Column("producer", lambda row: f"{row.producer_id}/{row.producer_epoch}"),
-        Column(
+        DumpColumn("producer", lambda row: f"{row.producer_id}/{row.producer_epoch}"),
+        DumpColumn(
             "last sequences", lambda row: dump_cells.span(row.first_sequence, row.last_sequence)
         ),
-        Column("last offset", lambda row: cells.number(row.last_offset)),
-        Column("last timestamp", lambda row: cells.moment(row.last_timestamp), "left"),
-        Column("coordinator epoch", lambda row: cells.number(row.coordinator_epoch)),
-        Column("open since", lambda row: cells.number(row.current_txn_first_offset)),
+        DumpColumn("last offset", lambda row: cells.number(row.last_offset)),
+        DumpColumn("last timestamp", lambda row: cells.moment(row.last_timestamp), "left"),
+        DumpColumn("coordinator epoch", lambda row: cells.number(row.coordinator_epoch)),
+        DumpColumn("open since", lambda row: cells.number(row.current_txn_first_offset)),
     ),
     EpochEntry: (
-        Column("epoch", lambda row: str(row.epoch)),
-        Column("start offset", lambda row: str(row.start_offset)),
+        DumpColumn("epoch", lambda row: str(row.epoch)),
+        DumpColumn("start offset", lambda row: str(row.start_offset)),
     ),
     PartitionOffset: (
-        Column("topic", lambda row: row.topic, "left"),
-        Column("partition", lambda row: str(row.partition)),
-        Column("offset", lambda row: str(row.offset)),
+        DumpColumn("topic", lambda row: row.topic, "left"),
+        DumpColumn("partition", lambda row: str(row.partition)),
+        DumpColumn("offset", lambda row: str(row.offset)),
     ),
     Property: (
-        Column("property", lambda row: row.name, "left"),
-        Column("value", lambda row: cells.NOTHING if row.value is None else str(row.value), "left"),
+        DumpColumn("property", lambda row: row.name, "left"),
+        DumpColumn(
+            "value", lambda row: cells.NOTHING if row.value is None else str(row.value), "left"
+        ),
     ),
 }

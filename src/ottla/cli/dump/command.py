@@ -124,12 +124,12 @@ def dump(
     from ottla.cli.dump.run import Mode, run_dump
     from ottla.dump.reading import Reading
     from ottla.dump.selection import Selection
-    from ottla.dump.stored_records import RecordFormat
+    from ottla.dump.stored_records import StoredRecordFormat
 
     if verify and stats:
         raise typer.BadParameter("--verify and --stats answer different questions: ask for one")
     selection = Selection(from_offset) if to_offset is None else Selection(from_offset, to_offset)
-    record_format = None if as_ is As.AUTO else RecordFormat(as_.value)
+    record_format = None if as_ is As.AUTO else StoredRecordFormat(as_.value)
     reading = Reading(selection, deep=deep, record_format=record_format, limit=limit)
     mode = Mode.VERIFY if verify else Mode.STATISTICS if stats else Mode.CONTENT
     raise typer.Exit(run_dump(paths, reading, mode, as_json=as_json))

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ottla.cli.dump import dump_cells
-from ottla.cli.dump.columns import COLUMNS, Column
+from ottla.cli.dump.columns import COLUMNS, DumpColumn
 from ottla.dump.rows import Row
 
 ROWS_AT_ONCE: Final = 100
@@ -28,7 +28,7 @@ class GrowingTable:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._pending: list[Row] = []
-        self._columns: tuple[Column, ...] = ()
+        self._columns: tuple[DumpColumn, ...] = ()
         self._widths: dict[str, int] = {}
 
     @property
@@ -57,13 +57,13 @@ class GrowingTable:
         self._console.print(table)
         self._columns = columns
 
-    def _is_wanted(self, column: Column, filled: Sequence[str | Text]) -> bool:
+    def _is_wanted(self, column: DumpColumn, filled: Sequence[str | Text]) -> bool:
         """A column that was there once stays."""
         if not column.is_optional or column in self._columns:
             return True
         return not all(map(dump_cells.is_nothing, filled))
 
-    def _empty_table(self, columns: tuple[Column, ...], *, has_titles: bool) -> Table:
+    def _empty_table(self, columns: tuple[DumpColumn, ...], *, has_titles: bool) -> Table:
         table = Table(
             box=None,
             padding=(0, 2 if len(columns) <= SPACIOUS_COLUMNS_MAX else 1, 0, 0),

@@ -9,7 +9,7 @@ from ottla.dump.rows import Row
 from ottla.dump.statistics import LogStatistics
 
 
-class Output(Protocol):
+class DumpOutput(Protocol):
     """Gets files one after the other, each with its rows; shows them as they come."""
 
     def begin_file(self, file: KnownFile, size_in_bytes: int) -> None: ...

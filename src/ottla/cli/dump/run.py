@@ -13,7 +13,7 @@ from pathlib import Path
 from ottla.cli.display.progress import ByteProgress
 from ottla.cli.display.terminal import open_terminal
 from ottla.cli.dump.json_lines import JsonOutput
-from ottla.cli.dump.output import Output
+from ottla.cli.dump.output import DumpOutput
 from ottla.cli.dump.tables import TableOutput
 from ottla.dump.files import LOGS, Kind, KnownFile, list_files, recognise, without_segments_outside
 from ottla.dump.reading import Reading, read_rows
@@ -33,15 +33,15 @@ class Mode(Enum):
     STATISTICS = auto()
 
 
-class ExitCode(IntEnum):
+class DumpExitCode(IntEnum):
     SOUND = 0
     CORRUPT = 1
     UNREADABLE = 2
 
 
-def run_dump(paths: Iterable[str], reading: Reading, mode: Mode, *, as_json: bool) -> ExitCode:
+def run_dump(paths: Iterable[str], reading: Reading, mode: Mode, *, as_json: bool) -> DumpExitCode:
     stdout, stderr = open_terminal()
-    output: Output = (
+    output: DumpOutput = (
         JsonOutput(stdout, stderr)
         if as_json
         else TableOutput(stdout, stderr, deep=reading.deep, has_headings=mode is Mode.CONTENT)
@@ -56,15 +56,15 @@ class Dump:
     """One run over some paths. `exit_code` gets worse, never better."""
 
     def __init__(
-        self, disk: Disk, output: Output, reading: Reading, progress: ByteProgress
+        self, disk: Disk, output: DumpOutput, reading: Reading, progress: ByteProgress
     ) -> None:
-        self.exit_code = ExitCode.SOUND
+        self.exit_code = DumpExitCode.SOUND
         self._disk = disk
         self._output = output
         self._reading = reading
         self._progress = progress
 
-    def run(self, paths: Iterable[str], mode: Mode) -> ExitCode:
+    def run(self, paths: Iterable[str], mode: Mode) -> DumpExitCode:
         found = [(path, file) for path in paths for file in self._files_of(path)]
         if mode is Mode.STATISTICS:
             self._run_statistics(found)
@@ -101,7 +101,7 @@ class Dump:
     def _show_rows(self, file: KnownFile, rows: Iterable[Row]) -> None:
         for row in self._until_unreadable(file, rows):
             if isinstance(row, Problem):
-                self._at_least(ExitCode.CORRUPT)
+                self._at_least(DumpExitCode.CORRUPT)
             self._output.row(row)
 
     def _until_unreadable(self, file: KnownFile, rows: Iterable[Row]) -> Iterator[Row]:
@@ -159,8 +159,8 @@ class Dump:
             return 0
 
     def _unreadable(self, message: str) -> None:
-        self._at_least(ExitCode.UNREADABLE)
+        self._at_least(DumpExitCode.UNREADABLE)
         self._output.message(message)
 
-    def _at_least(self, code: ExitCode) -> None:
+    def _at_least(self, code: DumpExitCode) -> None:
         self.exit_code = max(self.exit_code, code)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ottla.cli.display import cells
 from ottla.cli.dump import dump_cells
-from ottla.dump.statistics import Amount, Histogram, LogStatistics
+from ottla.dump.statistics import Amount, LogStatistics, SizeHistogram
 
 BAR_CHARACTERS: Final = 20
 PRODUCERS_SHOWN_MAX: Final = 10
@@ -91,7 +91,7 @@ def _producers(statistics: LogStatistics) -> Table:
     return table
 
 
-def _histogram(title: str, histogram: Histogram) -> Table:
+def _histogram(title: str, histogram: SizeHistogram) -> Table:
     buckets = histogram.buckets()
     most = max((count for *_, count in buckets), default=1)
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold dim")

@@ -48,9 +48,9 @@ def elect(
 ) -> None:
     with client_command() as terminal:
         from ottla.cli.connection.cluster_admin import with_admin
-        from ottla.cli.elect.run import Wanted, elect_leaders
+        from ottla.cli.elect.run import RequestedElection, elect_leaders
 
-        wanted = Wanted.of(topics or (), partitions or (), every=every)
+        wanted = RequestedElection.of(topics or (), partitions or (), every=every)
         code = with_admin(
             options,
             lambda admin: elect_leaders(admin, terminal, wanted, unclean=unclean, as_json=as_json),

@@ -17,14 +17,16 @@ PREFERRED: Final = 0
 UNCLEAN: Final = 1
 
 
-class Wanted(NamedTuple):
+class RequestedElection(NamedTuple):
     """Which partitions: those of topics (all of theirs if none is named), or all there are."""
 
     topics: tuple[str, ...]
     partitions: tuple[int, ...]
 
     @classmethod
-    def of(cls, topics: Sequence[str], partitions: Sequence[int], *, every: bool) -> Wanted:
+    def of(
+        cls, topics: Sequence[str], partitions: Sequence[int], *, every: bool
+    ) -> RequestedElection:
         if every == bool(topics):
             raise CommandError(
                 "Which partitions? Say either --topic TOPIC or --all.", exit_code=ExitCode.USAGE
@@ -35,7 +37,12 @@ class Wanted(NamedTuple):
 
 
 async def elect_leaders(
-    admin: ClusterAdmin, terminal: Terminal, wanted: Wanted, *, unclean: bool, as_json: bool
+    admin: ClusterAdmin,
+    terminal: Terminal,
+    wanted: RequestedElection,
+    *,
+    unclean: bool,
+    as_json: bool,
 ) -> ExitCode:
     """Every partition is tried; the exit code says whether one was refused."""
     response = await admin.ask(
@@ -78,7 +85,7 @@ async def elect_leaders(
     return worst
 
 
-async def _partitions(admin: ClusterAdmin, wanted: Wanted) -> list[TopicPartitions]:
+async def _partitions(admin: ClusterAdmin, wanted: RequestedElection) -> list[TopicPartitions]:
     metadata = await admin.metadata()
     existing = {topic.name or "": topic for topic in metadata.topics}
     chosen = []

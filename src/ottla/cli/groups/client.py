@@ -10,17 +10,17 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaExcep
 # The package has types, but its modules do not say what they export.
 from confluent_kafka.admin import ConsumerGroupDescription  # type: ignore[attr-defined]
 
-from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, Cluster, result_of
+from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, ConnectedCluster, result_of
 from ottla.cli.exit_codes import CommandError
 
 
-class ListedGroup(NamedTuple):
+class GroupListing(NamedTuple):
     id: str
     type: str
     state: str
 
 
-class Member(NamedTuple):
+class MemberView(NamedTuple):
     id: str
     instance_id: str | None
     client_id: str
@@ -28,26 +28,26 @@ class Member(NamedTuple):
     partitions: tuple[tuple[str, int], ...]
 
 
-class Group(NamedTuple):
+class GroupView(NamedTuple):
     id: str
     type: str
     state: str
     assignor: str
     coordinator: int | None
-    members: tuple[Member, ...]
+    members: tuple[MemberView, ...]
 
 
-def list_groups(cluster: Cluster) -> list[ListedGroup]:
+def list_groups(cluster: ConnectedCluster) -> list[GroupListing]:
     answer = cluster.admin.list_consumer_groups(request_timeout=REQUEST_TIMEOUT_S)
     found = result_of(answer, "list the groups")
     for error in found.errors:
         raise CommandError(f"A broker did not list its groups: {error}.")
     return sorted(
-        ListedGroup(each.group_id, _word(each.type), _word(each.state)) for each in found.valid
+        GroupListing(each.group_id, _word(each.type), _word(each.state)) for each in found.valid
     )
 
 
-def describe_group(cluster: Cluster, group_id: str) -> Group:
+def describe_group(cluster: ConnectedCluster, group_id: str) -> GroupView:
     answers = cluster.admin.describe_consumer_groups([group_id], request_timeout=REQUEST_TIMEOUT_S)
     try:
         found: ConsumerGroupDescription = answers[group_id].result()
@@ -58,14 +58,14 @@ def describe_group(cluster: Cluster, group_id: str) -> Group:
     if _word(found.state) == "dead":
         raise unknown_group(cluster, group_id)
     coordinator = found.coordinator
-    return Group(
+    return GroupView(
         group_id,
         _word(found.type),
         _word(found.state),
         found.partition_assignor or "",
         None if coordinator is None else coordinator.id,
         tuple(
-            Member(
+            MemberView(
                 member.member_id,
                 member.group_instance_id,
                 member.client_id,
@@ -82,13 +82,13 @@ def describe_group(cluster: Cluster, group_id: str) -> Group:
     )
 
 
-def unknown_group(cluster: Cluster, group_id: str) -> CommandError:
+def unknown_group(cluster: ConnectedCluster, group_id: str) -> CommandError:
     known = [group.id for group in list_groups(cluster)]
     hint = f"There are: {', '.join(known[:20])}." if known else "There are no groups."
     return CommandError(f"There is no group {group_id}.", hint)
 
 
-def committed_offsets(cluster: Cluster, group_id: str) -> dict[tuple[str, int], int]:
+def committed_offsets(cluster: ConnectedCluster, group_id: str) -> dict[tuple[str, int], int]:
     """By partition, in order; those without an offset are left out."""
     asked = ConsumerGroupTopicPartitions(group_id)
     answers = cluster.admin.list_consumer_group_offsets([asked], request_timeout=REQUEST_TIMEOUT_S)
@@ -100,7 +100,9 @@ def committed_offsets(cluster: Cluster, group_id: str) -> dict[tuple[str, int], 
     }
 
 
-def alter_offsets(cluster: Cluster, group_id: str, offsets: Sequence[tuple[str, int, int]]) -> None:
+def alter_offsets(
+    cluster: ConnectedCluster, group_id: str, offsets: Sequence[tuple[str, int, int]]
+) -> None:
     moved = ConsumerGroupTopicPartitions(
         group_id, [TopicPartition(topic, number, offset) for topic, number, offset in offsets]
     )
@@ -113,7 +115,7 @@ def alter_offsets(cluster: Cluster, group_id: str, offsets: Sequence[tuple[str, 
             )
 
 
-def delete_group(cluster: Cluster, group_id: str) -> None:
+def delete_group(cluster: ConnectedCluster, group_id: str) -> None:
     answers = cluster.admin.delete_consumer_groups([group_id], request_timeout=REQUEST_TIMEOUT_S)
     result_of(answers[group_id], f"delete group {group_id}")
 

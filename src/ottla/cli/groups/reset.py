@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ottla.cli.arguments.partition_names import parse_partitions
-from ottla.cli.connection.cluster_client import Cluster
+from ottla.cli.connection.cluster_client import ConnectedCluster
 from ottla.cli.display.cells import count, number
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError
 from ottla.cli.groups.client import alter_offsets, committed_offsets, describe_group, list_groups
-from ottla.cli.groups.reset_position import Bounds, Place, ResetPosition, new_offset
+from ottla.cli.groups.reset_position import Bounds, ResetPlace, ResetPosition, new_offset
 
 
-class Move(NamedTuple):
+class OffsetMove(NamedTuple):
     topic: str
     partition: int
     old: int | None
@@ -22,7 +22,7 @@ class Move(NamedTuple):
 
 
 def run_reset(
-    cluster: Cluster,
+    cluster: ConnectedCluster,
     terminal: Terminal,
     group_id: str,
     position: ResetPosition,
@@ -46,7 +46,7 @@ def run_reset(
         terminal.notice("Nothing was changed. Add --execute to do it.")
 
 
-def _require_stopped(cluster: Cluster, group_id: str) -> None:
+def _require_stopped(cluster: ConnectedCluster, group_id: str) -> None:
     """A group that there is not yet may be given offsets to begin with."""
     if group_id not in {group.id for group in list_groups(cluster)}:
         return
@@ -58,7 +58,7 @@ def _require_stopped(cluster: Cluster, group_id: str) -> None:
         )
 
 
-def _named(cluster: Cluster, topics: Sequence[str]) -> list[tuple[str, int]]:
+def _named(cluster: ConnectedCluster, topics: Sequence[str]) -> list[tuple[str, int]]:
     names = []
     for text in topics:
         topic, wanted = parse_partitions(text, what="--topic")
@@ -67,17 +67,17 @@ def _named(cluster: Cluster, topics: Sequence[str]) -> list[tuple[str, int]]:
 
 
 def _moves(
-    cluster: Cluster,
+    cluster: ConnectedCluster,
     position: ResetPosition,
     names: Sequence[tuple[str, int]],
     committed: dict[tuple[str, int], int],
-) -> list[Move]:
+) -> list[OffsetMove]:
     moves = []
     for topic in dict.fromkeys(topic for topic, _ in names):
         partitions = [partition for name, partition in names if name == topic]
         earliest, latest = cluster.earliest(topic, partitions), cluster.latest(topic, partitions)
         found = {}
-        if position.place is Place.TIME:
+        if position.place is ResetPlace.TIME:
             found = cluster.at_time(topic, partitions, position.number)
         for partition in partitions:
             old, at_time = committed.get((topic, partition)), found.get(partition)
@@ -87,11 +87,11 @@ def _moves(
                 old,
                 None if at_time is None else at_time.offset,
             )
-            moves.append(Move(topic, partition, old, new_offset(position, bounds)))
+            moves.append(OffsetMove(topic, partition, old, new_offset(position, bounds)))
     return moves
 
 
-def _show(terminal: Terminal, group_id: str, moves: Sequence[Move], *, as_json: bool) -> None:
+def _show(terminal: Terminal, group_id: str, moves: Sequence[OffsetMove], *, as_json: bool) -> None:
     if as_json:
         for move in moves:
             terminal.print_json({"group": group_id, **move._asdict()})

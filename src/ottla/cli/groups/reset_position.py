@@ -10,7 +10,7 @@ from ottla.cli.arguments.moments import parse_moment
 from ottla.cli.exit_codes import CommandError, ExitCode
 
 
-class Place(Enum):
+class ResetPlace(Enum):
     EARLIEST = auto()
     LATEST = auto()
     CURRENT = auto()
@@ -23,7 +23,7 @@ class Place(Enum):
 class ResetPosition:
     """`number` is an offset, a distance, or milliseconds since 1970."""
 
-    place: Place
+    place: ResetPlace
     number: int = 0
 
 
@@ -36,18 +36,22 @@ class Bounds(NamedTuple):
     at_time: int | None = None
 
 
-_WORDS = {"earliest": Place.EARLIEST, "latest": Place.LATEST, "current": Place.CURRENT}
+_WORDS = {
+    "earliest": ResetPlace.EARLIEST,
+    "latest": ResetPlace.LATEST,
+    "current": ResetPlace.CURRENT,
+}
 
 
 def parse_position(text: str, *, now_ms: int) -> ResetPosition:
     if text in _WORDS:
         return ResetPosition(_WORDS[text])
     if text.isdecimal():
-        return ResetPosition(Place.OFFSET, int(text))
+        return ResetPosition(ResetPlace.OFFSET, int(text))
     if text[:1] in ("+", "-") and text[1:].isdecimal():
-        return ResetPosition(Place.SHIFT, int(text))
+        return ResetPosition(ResetPlace.SHIFT, int(text))
     try:
-        return ResetPosition(Place.TIME, parse_moment(text, now_ms=now_ms))
+        return ResetPosition(ResetPlace.TIME, parse_moment(text, now_ms=now_ms))
     except ValueError as error:
         raise CommandError(
             f"--to {text!r} is no position: {error}.",
@@ -60,16 +64,16 @@ def new_offset(position: ResetPosition, bounds: Bounds) -> int:
     """Never outside of the partition."""
     committed = bounds.latest if bounds.committed is None else bounds.committed
     match position.place:
-        case Place.EARLIEST:
+        case ResetPlace.EARLIEST:
             wanted = bounds.earliest
-        case Place.LATEST:
+        case ResetPlace.LATEST:
             wanted = bounds.latest
-        case Place.CURRENT:
+        case ResetPlace.CURRENT:
             wanted = committed
-        case Place.OFFSET:
+        case ResetPlace.OFFSET:
             wanted = position.number
-        case Place.SHIFT:
+        case ResetPlace.SHIFT:
             wanted = committed + position.number
-        case Place.TIME:
+        case ResetPlace.TIME:
             wanted = bounds.latest if bounds.at_time is None else bounds.at_time
     return min(max(wanted, bounds.earliest), bounds.latest)

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from rich.table import Table
 
-from ottla.cli.connection.cluster_client import Cluster
+from ottla.cli.connection.cluster_client import ConnectedCluster
 from ottla.cli.display.cells import NOTHING, count, number
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.groups.client import (
-    Group,
+    GroupView,
     committed_offsets,
     delete_group,
     describe_group,
@@ -37,7 +37,7 @@ class PartitionLag(NamedTuple):
 
 
 def run_list(
-    cluster: Cluster,
+    cluster: ConnectedCluster,
     terminal: Terminal,
     *,
     states: Sequence[str],
@@ -61,7 +61,7 @@ def run_list(
 
 
 def run_describe(
-    cluster: Cluster,
+    cluster: ConnectedCluster,
     terminal: Terminal,
     group_id: str,
     *,
@@ -86,7 +86,7 @@ def run_describe(
             show()
 
 
-def group_lag(cluster: Cluster, group: Group) -> list[PartitionLag]:
+def group_lag(cluster: ConnectedCluster, group: GroupView) -> list[PartitionLag]:
     """Every partition that the group has an offset in, or a member reads."""
     committed = committed_offsets(cluster, group.id)
     owners = {name: member.id for member in group.members for name in member.partitions}
@@ -105,14 +105,14 @@ def group_lag(cluster: Cluster, group: Group) -> list[PartitionLag]:
     ]
 
 
-def run_delete(cluster: Cluster, terminal: Terminal, groups: Sequence[str]) -> None:
+def run_delete(cluster: ConnectedCluster, terminal: Terminal, groups: Sequence[str]) -> None:
     for group_id in groups:
         delete_group(cluster, group_id)
         terminal.stdout.print(f"Deleted group {group_id}.")
 
 
 def _show_lag(
-    terminal: Terminal, group: Group, rows: Sequence[PartitionLag], *, as_json: bool
+    terminal: Terminal, group: GroupView, rows: Sequence[PartitionLag], *, as_json: bool
 ) -> None:
     if as_json:
         for row in rows:
@@ -135,7 +135,7 @@ def lag_table(rows: Sequence[PartitionLag]) -> Table:
     return table
 
 
-def _show_members(terminal: Terminal, group: Group, *, as_json: bool) -> None:
+def _show_members(terminal: Terminal, group: GroupView, *, as_json: bool) -> None:
     if as_json:
         for member in group.members:
             fields: dict[str, Any] = {"group": group.id, **member._asdict()}
@@ -155,7 +155,7 @@ def _show_members(terminal: Terminal, group: Group, *, as_json: bool) -> None:
     terminal.stdout.print(table)
 
 
-def _heading(group: Group) -> str:
+def _heading(group: GroupView) -> str:
     parts = [f"{group.id}: {group.state}", group.type, count(len(group.members), "member")]
     if group.assignor:
         parts.append(f"assignor {group.assignor}")

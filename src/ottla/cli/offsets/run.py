@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rich.table import Table
 
 from ottla.cli.arguments.moments import parse_moment
-from ottla.cli.connection.cluster_client import Cluster, FoundOffset
+from ottla.cli.connection.cluster_client import ConnectedCluster, ListedOffset
 from ottla.cli.display.cells import NOTHING, moment
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
@@ -19,7 +19,7 @@ class PartitionOffsets(NamedTuple):
     earliest: int
     latest: int
     # None if nothing is that new, or nobody asked.
-    found: FoundOffset | None
+    found: ListedOffset | None
 
 
 def parse_at(text: str, *, now_ms: int) -> int:
@@ -30,7 +30,7 @@ def parse_at(text: str, *, now_ms: int) -> int:
 
 
 def run_offsets(
-    cluster: Cluster,
+    cluster: ConnectedCluster,
     terminal: Terminal,
     topic: str,
     wanted: Iterable[int],

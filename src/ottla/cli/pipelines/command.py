@@ -51,9 +51,9 @@ def check(
     [bold]Example[/]  ottla pipelines check delays.py
     """
     with client_command() as terminal:
-        from ottla.cli.pipelines.run import Wanted, run_check
+        from ottla.cli.pipelines.run import PipelineChoice, run_check
 
-        wanted = Wanted.parse(file, options=options, master=master, configs=configs)
+        wanted = PipelineChoice.parse(file, options=options, master=master, configs=configs)
         raise typer.Exit(run_check(wanted, terminal, as_json=as_json))
 
 
@@ -91,9 +91,9 @@ def run(
     [bold]Example[/]  ottla pipelines run delays.py --once
     """
     with client_command() as terminal:
-        from ottla.cli.pipelines.run import Wanted, run_pipeline
+        from ottla.cli.pipelines.run import PipelineChoice, run_pipeline
 
-        wanted = Wanted.parse(file, options=options, master=master, configs=configs)
+        wanted = PipelineChoice.parse(file, options=options, master=master, configs=configs)
         run_pipeline(
             wanted,
             terminal,

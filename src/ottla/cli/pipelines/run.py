@@ -28,14 +28,14 @@ from ottla.runtime.system_network import SystemNetwork
 
 if TYPE_CHECKING:
     from ottla.pipeline.running.graph import Query
-    from ottla.pipeline.running.metrics import Metrics
+    from ottla.pipeline.running.metrics import PipelineMetrics
     from ottla.pipeline.running.queries import RunningQueries
 
 _LOOK_S: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PipelineChoice:
     """Which pipeline, and where."""
 
     file: Path
@@ -47,7 +47,7 @@ class Wanted:
     @classmethod
     def parse(
         cls, file: Path, *, options: ClusterOptions, master: str, configs: Sequence[str] | None
-    ) -> Wanted:
+    ) -> PipelineChoice:
         """Raises CommandError."""
         if find_spec("pyspark") is None:
             raise CommandError(
@@ -71,7 +71,7 @@ class Wanted:
         return cls(file, access.bootstrap, master, given, java)
 
 
-def run_check(wanted: Wanted, terminal: Terminal, *, as_json: bool) -> ExitCode:
+def run_check(wanted: PipelineChoice, terminal: Terminal, *, as_json: bool) -> ExitCode:
     with _checked(wanted, terminal) as (queries, mistakes):
         show = print_graph_json if as_json else print_graph
         show(terminal, queries, mistakes)
@@ -79,7 +79,7 @@ def run_check(wanted: Wanted, terminal: Terminal, *, as_json: bool) -> ExitCode:
 
 
 def run_pipeline(
-    wanted: Wanted,
+    wanted: PipelineChoice,
     terminal: Terminal,
     *,
     checkpoints: Path | None,
@@ -91,11 +91,11 @@ def run_pipeline(
     from pyspark.errors import PySparkException
 
     from ottla.pipeline.running.graph import first_line
-    from ottla.pipeline.running.metrics import Metrics, serving
+    from ottla.pipeline.running.metrics import PipelineMetrics, serving
     from ottla.pipeline.running.queries import RunningQueries
 
     directory = (checkpoints or wanted.file.with_suffix(".checkpoints")).absolute()
-    metrics = Metrics()
+    metrics = PipelineMetrics()
     with ExitStack() as stack:
         queries, mistakes = stack.enter_context(_checked(wanted, terminal))
         if mistakes:
@@ -117,7 +117,7 @@ def run_pipeline(
             running.stop()
 
 
-def _watch(running: RunningQueries, table: ProgressTable, metrics: Metrics) -> None:
+def _watch(running: RunningQueries, table: ProgressTable, metrics: PipelineMetrics) -> None:
     while True:
         # In this order: what ends in between is looked at in the next round.
         is_active = running.is_active
@@ -133,7 +133,7 @@ def _watch(running: RunningQueries, table: ProgressTable, metrics: Metrics) -> N
 
 
 @contextmanager
-def _checked(wanted: Wanted, terminal: Terminal) -> Iterator[tuple[list[Query], list[str]]]:
+def _checked(wanted: PipelineChoice, terminal: Terminal) -> Iterator[tuple[list[Query], list[str]]]:
     """The queries and their mistakes, while Spark runs."""
     from ottla.pipeline.definitions.errors import DefinitionError
     from ottla.pipeline.running.checking import check

@@ -15,7 +15,7 @@ _RECORDS = "What every record gets, unless its line says otherwise"
 _HOW = "How to produce it"
 
 
-class Format(StrEnum):
+class ProduceFormat(StrEnum):
     """`produce_input` has the same names."""
 
     LINES = "lines"
@@ -78,7 +78,7 @@ def produce(
         ),
     ] = None,
     input_format: Annotated[
-        Format,
+        ProduceFormat,
         typer.Option(
             "--format",
             "-F",
@@ -88,7 +88,7 @@ def produce(
             "[cyan]raw[/]: all of it is one value.",
             rich_help_panel=_WHAT,
         ),
-    ] = Format.LINES,
+    ] = ProduceFormat.LINES,
     separator: Annotated[
         str,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import Final
 from ottla.broker.control.identity import controller_endpoint
 from ottla.cli.connection.bootstrap_addresses import address_text
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
-from ottla.cli.connection.quorum_description import Quorum, describe_quorum
+from ottla.cli.connection.quorum_description import DescribedQuorum, describe_quorum
 from ottla.cli.display.cells import NOTHING, number
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
@@ -144,7 +144,7 @@ def _parse_id(text: str) -> Uuid:
         raise _usage(f"{text!r} is no directory id; `ottla quorum status` shows them.") from None
 
 
-def _print_json(terminal: Terminal, quorum: Quorum) -> None:
+def _print_json(terminal: Terminal, quorum: DescribedQuorum) -> None:
     terminal.print_json(
         {
             "leader": quorum.leader_id,

@@ -26,7 +26,7 @@ from ottla.wire.messages.list_partition_reassignments import ListPartitionReassi
 _POLL_SECONDS: Final = 0.5
 
 
-class Move(NamedTuple):
+class ReplicaMove(NamedTuple):
     """A partition on its way: all its replicas, and which of them come and go."""
 
     replicas: tuple[int, ...]
@@ -183,7 +183,7 @@ async def list_moves(admin: ClusterAdmin, terminal: Terminal, *, as_json: bool) 
 def _progress(
     name: PartitionName,
     plan: Assignment,
-    moves: Mapping[PartitionName, Move],
+    moves: Mapping[PartitionName, ReplicaMove],
     placement: Placement,
 ) -> str:
     if name in moves:
@@ -248,12 +248,12 @@ async def _alter(
     }
 
 
-async def _moves(admin: ClusterAdmin) -> dict[PartitionName, Move]:
+async def _moves(admin: ClusterAdmin) -> dict[PartitionName, ReplicaMove]:
     response = await admin.ask(ListPartitionReassignmentsRequest())
     if response.error_code:
         raise refusal("list moves", response.error_code, response.error_message)
     return {
-        PartitionName(topic.name, partition.partition_index): Move(
+        PartitionName(topic.name, partition.partition_index): ReplicaMove(
             tuple(partition.replicas),
             tuple(partition.adding_replicas),
             tuple(partition.removing_replicas),

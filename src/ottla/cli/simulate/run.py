@@ -18,11 +18,11 @@ from ottla.simulation.history.history import (
     Event,
     Failed,
     Fault,
+    LogRecovered,
     Noted,
     Read,
-    Recovered,
 )
-from ottla.simulation.runs.seeded_run import Outcome, run_plan
+from ottla.simulation.runs.seeded_run import SeedOutcome, run_plan
 
 _SECONDS: Final = 2.0
 _NODES: Final = 3
@@ -71,7 +71,7 @@ def parse_fault(text: str, number: int) -> PlannedFault:
     return fault
 
 
-def show(console: Console, outcome: Outcome) -> None:
+def show(console: Console, outcome: SeedOutcome) -> None:
     """One line for each thing that happened; records are counted."""
     acknowledged = read = 0
     for at, event in outcome.history.events:
@@ -96,7 +96,7 @@ def _style(event: Event) -> str:
         return "bold red"
     if isinstance(event, Fault):
         return "yellow"
-    if isinstance(event, Recovered):
+    if isinstance(event, LogRecovered):
         return "green"
     return "dim" if isinstance(event, Noted) else ""
 

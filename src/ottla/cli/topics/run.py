@@ -15,7 +15,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from ottla.cli.connection import cluster_errors
-from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, Cluster, result_of
+from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, ConnectedCluster, result_of
 from ottla.cli.connection.config_entries import Resource, described_configs
 from ottla.cli.display.cells import count
 from ottla.cli.display.terminal import Terminal
@@ -82,7 +82,7 @@ class Outcomes:
 
 
 def create_topics(
-    cluster: Cluster, terminal: Terminal, wanted: NewTopics, *, as_json: bool
+    cluster: ConnectedCluster, terminal: Terminal, wanted: NewTopics, *, as_json: bool
 ) -> ExitCode:
     """Every topic is tried; the worst of the answers is the exit code."""
     outcomes = Outcomes(terminal, as_json=as_json)
@@ -105,7 +105,7 @@ def create_topics(
 
 
 def delete_topics(
-    cluster: Cluster, terminal: Terminal, names: Iterable[str], *, as_json: bool
+    cluster: ConnectedCluster, terminal: Terminal, names: Iterable[str], *, as_json: bool
 ) -> ExitCode:
     outcomes = Outcomes(terminal, as_json=as_json)
     for some in _in_requests(list(dict.fromkeys(names))):
@@ -120,7 +120,7 @@ def delete_topics(
 
 
 def grow_topic(
-    cluster: Cluster, terminal: Terminal, topic: str, *, partitions: int, as_json: bool
+    cluster: ConnectedCluster, terminal: Terminal, topic: str, *, partitions: int, as_json: bool
 ) -> None:
     before = len(cluster.topic(topic).partitions)
     wanted = [NewPartitions(topic, partitions)]
@@ -132,7 +132,9 @@ def grow_topic(
         terminal.stdout.print(f"{topic}: {count(partitions, 'partition')} now, {before} before")
 
 
-def list_topics(cluster: Cluster, terminal: Terminal, *, internal: bool, as_json: bool) -> None:
+def list_topics(
+    cluster: ConnectedCluster, terminal: Terminal, *, internal: bool, as_json: bool
+) -> None:
     topics = [
         topic
         for name, topic in sorted(cluster.metadata.topics.items())
@@ -148,7 +150,7 @@ def list_topics(cluster: Cluster, terminal: Terminal, *, internal: bool, as_json
 
 
 def describe_topics(
-    cluster: Cluster, terminal: Terminal, names: Iterable[str], *, as_json: bool
+    cluster: ConnectedCluster, terminal: Terminal, names: Iterable[str], *, as_json: bool
 ) -> None:
     wanted = list(dict.fromkeys(names))
     for name in wanted:
@@ -164,7 +166,7 @@ def describe_topics(
             print_description(terminal.stdout, view)
 
 
-def _topic_view(cluster: Cluster, description: TopicDescription) -> TopicView:
+def _topic_view(cluster: ConnectedCluster, description: TopicDescription) -> TopicView:
     name = description.name
     # Only a partition with a leader can say which offsets it has.
     led = [partition.id for partition in description.partitions if partition.leader is not None]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from confluent_kafka import TopicPartition
 
-from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, Cluster, result_of
+from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, ConnectedCluster, result_of
 from ottla.cli.consume.start_position import Anchor, PartitionBounds, StartPosition, resolve_start
 from ottla.cli.display.cells import count
 from ottla.cli.display.terminal import Terminal, new_table
@@ -23,7 +23,7 @@ class Trim(NamedTuple):
 
 
 def planned_trims(
-    cluster: Cluster, topic: str, wanted: Sequence[int], position: StartPosition
+    cluster: ConnectedCluster, topic: str, wanted: Sequence[int], position: StartPosition
 ) -> list[Trim]:
     """Only of partitions that have something to delete. Raises CommandError."""
     partitions = cluster.partitions(topic, wanted)
@@ -55,7 +55,12 @@ def question(topic: str, trims: Sequence[Trim]) -> str:
 
 
 def delete_records(
-    cluster: Cluster, terminal: Terminal, topic: str, trims: Sequence[Trim], *, as_json: bool
+    cluster: ConnectedCluster,
+    terminal: Terminal,
+    topic: str,
+    trims: Sequence[Trim],
+    *,
+    as_json: bool,
 ) -> None:
     if not trims:
         if not as_json:

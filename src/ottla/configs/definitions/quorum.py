@@ -17,7 +17,7 @@ from ottla.configs.definition import (
     strings,
 )
 from ottla.configs.status import WITHOUT_EFFECT
-from ottla.configs.validators import BootstrapServers, QuorumVoters, at_least, list_of
+from ottla.configs.validators import BootstrapServers, QuorumVotersValidator, at_least, list_of
 
 QUORUM_CONFIGS: Final = (
     int32("broker.heartbeat.interval.ms", 2000),
@@ -46,7 +46,7 @@ QUORUM_CONFIGS: Final = (
     int32("controller.quorum.fetch.timeout.ms", 2000, at_least(0), HIGH),
     int32("controller.quorum.request.timeout.ms", 2000, at_least(0)),
     int32("controller.quorum.retry.backoff.ms", 20, at_least(0), LOW),
-    strings("controller.quorum.voters", (), QuorumVoters(), HIGH),
+    strings("controller.quorum.voters", (), QuorumVotersValidator(), HIGH),
     int32("initial.broker.registration.timeout.ms", 60_000, WITHOUT_EFFECT),
     int64("internal.metadata.delete.delay.millis", 60_000, LOW, INTERNAL, WITHOUT_EFFECT),
     int32("internal.metadata.log.segment.bytes", None, LOW, INTERNAL, WITHOUT_EFFECT),

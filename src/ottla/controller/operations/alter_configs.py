@@ -24,7 +24,7 @@ from ottla.configs import (
     validate_group_configs,
     validate_topic_configs,
 )
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.config_records import config_records
 from ottla.controller.operations.coordinator_topics import check_configs
 from ottla.controller.operations.topic_names import check_name
@@ -43,7 +43,7 @@ _NODE_ID_DIGITS_MAX: Final = 10
 
 def incremental_alter_configs(
     image: MetadataImage, request: incremental.IncrementalAlterConfigsRequest, context: Context
-) -> Outcome[incremental.IncrementalAlterConfigsResponse]:
+) -> OperationOutcome[incremental.IncrementalAlterConfigsResponse]:
     records, refusals = _alter(image, request.resources, context, _incremental_changes)
     response = incremental.IncrementalAlterConfigsResponse(
         responses=[
@@ -56,12 +56,12 @@ def incremental_alter_configs(
             for resource, refusal in zip(request.resources, refusals, strict=True)
         ]
     )
-    return Outcome([] if request.validate_only else records, response)
+    return OperationOutcome([] if request.validate_only else records, response)
 
 
 def legacy_alter_configs(
     image: MetadataImage, request: whole.AlterConfigsRequest, context: Context
-) -> Outcome[whole.AlterConfigsResponse]:
+) -> OperationOutcome[whole.AlterConfigsResponse]:
     records, refusals = _alter(image, request.resources, context, _legacy_changes)
     response = whole.AlterConfigsResponse(
         responses=[
@@ -74,7 +74,7 @@ def legacy_alter_configs(
             for resource, refusal in zip(request.resources, refusals, strict=True)
         ]
     )
-    return Outcome([] if request.validate_only else records, response)
+    return OperationOutcome([] if request.validate_only else records, response)
 
 
 def _incremental_changes(resource: incremental.AlterConfigsResource) -> Changes:

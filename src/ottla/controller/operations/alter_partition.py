@@ -9,10 +9,10 @@ no refusal: the change ended a reassignment, and with it the leadership of who a
 
 from __future__ import annotations
 
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.broker_epochs import current_broker
 from ottla.controller.operations.leadership import PartitionChanges
-from ottla.metadata import MetadataImage, PartitionRegistration, Topic
+from ottla.metadata import MetadataImage, PartitionRegistration, TopicImage
 from ottla.metadata.partition import LEADER_UNCHANGED, RECOVERED, RECOVERING
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.alter_partition import (
@@ -32,11 +32,11 @@ _ANY_EPOCH = -1
 
 def alter_partition(
     image: MetadataImage, request: AlterPartitionRequest, context: Context
-) -> Outcome[AlterPartitionResponse]:
+) -> OperationOutcome[AlterPartitionResponse]:
     try:
         current_broker(image, request.broker_id, request.broker_epoch)
     except KafkaError as error:
-        return Outcome([], AlterPartitionResponse(error_code=error.code))
+        return OperationOutcome([], AlterPartitionResponse(error_code=error.code))
     changes = PartitionChanges(image, context)
     records: list[Message] = []
     topics = []
@@ -53,13 +53,13 @@ def alter_partition(
                 result = _refusal(partition, error.code)
             results.append(result)
         topics.append(AlterPartitionResponseTopicData(topic_id=topic.id, partitions=results))
-    return Outcome(records, AlterPartitionResponse(topics=topics))
+    return OperationOutcome(records, AlterPartitionResponse(topics=topics))
 
 
 def _alter(
     image: MetadataImage,
     broker_id: int,
-    topic: Topic,
+    topic: TopicImage,
     asked: AlterPartitionRequestPartitionData,
     changes: PartitionChanges,
     records: list[Message],

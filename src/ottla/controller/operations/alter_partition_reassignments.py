@@ -10,10 +10,10 @@ INVALID_REPLICATION_FACTOR if the request forbids that their number changes (KIP
 
 from __future__ import annotations
 
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.leadership import PartitionChanges
 from ottla.controller.operations.new_partitions import check_assignment, default_directory
-from ottla.metadata import MetadataImage, PartitionRegistration, Topic
+from ottla.metadata import MetadataImage, PartitionRegistration, TopicImage
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -27,7 +27,7 @@ from ottla.wire.schema import Message
 
 def alter_partition_reassignments(
     image: MetadataImage, request: AlterPartitionReassignmentsRequest, context: Context
-) -> Outcome[AlterPartitionReassignmentsResponse]:
+) -> OperationOutcome[AlterPartitionReassignmentsResponse]:
     changes = PartitionChanges(image, context)
     can_change_factor = request.allow_replication_factor_change
     records: list[Message] = []
@@ -51,7 +51,7 @@ def alter_partition_reassignments(
     response = AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=can_change_factor, error_message=None, responses=responses
     )
-    return Outcome(records, response)
+    return OperationOutcome(records, response)
 
 
 def _target(
@@ -61,7 +61,7 @@ def _target(
     context: Context,
     *,
     can_change_factor: bool,
-) -> tuple[Topic, PartitionRegistration]:
+) -> tuple[TopicImage, PartitionRegistration]:
     topic = image.topics.by_name.get(name)
     if topic is None:
         raise _unknown(f"Unable to find a topic named {name}.")

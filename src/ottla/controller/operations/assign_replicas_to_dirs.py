@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.broker_epochs import current_broker
 from ottla.controller.operations.leadership import PartitionChanges
 from ottla.metadata import BrokerRegistration, MetadataImage, PartitionRegistration
@@ -31,7 +31,7 @@ _LOG_DIRECTORIES: Final = 17
 
 def assign_replicas_to_dirs(
     image: MetadataImage, request: AssignReplicasToDirsRequest, context: Context
-) -> Outcome[AssignReplicasToDirsResponse]:
+) -> OperationOutcome[AssignReplicasToDirsResponse]:
     if image.metadata_version < _LOG_DIRECTORIES:
         return _refused(ErrorCode.UNSUPPORTED_VERSION)
     try:
@@ -46,7 +46,9 @@ def assign_replicas_to_dirs(
         )
         for directory in request.directories
     ]
-    return Outcome(assigning.records, AssignReplicasToDirsResponse(directories=directories))
+    return OperationOutcome(
+        assigning.records, AssignReplicasToDirsResponse(directories=directories)
+    )
 
 
 class _Assigning:
@@ -100,5 +102,5 @@ class _Assigning:
         return partition._replace(directories=directories, isr=isr)
 
 
-def _refused(code: int) -> Outcome[AssignReplicasToDirsResponse]:
-    return Outcome([], AssignReplicasToDirsResponse(error_code=code))
+def _refused(code: int) -> OperationOutcome[AssignReplicasToDirsResponse]:
+    return OperationOutcome([], AssignReplicasToDirsResponse(error_code=code))

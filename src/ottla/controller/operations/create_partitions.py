@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.coordinator_topics import check_growable
 from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
-from ottla.metadata import MetadataImage, Topic
+from ottla.metadata import MetadataImage, TopicImage
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -26,7 +26,7 @@ from ottla.wire.schema import Message
 
 def create_partitions(
     image: MetadataImage, request: CreatePartitionsRequest, context: Context
-) -> Outcome[CreatePartitionsResponse]:
+) -> OperationOutcome[CreatePartitionsResponse]:
     asked = Counter(topic.name for topic in request.topics)
     new = NewPartitions(image, context)
     records: list[Message] = []
@@ -45,7 +45,7 @@ def create_partitions(
                     name=topic.name, error_code=error.code, error_message=error.message
                 )
             )
-    return Outcome(
+    return OperationOutcome(
         [] if request.validate_only else records, CreatePartitionsResponse(results=results)
     )
 
@@ -74,7 +74,7 @@ def _grow(image: MetadataImage, asked: CreatePartitionsTopic, new: NewPartitions
     ]
 
 
-def _additional(topic: Topic, asked: CreatePartitionsTopic) -> int:
+def _additional(topic: TopicImage, asked: CreatePartitionsTopic) -> int:
     count = len(topic.partitions)
     if asked.count == count:
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {count} partition(s).")

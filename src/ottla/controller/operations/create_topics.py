@@ -15,7 +15,7 @@ from ottla.configs import (
     replace_configs,
     validate_topic_configs,
 )
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.config_records import config_records
 from ottla.controller.operations.coordinator_topics import check_configs
 from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
@@ -36,7 +36,7 @@ _DEFAULT = -1
 
 def create_topics(
     image: MetadataImage, request: CreateTopicsRequest, context: Context
-) -> Outcome[CreateTopicsResponse]:
+) -> OperationOutcome[CreateTopicsResponse]:
     asked = Counter(topic.name for topic in request.topics)
     records: list[Message] = []
     results = []
@@ -44,7 +44,7 @@ def create_topics(
         check_partition_count(sum(_partition_count(topic, context) for topic in request.topics))
     except KafkaError as error:
         refused = [_refusal(name, error) for name in asked]
-        return Outcome([], CreateTopicsResponse(topics=refused))
+        return OperationOutcome([], CreateTopicsResponse(topics=refused))
     new = NewPartitions(image, context)
     for topic in request.topics:
         if asked[topic.name] > 1:
@@ -56,7 +56,9 @@ def create_topics(
         results.append(result)
     duplicate = KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
     results += [_refusal(name, duplicate) for name, count in asked.items() if count > 1]
-    return Outcome([] if request.validate_only else records, CreateTopicsResponse(topics=results))
+    return OperationOutcome(
+        [] if request.validate_only else records, CreateTopicsResponse(topics=results)
+    )
 
 
 def _create_topic(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.coordinator_topics import check_deletable
-from ottla.metadata import MetadataImage, Topic
+from ottla.metadata import MetadataImage, TopicImage
 from ottla.model import ZERO_UUID, ErrorCode, KafkaError, Uuid
 from ottla.wire.messages.delete_topics import (
     DeletableTopicResult,
@@ -26,10 +26,10 @@ from ottla.wire.stored.cluster_metadata.topics import RemoveTopicRecord
 
 def delete_topics(
     image: MetadataImage, request: DeleteTopicsRequest, context: Context
-) -> Outcome[DeleteTopicsResponse]:
+) -> OperationOutcome[DeleteTopicsResponse]:
     asked = [*request.topics, *(DeleteTopicState(name=name) for name in request.topic_names)]
     counts = Counter(map(_key, asked))
-    found: dict[Uuid, Topic] = {}
+    found: dict[Uuid, TopicImage] = {}
     responses = []
     for state in _once(asked):
         try:
@@ -48,7 +48,7 @@ def delete_topics(
     responses += [
         DeletableTopicResult(name=topic.name, topic_id=topic.id) for topic in found.values()
     ]
-    return Outcome(records, DeleteTopicsResponse(responses=responses))
+    return OperationOutcome(records, DeleteTopicsResponse(responses=responses))
 
 
 def _key(state: DeleteTopicState) -> tuple[str | None, Uuid]:
@@ -61,7 +61,7 @@ def _once(states: list[DeleteTopicState]) -> Iterator[DeleteTopicState]:
     yield from sorted(distinct.values(), key=lambda state: state.name is not None)
 
 
-def _find(image: MetadataImage, state: DeleteTopicState, *, times: int) -> Topic:
+def _find(image: MetadataImage, state: DeleteTopicState, *, times: int) -> TopicImage:
     if state.name is None:
         if state.topic_id == ZERO_UUID:
             raise _invalid("Neither topic name nor id were specified.")

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import IntEnum
 
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.leadership import PartitionChanges
-from ottla.controller.operations.partition_change import Election
+from ottla.controller.operations.partition_change import ElectionRule
 from ottla.metadata import NO_LEADER, MetadataImage
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.elect_leaders import (
@@ -31,12 +31,12 @@ class ElectionType(IntEnum):
 
 def elect_leaders(
     image: MetadataImage, request: ElectLeadersRequest, context: Context
-) -> Outcome[ElectLeadersResponse]:
+) -> OperationOutcome[ElectLeadersResponse]:
     try:
         kind = ElectionType(request.election_type)
     except ValueError:
-        return Outcome([], ElectLeadersResponse(error_code=ErrorCode.INVALID_REQUEST))
-    changes = PartitionChanges(image, context, election=Election[kind.name])
+        return OperationOutcome([], ElectLeadersResponse(error_code=ErrorCode.INVALID_REQUEST))
+    changes = PartitionChanges(image, context, election=ElectionRule[kind.name])
     is_for_all = request.topic_partitions is None
     records: list[Message] = []
     results = []
@@ -52,7 +52,7 @@ def elect_leaders(
                 result.error_code, result.error_message = error.code, error.message
             partition_results.append(result)
         results.append(ReplicaElectionResult(topic=name, partition_result=partition_results))
-    return Outcome(records, ElectLeadersResponse(replica_election_results=results))
+    return OperationOutcome(records, ElectLeadersResponse(replica_election_results=results))
 
 
 def _asked(

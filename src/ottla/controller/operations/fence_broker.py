@@ -6,7 +6,7 @@ STALE_BROKER_EPOCH, and nothing happens, if it has registered anew meanwhile.
 
 from __future__ import annotations
 
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.broker_epochs import current_broker
 from ottla.controller.operations.leadership import BrokerChange, leadership_records
 from ottla.metadata import BrokerRegistration, MetadataImage
@@ -20,13 +20,13 @@ _ON = 1
 
 def fence_broker(
     image: MetadataImage, request: BrokerHeartbeatRequest, context: Context
-) -> Outcome[BrokerHeartbeatResponse]:
+) -> OperationOutcome[BrokerHeartbeatResponse]:
     try:
         broker = current_broker(image, request.broker_id, request.broker_epoch)
     except KafkaError as error:
-        return Outcome([], BrokerHeartbeatResponse(error_code=error.code))
+        return OperationOutcome([], BrokerHeartbeatResponse(error_code=error.code))
     records = [] if broker.fenced else fencing_records(image, broker, context)
-    return Outcome(records, BrokerHeartbeatResponse(is_fenced=True))
+    return OperationOutcome(records, BrokerHeartbeatResponse(is_fenced=True))
 
 
 def fencing_records(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.broker_epochs import current_broker
 from ottla.controller.operations.fence_broker import fencing_records
 from ottla.controller.operations.leadership import BrokerChange, leadership_records
@@ -38,13 +38,13 @@ def heartbeat(
     context: Context,
     *,
     others_know: bool = True,
-) -> Outcome[BrokerHeartbeatResponse]:
+) -> OperationOutcome[BrokerHeartbeatResponse]:
     """`others_know` says whether the brokers that stay have read that this one is shutting down:
     before that they may look for leaders where there are none (`BrokerSessions` knows)."""
     try:
         broker = current_broker(image, request.broker_id, request.broker_epoch)
     except KafkaError as error:
-        return Outcome([], BrokerHeartbeatResponse(error_code=error.code))
+        return OperationOutcome([], BrokerHeartbeatResponse(error_code=error.code))
     # The registration is in the batch that begins at its epoch: whoever has read that far has it.
     is_caught_up = request.current_metadata_offset >= broker.epoch
     state = _next_state(image, broker, request, is_caught_up=is_caught_up, others_know=others_know)
@@ -56,7 +56,7 @@ def heartbeat(
         is_fenced=state in (_State.FENCED, _State.SHUTDOWN_NOW),
         should_shut_down=state is _State.SHUTDOWN_NOW,
     )
-    return Outcome(records, response)
+    return OperationOutcome(records, response)
 
 
 def _state(broker: BrokerRegistration) -> _State:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from ottla.controller.operation import Context
-from ottla.controller.operations.partition_change import Election, Rules, change_partition
-from ottla.metadata import MetadataImage, PartitionRegistration, Topic
+from ottla.controller.operations.partition_change import ElectionRule, Rules, change_partition
+from ottla.metadata import MetadataImage, PartitionRegistration, TopicImage
 from ottla.metadata.partition import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 from ottla.model import Uuid
 from ottla.wire.schema import Message
@@ -61,21 +61,21 @@ class PartitionChanges:
         context: Context,
         *,
         change: BrokerChange = _NO_CHANGE,
-        election: Election | None = None,
+        election: ElectionRule | None = None,
     ) -> None:
         self._image = image
         self._context = context
         self._change = change
         self._gone = {change.removed, change.unclean}
         self._election = election
-        self._topic: Topic | None = None
-        self._topic_rules = (0, Election.ONLINE)
+        self._topic: TopicImage | None = None
+        self._topic_rules = (0, ElectionRule.ONLINE)
         # What is decided about partitions that are alike; see `_kind`.
         self._decided: dict[tuple[Any, ...], PartitionChangeRecord | None] = {}
 
     def record(
         self,
-        topic: Topic,
+        topic: TopicImage,
         partition_id: int,
         *,
         isr: tuple[int, ...] | None = None,
@@ -94,7 +94,7 @@ class PartitionChanges:
         return None if decided is None else _for_partition(decided, topic.id, partition_id)
 
     def retarget(
-        self, topic: Topic, partition_id: int, target: PartitionRegistration
+        self, topic: TopicImage, partition_id: int, target: PartitionRegistration
     ) -> PartitionChangeRecord | None:
         """The record for a partition that is to become anything else."""
         if topic is not self._topic:
@@ -103,12 +103,12 @@ class PartitionChanges:
         record = change_partition(partition, target, self._rules(partition, target))
         return None if record is None else _for_partition(record, topic.id, partition_id)
 
-    def _enter(self, topic: Topic) -> None:
+    def _enter(self, topic: TopicImage) -> None:
         config = self._context.node.topic_config(self._image.topic_configs(topic.name))
         election = self._election
         if election is None:
             is_unclean = config.unclean_leader_election_enable
-            election = Election.UNCLEAN if is_unclean else Election.ONLINE
+            election = ElectionRule.UNCLEAN if is_unclean else ElectionRule.ONLINE
         self._topic = topic
         self._topic_rules = (config.min_insync_replicas, election)
 

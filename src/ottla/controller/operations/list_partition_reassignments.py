@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ottla.controller.operation import Context, Outcome
-from ottla.metadata import MetadataImage, Topic
+from ottla.controller.operation import Context, OperationOutcome
+from ottla.metadata import MetadataImage, TopicImage
 from ottla.wire.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
@@ -19,7 +19,7 @@ from ottla.wire.messages.list_partition_reassignments import (
 
 def list_partition_reassignments(
     image: MetadataImage, request: ListPartitionReassignmentsRequest, _context: Context
-) -> Outcome[ListPartitionReassignmentsResponse]:
+) -> OperationOutcome[ListPartitionReassignmentsResponse]:
     if request.topics is None:
         found = [_ongoing(topic, topic.partitions) for topic in image.topics]
     else:
@@ -29,10 +29,12 @@ def list_partition_reassignments(
             if (topic := image.topics.by_name.get(asked.name)) is not None
         ]
     topics = [topic for topic in found if topic.partitions]
-    return Outcome([], ListPartitionReassignmentsResponse(error_message=None, topics=topics))
+    return OperationOutcome(
+        [], ListPartitionReassignmentsResponse(error_message=None, topics=topics)
+    )
 
 
-def _ongoing(topic: Topic, partition_ids: Iterable[int]) -> OngoingTopicReassignment:
+def _ongoing(topic: TopicImage, partition_ids: Iterable[int]) -> OngoingTopicReassignment:
     return OngoingTopicReassignment(
         name=topic.name,
         partitions=[

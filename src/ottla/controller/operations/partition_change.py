@@ -24,7 +24,7 @@ from ottla.metadata.partition import RECOVERING
 from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord
 
 
-class Election(Enum):
+class ElectionRule(Enum):
     """Whom to prefer. All of them let the leader go on rather than take any other."""
 
     ONLINE = auto()
@@ -40,7 +40,7 @@ class Rules(NamedTuple):
     can_lead: Callable[[int], bool]
     min_insync_replicas: int
     has_eligible_leader_replicas: bool
-    election: Election = Election.ONLINE
+    election: ElectionRule = ElectionRule.ONLINE
 
 
 def change_partition(
@@ -99,7 +99,7 @@ def _elect(
     """The partition with its leader, the present one if it can go on."""
     eligible = after.eligible_leader_replicas
     candidates = [before.leader, *after.replicas]
-    if rules.election is Election.PREFERRED:
+    if rules.election is ElectionRule.PREFERRED:
         candidates.insert(0, after.preferred_leader)
     for replica in candidates:
         if replica in (after.isr or eligible) and rules.can_lead(replica):
@@ -128,7 +128,7 @@ def _elect_incomplete(
         (leader,) = last
         if leader in after.replicas and rules.can_lead(leader):
             return leader
-    if rules.election is Election.UNCLEAN:
+    if rules.election is ElectionRule.UNCLEAN:
         return next(filter(rules.can_lead, after.replicas), NO_LEADER)
     return NO_LEADER
 

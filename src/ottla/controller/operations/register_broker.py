@@ -7,7 +7,7 @@ know the levels of the cluster's features.
 
 from __future__ import annotations
 
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.leadership import BrokerChange, leadership_records
 from ottla.metadata import MetadataImage, VersionRange
 from ottla.metadata.features import METADATA_VERSION
@@ -33,12 +33,12 @@ def register_broker(
     context: Context,
     *,
     has_session: bool = False,
-) -> Outcome[BrokerRegistrationResponse]:
+) -> OperationOutcome[BrokerRegistrationResponse]:
     """`has_session` says whether the incarnation that is registered is alive (`BrokerSessions`)."""
     try:
         _check(image, request, context, has_session=has_session)
     except KafkaError as error:
-        return Outcome([], BrokerRegistrationResponse(error_code=error.code))
+        return OperationOutcome([], BrokerRegistrationResponse(error_code=error.code))
     record = _registration(request)
     records: list[Message] = []
     existing = image.brokers.get(request.broker_id)
@@ -50,7 +50,9 @@ def register_broker(
         record.broker_epoch = context.next_offset
         is_clean = existing is not None and request.previous_broker_epoch == existing.epoch
         records = _end_previous_incarnation(image, request.broker_id, context, is_clean=is_clean)
-    return Outcome([*records, record], BrokerRegistrationResponse(broker_epoch=record.broker_epoch))
+    return OperationOutcome(
+        [*records, record], BrokerRegistrationResponse(broker_epoch=record.broker_epoch)
+    )
 
 
 def _check(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.metadata import MetadataImage
 from ottla.wire.messages.controller_registration import (
     ControllerRegistrationRequest,
@@ -17,7 +17,7 @@ from ottla.wire.stored.cluster_metadata.brokers import (
 
 def register_controller(
     _image: MetadataImage, request: ControllerRegistrationRequest, _context: Context
-) -> Outcome[ControllerRegistrationResponse]:
+) -> OperationOutcome[ControllerRegistrationResponse]:
     record = RegisterControllerRecord(
         controller_id=request.controller_id,
         incarnation_id=request.incarnation_id,
@@ -39,4 +39,4 @@ def register_controller(
             for feature in request.features
         ],
     )
-    return Outcome([record], ControllerRegistrationResponse(error_message=None))
+    return OperationOutcome([record], ControllerRegistrationResponse(error_message=None))

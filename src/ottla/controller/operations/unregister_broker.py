@@ -5,7 +5,7 @@ BROKER_ID_NOT_REGISTERED if it is not known.
 
 from __future__ import annotations
 
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.leadership import BrokerChange, leadership_records
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode
@@ -18,11 +18,11 @@ from ottla.wire.stored.cluster_metadata.brokers import UnregisterBrokerRecord
 
 def unregister_broker(
     image: MetadataImage, request: UnregisterBrokerRequest, context: Context
-) -> Outcome[UnregisterBrokerResponse]:
+) -> OperationOutcome[UnregisterBrokerResponse]:
     broker_id = request.broker_id
     broker = image.brokers.get(broker_id)
     if broker is None:
-        return Outcome(
+        return OperationOutcome(
             [],
             UnregisterBrokerResponse(
                 error_code=ErrorCode.BROKER_ID_NOT_REGISTERED,
@@ -36,4 +36,4 @@ def unregister_broker(
         lambda each: broker_id in each.isr or broker_id in each.eligible_leader_replicas,
     )
     gone = UnregisterBrokerRecord(broker_id=broker_id, broker_epoch=broker.epoch)
-    return Outcome([*moved, gone], UnregisterBrokerResponse(error_message=None))
+    return OperationOutcome([*moved, gone], UnregisterBrokerResponse(error_message=None))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from ottla.configs import BROKERS_DEFAULT, ConfigResourceType
-from ottla.controller.operation import Context, Outcome
+from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.config_records import MIN_INSYNC_REPLICAS
 from ottla.metadata import SUPPORTED_FEATURES, MetadataImage, VersionRange
 from ottla.metadata.features import (
@@ -44,7 +44,7 @@ class UpgradeType(IntEnum):
 
 def update_features(
     image: MetadataImage, request: UpdateFeaturesRequest, context: Context
-) -> Outcome[UpdateFeaturesResponse]:
+) -> OperationOutcome[UpdateFeaturesResponse]:
     updates = request.feature_updates
     proposed = image.features | {update.feature: update.max_version_level for update in updates}
     records: list[Message] = []
@@ -57,10 +57,10 @@ def update_features(
                 level = update.max_version_level
                 records.append(FeatureLevelRecord(name=update.feature, feature_level=level))
     except KafkaError as error:
-        return Outcome([], _refusal(error))
+        return OperationOutcome([], _refusal(error))
     records += _eligible_leader_replicas_records(image, proposed, context)
     results = [UpdatableFeatureResult(feature=each.feature, error_message=None) for each in updates]
-    return Outcome(
+    return OperationOutcome(
         [] if request.validate_only else records,
         UpdateFeaturesResponse(error_message=None, results=results),
     )

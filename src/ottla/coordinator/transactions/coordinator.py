@@ -16,7 +16,7 @@ from ottla.coordinator.transactions.adding import (
     verify_partitions,
 )
 from ottla.coordinator.transactions.context import TransactionContext
-from ottla.coordinator.transactions.decisions import Decisions
+from ottla.coordinator.transactions.decisions import TransactionDecisions
 from ottla.coordinator.transactions.describing import TransactionFilter, described, listed
 from ottla.coordinator.transactions.ending import decide, is_already_ended
 from ottla.coordinator.transactions.expiry import expired_ids
@@ -46,7 +46,7 @@ class TransactionCoordinator(TransactionReplay):
 
     def __init__(self, context: TransactionContext) -> None:
         super().__init__(context)
-        self._decisions = Decisions(context, self)
+        self._decisions = TransactionDecisions(context, self)
 
     # ---- life
 

@@ -27,7 +27,7 @@ from ottla.wire.schema import Struct
 _RETRY_MS: Final = 500
 
 
-class Decisions:
+class TransactionDecisions:
     """Part of a coordinator, whose state it reads and stages."""
 
     def __init__(self, context: TransactionContext, state: TransactionReplay) -> None:

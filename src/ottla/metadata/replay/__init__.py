@@ -2,6 +2,6 @@
 
 # The first five are imported for what they register.
 from ottla.metadata.replay import brokers, cluster, configs, security, topics
-from ottla.metadata.replay.replay import Replay, apply
+from ottla.metadata.replay.replay import MetadataReplay, apply
 
-__all__ = ["Replay", "apply", "brokers", "cluster", "configs", "security", "topics"]
+__all__ = ["MetadataReplay", "apply", "brokers", "cluster", "configs", "security", "topics"]

@@ -33,7 +33,7 @@ def apply(image: MetadataImage, record: Message, delta: MetadataDelta) -> None:
     function(image, record, delta)
 
 
-class Replay:
+class MetadataReplay:
     """An image, and the transaction on its way into it. Owned by whoever owns the image."""
 
     __slots__ = ("_waiting", "image")
@@ -46,9 +46,9 @@ class Replay:
     def is_in_transaction(self) -> bool:
         return self._waiting is not None
 
-    def copy(self) -> Replay:
+    def copy(self) -> MetadataReplay:
         """One with an image of its own, in the same transaction."""
-        replay = Replay(self.image.copy())
+        replay = MetadataReplay(self.image.copy())
         replay._waiting = None if self._waiting is None else self._waiting.copy()
         return replay
 

@@ -8,7 +8,7 @@ from ottla.metadata.errors import MetadataError
 from ottla.metadata.image import MetadataImage
 from ottla.metadata.partition import PartitionRegistration
 from ottla.metadata.replay.registry import applies
-from ottla.metadata.topic import Topic
+from ottla.metadata.topic import TopicImage
 from ottla.model import Uuid, uuid_to_text
 from ottla.wire.stored.cluster_metadata.topics import (
     ClearElrRecord,
@@ -27,7 +27,7 @@ def apply_topic(image: MetadataImage, record: TopicRecord, delta: MetadataDelta)
             f"topic {record.name} is created with id {uuid_to_text(record.topic_id)}, "
             f"but topic {taken.name} with id {uuid_to_text(taken.id)} exists"
         )
-    topic = Topic(record.topic_id, record.name)
+    topic = TopicImage(record.topic_id, record.name)
     image.topics.add(topic)
     delta.topics_created[topic.id] = topic
 
@@ -87,7 +87,7 @@ def apply_clearing_of_elr(
                 topic.partitions[partition_id] = registration
 
 
-def _topic(image: MetadataImage, topic_id: Uuid) -> Topic:
+def _topic(image: MetadataImage, topic_id: Uuid) -> TopicImage:
     topic = image.topics.by_id.get(topic_id)
     if topic is None:
         raise MetadataError(f"there is no topic with id {uuid_to_text(topic_id)}")

@@ -32,11 +32,11 @@ class Query:
     every: str | None
     around: Surroundings
     # By name, all that it is made of.
-    parts: Mapping[str, Part]
+    parts: Mapping[str, GraphPart]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GraphPart:
     """A source or a view, as a query has it."""
 
     frame: DataFrame
@@ -83,7 +83,7 @@ class Graph:
 
     def _query(self, wanted: SinkDefinition) -> Query:
         around = self._around(wanted.name, wanted.mode)
-        parts: dict[str, Part] = {}
+        parts: dict[str, GraphPart] = {}
         for definition in self._registry.definitions.values():
             if isinstance(definition, SourceDefinition):
                 rows = definition.connector.load(self._spark, around)
@@ -102,9 +102,9 @@ class Graph:
         )
 
     def _add(
-        self, parts: dict[str, Part], name: str, frame: DataFrame, inputs: tuple[str, ...]
+        self, parts: dict[str, GraphPart], name: str, frame: DataFrame, inputs: tuple[str, ...]
     ) -> None:
-        parts[name] = Part(frame, inputs or tuple(_views_in(frame, parts)))
+        parts[name] = GraphPart(frame, inputs or tuple(_views_in(frame, parts)))
         frame.createOrReplaceTempView(name)
 
     def _called(self, definition: Any, given: list[DataFrame]) -> DataFrame:
@@ -129,7 +129,7 @@ class Graph:
         return Surroundings(self._bootstrap, f"{self._pipeline}.{query}", mode)
 
 
-def _views_in(frame: DataFrame, parts: Mapping[str, Part]) -> list[str]:
+def _views_in(frame: DataFrame, parts: Mapping[str, GraphPart]) -> list[str]:
     """Those that SQL has named: Spark's plan keeps them."""
     plan = frame._jdf.queryExecution().analyzed().toString()  # noqa: SLF001 - not in Python
     named = set(re.findall(r"View \(`([^`]+)`", plan))
@@ -139,7 +139,7 @@ def _views_in(frame: DataFrame, parts: Mapping[str, Part]) -> list[str]:
     return [name for name in parts if name in named and name not in above]
 
 
-def _needed(parts: Mapping[str, Part], names: Any) -> dict[str, Part]:
+def _needed(parts: Mapping[str, GraphPart], names: Any) -> dict[str, GraphPart]:
     """With all that they are made of, in the order of the module."""
     needed = set(names)
     for name in reversed(list(parts)):

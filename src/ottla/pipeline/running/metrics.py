@@ -22,7 +22,7 @@ _HELP: Final = {
 }
 
 
-class Metrics:
+class PipelineMetrics:
     """Told by one thread, asked by others: each query's values are replaced as a whole."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Metrics:
 
 
 @contextmanager
-def serving(metrics: Metrics, port: int) -> Iterator[int]:
+def serving(metrics: PipelineMetrics, port: int) -> Iterator[int]:
     """Serves at the port, or at a free one for 0, which it gives."""
 
     class Handler(BaseHTTPRequestHandler):

@@ -17,8 +17,8 @@ from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.pipeline.sink.errors import FencedError, RowError
 from ottla.pipeline.sink.options import SinkOptions
 from ottla.pipeline.sink.sealing import Seal, UnsealedBatch, seal
-from ottla.pipeline.sink.transactions import Producer, Transactions
-from ottla.pipeline.source.cluster import Cluster, require
+from ottla.pipeline.sink.transactions import Producer, SinkTransactions
+from ottla.pipeline.source.cluster import SourceCluster, require
 from ottla.pipeline.source.errors import ClusterError
 from ottla.wire.messages.produce import (
     PartitionProduceData,
@@ -51,7 +51,7 @@ class BatchSender:
     after that.
     """
 
-    def __init__(self, cluster: Cluster, producer: Producer, options: SinkOptions) -> None:
+    def __init__(self, cluster: SourceCluster, producer: Producer, options: SinkOptions) -> None:
         self._cluster = cluster
         self._producer = producer
         self._options = options
@@ -65,7 +65,7 @@ class BatchSender:
         """Makes them part of the producer's transaction, if it has any, before they are sent to."""
         new = set(partitions) - self._added
         if new and self._producer.transactional_id is not None:
-            await Transactions(self._cluster).add(self._producer, sorted(new))
+            await SinkTransactions(self._cluster).add(self._producer, sorted(new))
         self._added |= new
 
     async def send(self, partition: TopicPartition, unsealed: UnsealedBatch) -> None:

@@ -11,21 +11,21 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from ottla.pipeline.sink.decisions import Decision, Part, Work
+from ottla.pipeline.sink.decisions import BatchDecision, DecisionPart, Work
 from ottla.pipeline.sink.errors import FencedError, ReplayError, TransactionLostError
 from ottla.pipeline.sink.journal import Journal
 from ottla.pipeline.sink.options import SinkOptions
-from ottla.pipeline.sink.transactions import Transactions
-from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.sink.transactions import SinkTransactions
+from ottla.pipeline.source.cluster import SourceCluster
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork
 
 _log = logging.getLogger(__name__)
 
 
-def cluster_of(options: SinkOptions) -> Cluster:
+def cluster_of(options: SinkOptions) -> SourceCluster:
     """To be used within `async with`."""
-    return Cluster(
+    return SourceCluster(
         options.bootstrap,
         SystemNetwork(),
         SystemClock(),
@@ -37,15 +37,15 @@ def cluster_of(options: SinkOptions) -> Cluster:
 class Commitment:
     """Of one batch. Used by the driver, and by tasks that find their batch decided already."""
 
-    def __init__(self, cluster: Cluster, work: Work, options: SinkOptions) -> None:
+    def __init__(self, cluster: SourceCluster, work: Work, options: SinkOptions) -> None:
         self._work = work
         self._options = options
-        self._transactions = Transactions(cluster)
+        self._transactions = SinkTransactions(cluster)
         self.journal = Journal(cluster, work, options)
         # What was decided about the batch before this one, once that was looked for.
-        self._older: Decision | None = None
+        self._older: BatchDecision | None = None
 
-    async def decided(self) -> Decision | None:
+    async def decided(self) -> BatchDecision | None:
         """What was decided about this batch, if anything was. Raises ReplayError if the query was
         further already."""
         decision = await self.journal.decision()
@@ -71,7 +71,7 @@ class Commitment:
                 with suppress(FencedError):
                     await self._transactions.end(part.producer, commits=True)
 
-    async def finish(self, decision: Decision) -> set[int]:
+    async def finish(self, decision: BatchDecision) -> set[int]:
         """Commits what was decided, and may be committed already. Returns the slots whose
         transactions are lost: aborted in spite of the decision."""
         uncertain = []
@@ -88,7 +88,7 @@ class Commitment:
         marks = await self.journal.marks(uncertain)
         return {slot for slot in uncertain if marks.get(slot) != decision.batch_id}
 
-    async def commit(self, parts: Sequence[Part]) -> None:
+    async def commit(self, parts: Sequence[DecisionPart]) -> None:
         """Raises TransactionLostError if rows are not in; the batch is to be written again then,
         and what is in will not be written twice."""
         if not any(part.row_count for part in parts):
@@ -103,7 +103,7 @@ class Commitment:
             if self._older is not None:
                 await self.finish_older(set(self._older.parts).difference(prepared))
             await require_open(self._transactions, parts)
-            decision = Decision(self._work.batch_id, prepared)
+            decision = BatchDecision(self._work.batch_id, prepared)
         else:
             lost = await self.finish(decision)
             await self._drop(part for part in parts if part.slot not in lost)
@@ -114,7 +114,7 @@ class Commitment:
         if lost := await self.finish(decision):
             raise _lost(lost)
 
-    async def abort(self, parts: Sequence[Part]) -> None:
+    async def abort(self, parts: Sequence[DecisionPart]) -> None:
         """Unless it was decided to commit them."""
         await self._transactions.begin(
             self._work.driver_transactional_id,
@@ -124,8 +124,8 @@ class Commitment:
             await self._drop(parts)
 
     def _replacing(
-        self, decision: Decision, prepared: Mapping[int, Part], lost: set[int]
-    ) -> dict[int, Part]:
+        self, decision: BatchDecision, prepared: Mapping[int, DecisionPart], lost: set[int]
+    ) -> dict[int, DecisionPart]:
         """The lost slots as they were written again. Each must have got the rows that it had."""
         found = {}
         for slot in lost:
@@ -136,11 +136,11 @@ class Commitment:
             found[slot] = part
         return found
 
-    async def _drop(self, parts: Iterable[Part]) -> None:
+    async def _drop(self, parts: Iterable[DecisionPart]) -> None:
         await drop(self._transactions, parts)
 
 
-def require_same_rows(decision: Decision, slot: int, row_count: int) -> None:
+def require_same_rows(decision: BatchDecision, slot: int, row_count: int) -> None:
     """Raises ReplayError where a slot is written again with other rows than the first time."""
     known = decision.parts.get(slot)
     before = 0 if known is None else known.row_count
@@ -153,14 +153,14 @@ def require_same_rows(decision: Decision, slot: int, row_count: int) -> None:
         )
 
 
-async def require_open(transactions: Transactions, parts: Iterable[Part]) -> None:
+async def require_open(transactions: SinkTransactions, parts: Iterable[DecisionPart]) -> None:
     """Raises TransactionLostError before anything is decided."""
     for part in parts:
         if part.producer is not None and not await transactions.is_open(part.producer):
             raise _lost({part.slot})
 
 
-async def drop(transactions: Transactions, parts: Iterable[Part]) -> None:
+async def drop(transactions: SinkTransactions, parts: Iterable[DecisionPart]) -> None:
     for part in parts:
         if part.producer is not None:
             # Somebody else has ended it.

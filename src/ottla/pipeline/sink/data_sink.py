@@ -21,10 +21,10 @@ from pyspark.sql.types import StructType
 
 from ottla.pipeline.sink.columns import check_columns
 from ottla.pipeline.sink.commitment import Commitment, cluster_of, drop, require_open
-from ottla.pipeline.sink.decisions import Part, Work
+from ottla.pipeline.sink.decisions import DecisionPart, Work
 from ottla.pipeline.sink.options import SinkOptions
-from ottla.pipeline.sink.transactions import Transactions
-from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.sink.transactions import SinkTransactions
+from ottla.pipeline.source.cluster import SourceCluster
 from ottla.pipeline.source.errors import OptionError
 
 # As Spark names them among the properties of a stream's tasks.
@@ -37,7 +37,7 @@ class Prepared(WriterCommitMessage):
     """What a task tells the driver."""
 
     work: Work
-    part: Part
+    part: DecisionPart
 
 
 class OttlaWriter(DataSourceArrowWriter):
@@ -132,7 +132,7 @@ def _task_context() -> TaskContext:
     return context
 
 
-def _parts(messages: Sequence[WriterCommitMessage | None]) -> list[Part]:
+def _parts(messages: Sequence[WriterCommitMessage | None]) -> list[DecisionPart]:
     """Of those tasks that have said anything."""
     return [message.part for message in messages if isinstance(message, Prepared)]
 
@@ -142,7 +142,7 @@ def _work(messages: Sequence[WriterCommitMessage | None], batch_id: int) -> Work
     return Work(query, batch_id)
 
 
-async def _commit_all(transactions: Transactions, parts: Sequence[Part]) -> None:
+async def _commit_all(transactions: SinkTransactions, parts: Sequence[DecisionPart]) -> None:
     await require_open(transactions, parts)
     for part in parts:
         if part.producer is not None:
@@ -156,12 +156,12 @@ def _with_commitment(
 
 
 def _with_transactions(
-    options: SinkOptions, ask: Callable[[Transactions], Awaitable[None]]
+    options: SinkOptions, ask: Callable[[SinkTransactions], Awaitable[None]]
 ) -> None:
-    _with_cluster(options, lambda cluster: ask(Transactions(cluster)))
+    _with_cluster(options, lambda cluster: ask(SinkTransactions(cluster)))
 
 
-def _with_cluster(options: SinkOptions, ask: Callable[[Cluster], Awaitable[None]]) -> None:
+def _with_cluster(options: SinkOptions, ask: Callable[[SourceCluster], Awaitable[None]]) -> None:
     async def run() -> None:
         async with cluster_of(options) as cluster:
             await ask(cluster)

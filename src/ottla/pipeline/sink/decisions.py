@@ -44,7 +44,7 @@ class Work(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DecisionPart:
     """What a slot has written. Without a producer it had no rows."""
 
     slot: int
@@ -53,18 +53,18 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class BatchDecision:
     """All parts of a batch, by slot."""
 
     batch_id: int
-    parts: Mapping[int, Part]
+    parts: Mapping[int, DecisionPart]
 
-    def with_parts(self, parts: Mapping[int, Part]) -> Decision:
+    def with_parts(self, parts: Mapping[int, DecisionPart]) -> BatchDecision:
         """Some slots have been written again."""
         return replace(self, parts={**self.parts, **parts})
 
 
-def encode_decision(decision: Decision) -> bytes:
+def encode_decision(decision: BatchDecision) -> bytes:
     parts = [
         [
             part.slot,
@@ -76,10 +76,10 @@ def encode_decision(decision: Decision) -> bytes:
     return json.dumps({"batch": decision.batch_id, "parts": parts}).encode()
 
 
-def decode_decision(value: bytes) -> Decision:
+def decode_decision(value: bytes) -> BatchDecision:
     found = json.loads(value)
     parts = [_part(*each) for each in found["parts"]]
-    return Decision(found["batch"], {part.slot: part for part in parts})
+    return BatchDecision(found["batch"], {part.slot: part for part in parts})
 
 
 def encode_mark(batch_id: int) -> bytes:
@@ -91,11 +91,11 @@ def decode_mark(value: bytes) -> int:
     return batch_id
 
 
-def _part(slot: int, row_count: int, *producer: Any) -> Part:
+def _part(slot: int, row_count: int, *producer: Any) -> DecisionPart:
     if not producer:
-        return Part(slot, row_count, None)
+        return DecisionPart(slot, row_count, None)
     transactional_id, producer_id, epoch = producer
-    return Part(
+    return DecisionPart(
         slot,
         row_count,
         Producer(transactional_id, ProducerId(producer_id), ProducerEpoch(epoch)),

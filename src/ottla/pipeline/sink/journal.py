@@ -14,7 +14,7 @@ from typing import Final
 from ottla.model import Buffer, ErrorCode, Offset, TimestampMs, TopicPartition
 from ottla.pipeline.sink.batch_sender import BatchSender
 from ottla.pipeline.sink.decisions import (
-    Decision,
+    BatchDecision,
     Work,
     decode_decision,
     decode_mark,
@@ -24,8 +24,8 @@ from ottla.pipeline.sink.decisions import (
 from ottla.pipeline.sink.murmur2 import murmur2
 from ottla.pipeline.sink.options import SinkOptions
 from ottla.pipeline.sink.sealing import UnsealedBatch
-from ottla.pipeline.sink.transactions import Producer, Transactions
-from ottla.pipeline.source.cluster import Cluster, require
+from ottla.pipeline.sink.transactions import Producer, SinkTransactions
+from ottla.pipeline.source.cluster import SourceCluster, require
 from ottla.pipeline.source.errors import ClusterError
 from ottla.pipeline.source.positions import EARLIEST, LATEST
 from ottla.pipeline.source.record_batches import control_types, fetch_partition
@@ -60,12 +60,12 @@ _TAIL: Final = 1_000
 class Journal:
     """Of one query, in the topic's partition that its id hashes to. Keeps nothing between calls."""
 
-    def __init__(self, cluster: Cluster, work: Work, options: SinkOptions) -> None:
+    def __init__(self, cluster: SourceCluster, work: Work, options: SinkOptions) -> None:
         self._cluster = cluster
         self._work = work
         self._options = options
 
-    async def decision(self) -> Decision | None:
+    async def decision(self) -> BatchDecision | None:
         """The query's last one."""
         partition = await self._partition()
         first, last = await self._bounds(partition)
@@ -88,7 +88,7 @@ class Journal:
         value = encode_mark(self._work.batch_id)
         await self._write(sender, self._work.mark_key(slot), value)
 
-    async def write_decision(self, driver: Producer, decision: Decision) -> None:
+    async def write_decision(self, driver: Producer, decision: BatchDecision) -> None:
         """In a transaction of the driver's own, committed when this returns. Raises FencedError if
         another driver of the same query has begun since `driver` did."""
         sender = BatchSender(self._cluster, driver, self._options)
@@ -97,7 +97,7 @@ class Journal:
             await sender.flush()
         finally:
             sender.close()
-        await Transactions(self._cluster).end(driver, commits=True)
+        await SinkTransactions(self._cluster).end(driver, commits=True)
 
     async def _write(self, sender: BatchSender, key: bytes, value: bytes) -> None:
         partition = await self._partition()

@@ -25,7 +25,7 @@ _NULL: Final = -1
 _WORD_BYTES: Final = 4
 
 
-class Column(NamedTuple):
+class RowColumn(NamedTuple):
     """Arrow's `binary`, as loops read it."""
 
     offsets: Int32s
@@ -33,11 +33,11 @@ class Column(NamedTuple):
     is_null: npt.NDArray[np.bool_]
 
 
-def to_column(array: pa.Array) -> Column:
+def to_column(array: pa.Array) -> RowColumn:
     _, offsets, data = array.buffers()
     start, count = array.offset, len(array)
     ends = np.frombuffer(offsets, np.int32)[start : start + count + 1] if count else _NO_OFFSETS
-    return Column(
+    return RowColumn(
         readable(ends),
         readable(np.frombuffer(data or b"", np.uint8)),
         readable(array.is_null().to_numpy(zero_copy_only=False)),
@@ -49,7 +49,7 @@ NO_COLUMN: Final = to_column(pa.array([], pa.binary()))
 
 
 @loop
-def hash_keys(keys: Column, hashes: npt.NDArray[np.uint32]) -> None:
+def hash_keys(keys: RowColumn, hashes: npt.NDArray[np.uint32]) -> None:
     """The hash of each key, as `murmur2` has it; what a null gets means nothing."""
     offsets, data, _ = keys
     for row in range(len(hashes)):
@@ -97,9 +97,9 @@ def _write_number(target: Bytes, at: int, number: int) -> int:
 def write_records(
     rows: Int64s,
     edges: Int64s,
-    keys: Column,
-    values: Column,
-    headers: Column,
+    keys: RowColumn,
+    values: RowColumn,
+    headers: RowColumn,
     header_counts: Int64s,
     target: Bytes,
     ends: Int64s,
@@ -151,7 +151,7 @@ def write_records(
 
 
 @loop
-def write_pairs(keys: Column, values: Column, target: Bytes, offsets: Int32s) -> None:
+def write_pairs(keys: RowColumn, values: RowColumn, target: Bytes, offsets: Int32s) -> None:
     """Keys and values, each with its length before it, as they stand in headers. Pair `i` lies from
     `offsets[i]` up to `offsets[i + 1]`."""
     key_offsets, key_data, _ = keys

@@ -18,7 +18,7 @@ from ottla.pipeline.sink.record_bodies import Payloads
 from ottla.pipeline.sink.refusals import by_topic, dead_letters, find_refusals, without
 from ottla.pipeline.sink.rows import Rows, to_rows
 from ottla.pipeline.sink.transactions import Producer
-from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.source.cluster import SourceCluster
 from ottla.pipeline.source.errors import ClusterError
 
 _NOT_THERE: Final = (
@@ -32,7 +32,7 @@ class RowWriter:
     close that then, and after an error, which leaves nothing to go on with."""
 
     def __init__(
-        self, cluster: Cluster, producer: Producer, options: SinkOptions, *, slot: int
+        self, cluster: SourceCluster, producer: Producer, options: SinkOptions, *, slot: int
     ) -> None:
         self._cluster = cluster
         self._options = options

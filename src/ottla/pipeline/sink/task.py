@@ -10,11 +10,11 @@ from typing import Final
 import pyarrow as pa
 
 from ottla.pipeline.sink.commitment import Commitment, cluster_of, require_same_rows
-from ottla.pipeline.sink.decisions import Part, Work
+from ottla.pipeline.sink.decisions import DecisionPart, Work
 from ottla.pipeline.sink.options import SinkOptions
 from ottla.pipeline.sink.row_writer import RowWriter
-from ottla.pipeline.sink.transactions import Producer, Transactions
-from ottla.pipeline.source.cluster import Cluster
+from ottla.pipeline.sink.transactions import Producer, SinkTransactions
+from ottla.pipeline.source.cluster import SourceCluster
 from ottla.pipeline.spark_worker import set_aside
 
 # Rows are taken so many bytes at a time: enough for large batches of some partitions.
@@ -28,7 +28,7 @@ def write_slot(
     slot: int,
     work: Work,
     is_journaled: bool,
-) -> Part:
+) -> DecisionPart:
     """Writes all rows, or none if they are in already. Runs a loop of its own to the end."""
     with asyncio.Runner() as runner:
         cluster = cluster_of(options)
@@ -52,7 +52,7 @@ class _Task:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        cluster: Cluster,
+        cluster: SourceCluster,
         options: SinkOptions,
         slot: int,
         commitment: Commitment,
@@ -63,7 +63,7 @@ class _Task:
         self._slot = slot
         self._commitment = commitment
 
-    def write_once(self, batches: Iterator[pa.RecordBatch], work: Work) -> Part:
+    def write_once(self, batches: Iterator[pa.RecordBatch], work: Work) -> DecisionPart:
         """Unless it was decided already to commit this batch, and its rows of it are in."""
         run, slot, commitment = self._loop.run_until_complete, self._slot, self._commitment
         decision = run(commitment.decided())
@@ -81,7 +81,7 @@ class _Task:
         row_count = sum(batch.num_rows for batch in batches)
         if lost:
             require_same_rows(decision, slot, row_count)
-        return Part(slot, row_count, None)
+        return DecisionPart(slot, row_count, None)
 
     def write(
         self,
@@ -89,12 +89,12 @@ class _Task:
         transactional_id: str | None,
         *,
         marks: bool = False,
-    ) -> Part:
+    ) -> DecisionPart:
         run, row_count = self._loop.run_until_complete, 0
         chunks = _chunks(batches)
         first = next(chunks, None)
         if first is None:
-            return Part(self._slot, 0, None)
+            return DecisionPart(self._slot, 0, None)
         producer = run(self._begin(transactional_id))
         writer = RowWriter(self._cluster, producer, self._options, slot=self._slot)
         try:
@@ -106,10 +106,12 @@ class _Task:
             run(writer.sender.flush())
         finally:
             writer.sender.close()
-        return Part(self._slot, row_count, producer if transactional_id is not None else None)
+        return DecisionPart(
+            self._slot, row_count, producer if transactional_id is not None else None
+        )
 
     async def _begin(self, transactional_id: str | None) -> Producer:
-        return await Transactions(self._cluster).begin(
+        return await SinkTransactions(self._cluster).begin(
             transactional_id, timeout_ms=self._options.transaction_timeout_ms
         )
 

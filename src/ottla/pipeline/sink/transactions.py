@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from ottla.client import ChannelError, NodeLink
 from ottla.model import ErrorCode, KafkaError, ProducerEpoch, ProducerId, TopicPartition
 from ottla.pipeline.sink.errors import FencedError
-from ottla.pipeline.source.cluster import TRANSACTION, Cluster, require
+from ottla.pipeline.source.cluster import TRANSACTION, SourceCluster, require
 from ottla.pipeline.source.errors import ClusterError, OptionError
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -53,11 +53,11 @@ class Producer(NamedTuple):
     producer_epoch: ProducerEpoch
 
 
-class Transactions:
+class SinkTransactions:
     """Lives as long as the cluster's links do. Every call is tried again while coordinators come
     and go, and safe to repeat."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: SourceCluster) -> None:
         self._cluster = cluster
         self._coordinators: dict[str, NodeLink] = {}
 

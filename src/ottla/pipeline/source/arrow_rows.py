@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ottla.model import Buffer
-from ottla.pipeline.source.columns import Column
+from ottla.pipeline.source.columns import SourceColumn
 from ottla.pipeline.source.errors import UnreadableBatchError
 from ottla.pipeline.source.ranges import OffsetRange
 from ottla.pipeline.source.record_batches import Fetched
@@ -19,7 +19,7 @@ from ottla.wire.records.columns import (
     BinaryColumn,
     HeadersColumn,
     RecordColumns,
-    Wanted,
+    WantedColumns,
     decode_columns,
 )
 from ottla.wire.records.header import BatchHeader
@@ -47,12 +47,16 @@ class ArrowRows:
     """The rows of one range. What is the same in all of them is made once, and looked at again."""
 
     def __init__(
-        self, wanted: OffsetRange, columns: Sequence[Column], *, fail_on_data_loss: bool = True
+        self,
+        wanted: OffsetRange,
+        columns: Sequence[SourceColumn],
+        *,
+        fail_on_data_loss: bool = True,
     ) -> None:
         self._range = wanted
         self._fail_on_data_loss = fail_on_data_loss
         names = {column.name for column in columns}
-        self._wanted = Wanted(
+        self._wanted = WantedColumns(
             keys="key" in names, values="value" in names, headers="headers" in names
         )
         self._schema = pa.schema(

@@ -61,7 +61,7 @@ def require(error_code: int, what: str) -> None:
         raise KafkaError(ErrorCode(error_code), what)
 
 
-class Cluster:
+class SourceCluster:
     """Used within `async with`. Each call may take up to `timeout_ms`."""
 
     def __init__(

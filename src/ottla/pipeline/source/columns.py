@@ -31,7 +31,7 @@ _HEADERS_TYPE: Final = "array<struct<key:string,value:binary>>"
 _OPTIONAL: Final = ("key", "value", _HEADERS)
 
 
-class Column(NamedTuple):
+class SourceColumn(NamedTuple):
     """One that is read, and whether Spark takes it for one that may be null."""
 
     name: str
@@ -43,7 +43,7 @@ def to_ddl(*, include_headers: bool) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in _types(include_headers).items())
 
 
-def choose(schema: StructType, *, include_headers: bool) -> tuple[Column, ...]:
+def choose(schema: StructType, *, include_headers: bool) -> tuple[SourceColumn, ...]:
     """The columns of a schema. Raises OptionError for what cannot be read as it says."""
     known = _types(include_headers)
     for field in schema:
@@ -60,7 +60,7 @@ def choose(schema: StructType, *, include_headers: bool) -> tuple[Column, ...]:
             )
         if name in _OPTIONAL and not field.nullable:
             raise OptionError(f"the schema has {name} as NOT NULL, and a record may be without one")
-    return tuple(Column(field.name, field.nullable) for field in schema)
+    return tuple(SourceColumn(field.name, field.nullable) for field in schema)
 
 
 def _types(include_headers: bool) -> dict[str, str]:

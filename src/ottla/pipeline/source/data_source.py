@@ -27,8 +27,8 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from ottla.model import TopicPartition
-from ottla.pipeline.source.cluster import Cluster
-from ottla.pipeline.source.columns import Column, choose, to_ddl
+from ottla.pipeline.source.cluster import SourceCluster
+from ottla.pipeline.source.columns import SourceColumn, choose, to_ddl
 from ottla.pipeline.source.group_offsets import GroupOffsets, commit_offsets
 from ottla.pipeline.source.options import SourceOptions, parse_options
 from ottla.pipeline.source.positions import EARLIEST, LATEST, PerPartition, Position
@@ -78,7 +78,7 @@ class RangePartition(InputPartition):
 class OttlaReader(DataSourceReader):
     """A batch: from a start to an end that are found out once, when it is planned."""
 
-    def __init__(self, options: SourceOptions, columns: Sequence[Column]) -> None:
+    def __init__(self, options: SourceOptions, columns: Sequence[SourceColumn]) -> None:
         self._options = options
         self._columns = columns
         self._pushed = Pushed()
@@ -87,7 +87,7 @@ class OttlaReader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         options, pushed = self._options, self._pushed
 
-        async def plan(cluster: Cluster) -> list[OffsetRange]:
+        async def plan(cluster: SourceCluster) -> list[OffsetRange]:
             found = await find_partitions(cluster, options.subscription)
             starts = await resolve(cluster, found, options.starting, options, is_start=True)
             ends = await resolve(cluster, found, options.ending, options, is_start=False)
@@ -109,7 +109,7 @@ class OttlaReader(DataSourceReader):
 class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """A stream: micro-batches from one set of offsets to the next."""
 
-    def __init__(self, options: SourceOptions, columns: Sequence[Column]) -> None:
+    def __init__(self, options: SourceOptions, columns: Sequence[SourceColumn]) -> None:
         self._options = options
         self._columns = columns
         # Where an availableNow query ends, once that is known.
@@ -165,7 +165,7 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         assert group_id is not None
         timeout_ms = min(options.poll_timeout_ms, _COMMIT_TIMEOUT_MS)
 
-        async def commit(cluster: Cluster) -> None:
+        async def commit(cluster: SourceCluster) -> None:
             await commit_offsets(cluster, group_id, offsets)
 
         with_cluster(replace(options, poll_timeout_ms=timeout_ms), commit)
@@ -178,7 +178,7 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     ) -> PerPartition:
         options = self._options
 
-        async def ask(cluster: Cluster) -> PerPartition:
+        async def ask(cluster: SourceCluster) -> PerPartition:
             found: Sequence[TopicPartition] = only or ()
             if only is None:
                 found = await find_partitions(cluster, options.subscription)
@@ -187,7 +187,7 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return with_cluster(options, ask)
 
 
-def with_cluster(options: SourceOptions, ask: Callable[[Cluster], Awaitable[T]]) -> T:
+def with_cluster(options: SourceOptions, ask: Callable[[SourceCluster], Awaitable[T]]) -> T:
     async def run() -> T:
         async with _cluster(options) as cluster:
             return await ask(cluster)
@@ -196,7 +196,7 @@ def with_cluster(options: SourceOptions, ask: Callable[[Cluster], Awaitable[T]])
 
 
 def read_range(
-    wanted: OffsetRange, options: SourceOptions, columns: Sequence[Column]
+    wanted: OffsetRange, options: SourceOptions, columns: Sequence[SourceColumn]
 ) -> Iterator[pa.RecordBatch]:
     """Fetches and decodes in turns, in a loop that runs only while something is fetched."""
     # Compiled loops come with it, which only tasks have a use for.
@@ -218,8 +218,8 @@ def read_range(
             set_aside("loops of the source")
 
 
-def _cluster(options: SourceOptions) -> Cluster:
-    return Cluster(
+def _cluster(options: SourceOptions) -> SourceCluster:
+    return SourceCluster(
         options.bootstrap,
         SystemNetwork(),
         SystemClock(),

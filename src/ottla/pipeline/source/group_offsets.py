@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ottla.model import TopicPartition
-from ottla.pipeline.source.cluster import GROUP, Cluster, require
+from ottla.pipeline.source.cluster import GROUP, SourceCluster, require
 from ottla.pipeline.source.errors import ClusterError
 from ottla.pipeline.source.positions import PerPartition
 from ottla.wire.messages.offset_commit import (
@@ -30,7 +30,7 @@ _AGAIN_AFTER_S: Final = 3600.0
 
 
 async def commit_offsets(
-    cluster: Cluster, group_id: str, offsets: Mapping[TopicPartition, int]
+    cluster: SourceCluster, group_id: str, offsets: Mapping[TopicPartition, int]
 ) -> None:
     """Raises ClusterError."""
     topics: dict[str, list[OffsetCommitRequestPartition]] = {}

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ottla.model import Buffer, ErrorCode, TopicPartition
-from ottla.pipeline.source.cluster import Cluster, require
+from ottla.pipeline.source.cluster import SourceCluster, require
 from ottla.pipeline.source.errors import ClusterError, DataLossError, UnreadableBatchError
 from ottla.pipeline.source.options import SourceOptions
 from ottla.pipeline.source.positions import EARLIEST
@@ -50,7 +50,7 @@ class Fetched(NamedTuple):
 class RangeReader:
     """Reads a range from its start to its end, once. Belongs to the loop that runs `next`."""
 
-    def __init__(self, cluster: Cluster, wanted: OffsetRange, options: SourceOptions) -> None:
+    def __init__(self, cluster: SourceCluster, wanted: OffsetRange, options: SourceOptions) -> None:
         self._cluster = cluster
         self._wanted = wanted
         self._options = options
@@ -122,7 +122,12 @@ class RangeReader:
 
 
 async def fetch_partition(
-    cluster: Cluster, partition: TopicPartition, offset: int, *, isolation: int, bytes_max: int
+    cluster: SourceCluster,
+    partition: TopicPartition,
+    offset: int,
+    *,
+    isolation: int,
+    bytes_max: int,
 ) -> PartitionData:
     """What there is from the offset on. That there is no such offset is left to the caller."""
     name = f"{partition.topic}-{partition.partition}"

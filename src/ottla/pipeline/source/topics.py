@@ -8,7 +8,7 @@ from typing import Final
 
 from ottla.client import NodeLink
 from ottla.model import ErrorCode, TopicPartition
-from ottla.pipeline.source.cluster import Cluster, require
+from ottla.pipeline.source.cluster import SourceCluster, require
 from ottla.pipeline.source.errors import ClusterError, OptionError
 from ottla.pipeline.source.options import SourceOptions, Subscription
 from ottla.pipeline.source.positions import EARLIEST, LATEST, PerPartition, Position
@@ -25,7 +25,7 @@ _NOT_FOUND: Final = -1
 
 
 async def find_partitions(
-    cluster: Cluster, subscription: Subscription
+    cluster: SourceCluster, subscription: Subscription
 ) -> tuple[TopicPartition, ...]:
     """All that are read, in order. Raises ClusterError for a topic that is named and not there."""
     names = subscription.topics or tuple({each.topic for each in subscription.assigned})
@@ -54,7 +54,7 @@ async def find_partitions(
 
 
 async def list_offsets(
-    cluster: Cluster, asked: Mapping[TopicPartition, int], *, isolation: int
+    cluster: SourceCluster, asked: Mapping[TopicPartition, int], *, isolation: int
 ) -> PerPartition:
     """For each partition the offset at EARLIEST, LATEST or a timestamp; -1 if nothing is that
     late."""
@@ -79,7 +79,7 @@ async def list_offsets(
 
 
 async def resolve(
-    cluster: Cluster,
+    cluster: SourceCluster,
     partitions: Iterable[TopicPartition],
     position: Position,
     options: SourceOptions,

@@ -24,12 +24,12 @@ from ottla.simulation.history.history import (
     History,
     ImageSeen,
     InSyncReplicaLacks,
+    LogRecovered,
     PartitionLed,
     ProducerFailed,
     QuorumLeaderSeen,
     Read,
     ReaderLost,
-    Recovered,
     ReplicaHas,
     Sent,
     VoteSeen,
@@ -211,7 +211,7 @@ class AvailableAgainAfterHealing:
     """When the faults are over everybody can work again, within a bound."""
 
     def check(self, history: History) -> Iterator[str]:
-        if len(list(history.of(Recovered))) < len(list(history.of(Healed))):
+        if len(list(history.of(LogRecovered))) < len(list(history.of(Healed))):
             yield "not everybody could work again in time after the faults were over"
 
 

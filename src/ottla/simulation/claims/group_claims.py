@@ -11,8 +11,8 @@ from ottla.simulation.history.history import (
     GroupOwns,
     GroupResumed,
     History,
+    LogRecovered,
     Read,
-    Recovered,
 )
 
 
@@ -48,7 +48,7 @@ class EverythingIsConsumed:
     def check(self, history: History) -> Iterator[str]:
         members = {owns.who: owns.group for owns in history.of(GroupOwns)}
         topics = {owns.partition.topic for owns in history.of(GroupOwns)}
-        if not any(history.of(Recovered)):
+        if not any(history.of(LogRecovered)):
             return
         seen: dict[tuple[str, TopicPartition], set[int]] = defaultdict(set)
         for read in history.of(Read):

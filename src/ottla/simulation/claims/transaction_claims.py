@@ -13,7 +13,7 @@ from typing import Final
 from ottla.model import TopicPartition
 from ottla.simulation.claims.transaction_fates import (
     COMMITTED,
-    Fate,
+    TransactionFate,
     ends_of,
     fates_of,
     logs_of,
@@ -24,7 +24,7 @@ from ottla.simulation.history.history import (
     Acknowledged,
     Healed,
     History,
-    Recovered,
+    LogRecovered,
     ReplicaHas,
     Sent,
 )
@@ -100,7 +100,7 @@ class CommittedIsReadInOrder:
             ]
             if found != expected[: len(found)]:
                 yield f"{who}: {_first_difference(found, expected)} in {partition}"
-            elif any(history.of(Recovered)) and len(found) < len(expected):
+            elif any(history.of(LogRecovered)) and len(found) < len(expected):
                 yield f"{who} has not read {expected[len(found)]} of {partition}"
 
 
@@ -115,7 +115,7 @@ class TransactionsAreWhole:
         told = {each.name: each.commits for each in history.of(TransactionEnded)}
         for name, values in _values_by_transaction(history).items():
             ends = {
-                value: fates.get(partition, {}).get(value, Fate("lost", -1)).end
+                value: fates.get(partition, {}).get(value, TransactionFate("lost", -1)).end
                 for partition, value in values
             }
             committed = [value for value, end in ends.items() if end == COMMITTED]
@@ -140,7 +140,7 @@ class EachInputIsCopiedOnce:
         for source, values in copies.items():
             if len(values) > 1:
                 yield f"input {source} is copied {len(values)} times: {values}"
-        if not copies or not any(history.of(Recovered)):
+        if not copies or not any(history.of(LogRecovered)):
             return
         topics = {each.partition.topic for each in history.of(GroupOffsetAtEnd)}
         for held in history.of(ReplicaHas):
@@ -298,7 +298,7 @@ class OffsetsAgreeWithOutput:
     """A group is where the committed copies end."""
 
     def check(self, history: History) -> Iterator[str]:
-        if not any(history.of(Recovered)):
+        if not any(history.of(LogRecovered)):
             return
         ends: dict[int, int] = defaultdict(int)
         for fates in fates_of(history).values():

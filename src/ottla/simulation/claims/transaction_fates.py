@@ -13,7 +13,7 @@ COMMITTED: Final = "COMMIT"
 OPEN: Final = "open"
 
 
-class Fate(NamedTuple):
+class TransactionFate(NamedTuple):
     """Of a record: how its transaction ended, and where the record is."""
 
     end: str
@@ -42,13 +42,15 @@ def ends_of(rows: tuple[LoggedRow, ...]) -> dict[int, str]:
     return ends
 
 
-def fates_of(history: History) -> dict[TopicPartition, dict[bytes, Fate]]:
+def fates_of(history: History) -> dict[TopicPartition, dict[bytes, TransactionFate]]:
     """By partition and value."""
-    found: dict[TopicPartition, dict[bytes, Fate]] = {}
+    found: dict[TopicPartition, dict[bytes, TransactionFate]] = {}
     for partition, rows in logs_of(history).items():
         ends = ends_of(rows)
         found[partition] = {
-            row.value: Fate(ends[row.offset], row.offset) for row in rows if not row.marker
+            row.value: TransactionFate(ends[row.offset], row.offset)
+            for row in rows
+            if not row.marker
         }
     return found
 

@@ -24,7 +24,7 @@ _PROTOCOL_TYPE: Final = "simulated"
 _PROTOCOL: Final = "in turn"
 
 
-class ClassicMember(GroupMember):
+class SimulatedClassicMember(GroupMember):
     """Joins again whenever the coordinator says so, or does not know it any more."""
 
     async def run(self) -> None:

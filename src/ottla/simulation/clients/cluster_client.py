@@ -21,14 +21,14 @@ _RETRY_SECONDS: Final = 0.05
 _TIMEOUT_MS: Final = 5_000
 
 
-class Leader(NamedTuple):
+class KnownLeader(NamedTuple):
     """Of a partition, as far as a client was told."""
 
     node_id: int
     leader_epoch: int
 
 
-class Position(NamedTuple):
+class LogPosition(NamedTuple):
     """How far a reader has come, and the latest epoch that it has seen there: what it commits, so
     that whoever goes on believes no older leader."""
 
@@ -47,14 +47,14 @@ class ClusterClient:
         self._bootstrap = list(bootstrap)
         self._peers: dict[Address, Peer] = {}
         self._addresses: dict[int, Address] = {}
-        self._leaders: dict[TopicPartition, Leader] = {}
+        self._leaders: dict[TopicPartition, KnownLeader] = {}
         # The latest that anybody has told: a node that is behind tells what was, and a leader that
         # was deposed refuses what follows on what its successor has.
         self._epochs: dict[TopicPartition, int] = {}
         # What ends a task here was told to whoever waits for it.
         self._tasks = Tasks(lambda _name, _error: None)
 
-    def leader(self, partition: TopicPartition) -> Leader | None:
+    def leader(self, partition: TopicPartition) -> KnownLeader | None:
         return self._leaders.get(partition)
 
     def has_seen(self, partition: TopicPartition, leader_epoch: int) -> None:
@@ -93,7 +93,7 @@ class ClusterClient:
             for partition in found.partitions:
                 self._learn(TopicPartition(found.name, partition.partition_index), partition)
 
-    async def wait_leader(self, partition: TopicPartition) -> Leader:
+    async def wait_leader(self, partition: TopicPartition) -> KnownLeader:
         """Asks until somebody leads it."""
         while (leader := self._leaders.get(partition)) is None:
             await self.refresh(partition.topic)
@@ -114,7 +114,7 @@ class ClusterClient:
             return
         if said.leader_epoch >= self._epochs.get(partition, -1):
             self._epochs[partition] = said.leader_epoch
-            self._leaders[partition] = Leader(said.leader_id, said.leader_epoch)
+            self._leaders[partition] = KnownLeader(said.leader_id, said.leader_epoch)
 
     async def _ask(
         self, address: Address, request: Message, version: int, *, timeout_ms: int

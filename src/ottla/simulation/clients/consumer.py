@@ -8,7 +8,7 @@ from typing import Any, Final
 from ottla.client.errors import ChannelError
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import ClusterClient, Leader, Position
+from ottla.simulation.clients.cluster_client import ClusterClient, KnownLeader, LogPosition
 from ottla.simulation.history.history import Event, Read, ReaderLost, WatermarkSeen
 from ottla.simulation.world.host import Host
 from ottla.wire.errors import ProtocolError
@@ -42,7 +42,7 @@ class SimulatedConsumer:
         self._client = ClusterClient(host, bootstrap, name=name)
         self._record = record
 
-    def go_on(self, position: Position) -> None:
+    def go_on(self, position: LogPosition) -> None:
         """Reads on from what somebody has committed."""
         self.position, self.leader_epoch = position
         self._client.has_seen(self.partition, position.leader_epoch)
@@ -77,7 +77,7 @@ class SimulatedConsumer:
             for record in await self.poll():
                 yield record
 
-    async def _take(self, leader: Leader, response: Any) -> list[Record]:
+    async def _take(self, leader: KnownLeader, response: Any) -> list[Record]:
         found = response.responses[0].partitions[0]
         if found.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             self._record(ReaderLost(self.name, self.partition, self.position))
@@ -92,7 +92,7 @@ class SimulatedConsumer:
         buffer = memoryview(found.records or b"")
         return self._keep(leader, found, buffer) if _is_sound(buffer) else []
 
-    def _keep(self, leader: Leader, found: Any, buffer: memoryview) -> list[Record]:  # noqa: ARG002
+    def _keep(self, leader: KnownLeader, found: Any, buffer: memoryview) -> list[Record]:  # noqa: ARG002
         """What is new among whole batches, which is read from now on."""
         records = []
         for position, header in iterate_batches(buffer):

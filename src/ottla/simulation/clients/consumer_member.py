@@ -17,7 +17,7 @@ _REBALANCE_TIMEOUT_MS: Final = 5_000
 _FENCED: Final = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH})
 
 
-class ConsumerMember(GroupMember):
+class SimulatedConsumerMember(GroupMember):
     """Joins again whenever the coordinator does not know it any more."""
 
     async def run(self) -> None:

@@ -13,11 +13,14 @@ from typing import Final, NamedTuple
 
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import Position
+from ottla.simulation.clients.cluster_client import LogPosition
 from ottla.simulation.clients.consumer import SimulatedConsumer
-from ottla.simulation.clients.group_coordinator import GroupCoordinator
-from ottla.simulation.clients.group_member import Progress
-from ottla.simulation.clients.transactional_producer import RefusedError, TransactionalProducer
+from ottla.simulation.clients.group_coordinator import CoordinatorClient
+from ottla.simulation.clients.group_member import MemberProgress
+from ottla.simulation.clients.transactional_producer import (
+    RefusedError,
+    SimulatedTransactionalProducer,
+)
 from ottla.simulation.history.history import Event, GroupResumed
 from ottla.simulation.history.transaction_events import (
     OffsetTaken,
@@ -66,7 +69,7 @@ class Copier:
         bootstrap: Sequence[Address],
         record: Callable[[Event], None],
         task: CopyTask,
-        progress: Progress,
+        progress: MemberProgress,
         *,
         is_wanted: Callable[[], bool],
         is_over: Callable[[], bool],
@@ -80,8 +83,8 @@ class Copier:
         self._is_wanted = is_wanted
         self._is_over = is_over
         self._dice = host.dice.fork("copier")
-        self._group = GroupCoordinator(host, bootstrap, task.group, name=f"{self.name} group")
-        self._producer = TransactionalProducer(
+        self._group = CoordinatorClient(host, bootstrap, task.group, name=f"{self.name} group")
+        self._producer = SimulatedTransactionalProducer(
             host,
             bootstrap,
             record,
@@ -148,7 +151,7 @@ class Copier:
         commits = self._is_over() or not self._dice.chance(_ABORT_PROBABILITY)
         await self._write(name, source, records)
         end = records[-1].offset + 1
-        position = Position(end, self._readers[source].leader_epoch)
+        position = LogPosition(end, self._readers[source].leader_epoch)
         await producer.commit_offsets(self._group, {source: position})
         self._record(OffsetTaken(self.name, name, source, end))
         await self._dawdle()

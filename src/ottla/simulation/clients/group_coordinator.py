@@ -8,7 +8,7 @@ from typing import Any, Final
 from ottla.client.errors import ChannelError
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import ClusterClient, Position
+from ottla.simulation.clients.cluster_client import ClusterClient, LogPosition
 from ottla.simulation.world.host import Host
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.offset_commit import (
@@ -38,7 +38,7 @@ _MOVED: Final = frozenset(
 )
 
 
-class GroupCoordinator:
+class CoordinatorClient:
     """Of one group, or of one transactional id, as one process knows it."""
 
     def __init__(
@@ -85,7 +85,7 @@ class GroupCoordinator:
         await self._client.back_off()
 
     async def commit(
-        self, partition: TopicPartition, position: Position, *, member_id: str, epoch: int
+        self, partition: TopicPartition, position: LogPosition, *, member_id: str, epoch: int
     ) -> bool:
         """Whether the coordinator has taken it."""
         committed = OffsetCommitRequestPartition(
@@ -105,7 +105,7 @@ class GroupCoordinator:
             return False
         return self.heed(response.topics[0].partitions[0].error_code) is ErrorCode.NONE
 
-    async def committed(self, partition: TopicPartition) -> Position | None:
+    async def committed(self, partition: TopicPartition) -> LogPosition | None:
         """How far the group has come, 0 at first; None if nobody says."""
         topic = OffsetFetchRequestTopics(
             name=partition.topic, partition_indexes=[partition.partition]
@@ -122,7 +122,7 @@ class GroupCoordinator:
         found = answer.topics[0].partitions[0]
         if self.heed(found.error_code):
             return None
-        return Position(max(found.committed_offset, 0), found.committed_leader_epoch)
+        return LogPosition(max(found.committed_offset, 0), found.committed_leader_epoch)
 
     async def _find(self) -> None:
         request = FindCoordinatorRequest(key_type=self._key_type, coordinator_keys=[self.group])

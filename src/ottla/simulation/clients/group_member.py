@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import Position
+from ottla.simulation.clients.cluster_client import LogPosition
 from ottla.simulation.clients.consumer import SimulatedConsumer
-from ottla.simulation.clients.group_coordinator import GroupCoordinator
+from ottla.simulation.clients.group_coordinator import CoordinatorClient
 from ottla.simulation.history.history import Event, GroupCommitted, GroupOwns, GroupResumed
 from ottla.simulation.world.host import Host
 
 
-class Progress:
+class MemberProgress:
     """How far a group has come for certain, as the world knows it: what was told to be taken. And
     what may yet be taken, for all that is known: a commit that nobody answers waits in its
     connection, maybe, and is taken after later ones of the same epoch, for a node does not see who
@@ -71,7 +71,7 @@ class GroupMember:
         host: Host,
         bootstrap: Sequence[Address],
         record: Callable[[Event], None],
-        progress: Progress,
+        progress: MemberProgress,
         *,
         group: str,
         partitions: Sequence[TopicPartition],
@@ -84,7 +84,7 @@ class GroupMember:
         self.member_id = ""
         self.epoch = 0
         self.host = host
-        self.coordinator = GroupCoordinator(host, bootstrap, group, name=name)
+        self.coordinator = CoordinatorClient(host, bootstrap, group, name=name)
         self._bootstrap = list(bootstrap)
         self._record = record
         self._progress = progress
@@ -132,7 +132,7 @@ class GroupMember:
             is_first = self._progress.begins(partition, position, epoch=epoch)
             if await self.coordinator.commit(
                 partition,
-                Position(position, reader.leader_epoch),
+                LogPosition(position, reader.leader_epoch),
                 member_id=self.member_id,
                 epoch=epoch,
             ):
@@ -141,7 +141,7 @@ class GroupMember:
                 group = self.coordinator.group
                 self._record(GroupCommitted(self.name, group, partition, position))
 
-    async def _resume(self, partition: TopicPartition) -> Position:
+    async def _resume(self, partition: TopicPartition) -> LogPosition:
         while True:
             before = self._progress.committed.get(partition, 0)
             position = await self.coordinator.committed(partition)

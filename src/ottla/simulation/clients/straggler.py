@@ -15,7 +15,7 @@ from ottla.client.errors import ChannelError
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient
-from ottla.simulation.clients.group_coordinator import TRANSACTION_KEY, GroupCoordinator
+from ottla.simulation.clients.group_coordinator import TRANSACTION_KEY, CoordinatorClient
 from ottla.simulation.world.host import Host
 from ottla.wire.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -44,10 +44,10 @@ class Straggler:
         self._host = host
         self._dice = host.dice.fork(f"{name} late")
         self._client = ClusterClient(host, bootstrap, name=f"{name} late")
-        self._transactions = GroupCoordinator(
+        self._transactions = CoordinatorClient(
             host, bootstrap, transactional_id, name=f"{name} late end", key_type=TRANSACTION_KEY
         )
-        self._group = GroupCoordinator(host, bootstrap, group, name=f"{name} late offsets")
+        self._group = CoordinatorClient(host, bootstrap, group, name=f"{name} late offsets")
 
     def write(self, partition: TopicPartition, request: Message, version: int) -> None:
         self._host.run("late write", self._write(partition, request, version))
@@ -73,7 +73,7 @@ class Straggler:
         with suppress(ChannelError):
             await self._client.ask_node(leader.node_id, request, version)
 
-    async def _ask(self, coordinator: GroupCoordinator, request: Message, version: int) -> None:
+    async def _ask(self, coordinator: CoordinatorClient, request: Message, version: int) -> None:
         await self._wait()
         await coordinator.ask(request, version)
 

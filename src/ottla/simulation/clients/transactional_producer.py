@@ -14,8 +14,8 @@ from typing import Any, Final
 from ottla.client.errors import ChannelError
 from ottla.model import ErrorCode, Offset, ProducerEpoch, ProducerId, TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import ClusterClient, Position
-from ottla.simulation.clients.group_coordinator import TRANSACTION_KEY, GroupCoordinator
+from ottla.simulation.clients.cluster_client import ClusterClient, LogPosition
+from ottla.simulation.clients.group_coordinator import TRANSACTION_KEY, CoordinatorClient
 from ottla.simulation.clients.straggler import Straggler
 from ottla.simulation.history.history import Acknowledged, Event, ProducerFailed, Sent
 from ottla.simulation.history.transaction_events import ProducerInitialized
@@ -56,7 +56,7 @@ class RefusedError(Exception):
         self.error = error
 
 
-class TransactionalProducer:
+class SimulatedTransactionalProducer:
     """Belongs to the process of its host. One transaction at a time, one request at a time."""
 
     def __init__(
@@ -80,7 +80,7 @@ class TransactionalProducer:
         self._clock = host.clock
         self._record = record
         self._client = ClusterClient(host, bootstrap, name=name)
-        self._coordinator = GroupCoordinator(
+        self._coordinator = CoordinatorClient(
             host, bootstrap, transactional_id, name=f"{name} transactions", key_type=TRANSACTION_KEY
         )
         self._straggler = Straggler(
@@ -123,7 +123,7 @@ class TransactionalProducer:
         self._straggler.write(partition, request, _PRODUCE_VERSIONS[self.is_v2])
 
     async def commit_offsets(
-        self, group: GroupCoordinator, offsets: Mapping[TopicPartition, Position]
+        self, group: CoordinatorClient, offsets: Mapping[TopicPartition, LogPosition]
     ) -> None:
         """Makes a group's offsets a part of the transaction."""
         if not self.is_v2 and group.group not in self._added:
@@ -237,7 +237,7 @@ class TransactionalProducer:
         return None
 
     async def _commit_offsets(
-        self, group: GroupCoordinator, offsets: Mapping[TopicPartition, Position]
+        self, group: CoordinatorClient, offsets: Mapping[TopicPartition, LogPosition]
     ) -> bool:
         request = TxnOffsetCommitRequest(
             transactional_id=self.transactional_id,

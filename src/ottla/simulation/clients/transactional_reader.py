@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import Leader
+from ottla.simulation.clients.cluster_client import KnownLeader
 from ottla.simulation.clients.consumer import SimulatedConsumer
 from ottla.simulation.history.history import Event
 from ottla.simulation.history.transaction_events import StableOffsetSeen, TransactionalRead
@@ -40,7 +40,7 @@ class TransactionalReader(SimulatedConsumer):
         super().__init__(host, bootstrap, record, partition, name=name)
         self.isolation_level = isolation_level
 
-    def _keep(self, leader: Leader, found: Any, buffer: memoryview) -> list[Record]:
+    def _keep(self, leader: KnownLeader, found: Any, buffer: memoryview) -> list[Record]:
         self._record(
             StableOffsetSeen(
                 self.name,

@@ -7,7 +7,7 @@ from typing import Final
 
 from ottla.controller.formatting import initial_voter, new_cluster_id
 from ottla.model import TopicPartition
-from ottla.raft.voters import NO_VOTERS, Endpoint, VoterSet
+from ottla.raft.voters import NO_VOTERS, VoterEndpoint, VoterSet
 from ottla.replication.partition import Partition
 from ottla.runtime.network import Address
 from ottla.simulation.clients import SimulatedAdmin, SimulatedConsumer, SimulatedProducer
@@ -49,7 +49,9 @@ class SimulatedCluster:
         dice = world.dice.fork("cluster")
         self._cluster_id = new_cluster_id(dice)
         first = VoterSet.of(
-            initial_voter(node.id, dice.uuid(), Endpoint("CONTROLLER", *node.controller_address))
+            initial_voter(
+                node.id, dice.uuid(), VoterEndpoint("CONTROLLER", *node.controller_address)
+            )
             for node in self.nodes[:voters]
         )
         for node in self.nodes:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from ottla.runtime.dice import Dice
 from ottla.simulation.disk.counters import DiskCounters
 from ottla.simulation.disk.disk_faults import DiskFaults, Operation, canonical
-from ottla.simulation.disk.file_content import Fate, FileContent
+from ottla.simulation.disk.file_content import FileContent, WriteFate
 from ottla.simulation.disk.namespace import Directory, NameChange, Namespace, failure, parts
 from ottla.simulation.disk.simulated_file import SimulatedFile
 
@@ -136,12 +136,12 @@ class SimulatedDisk:
         names and sizes did without their bytes, or every file and name as it happened.
         """
         self.kill()
-        fate = dice.choice(tuple(Fate))
+        fate = dice.choice(tuple(WriteFate))
         cut = self._moment(dice)
         self._names.lose_power(self._names_arriving(fate, dice, cut))
         for content in self._names.files():
-            if fate is Fate.SCATTERED:
-                own = dice.choice(tuple(Fate))
+            if fate is WriteFate.SCATTERED:
+                own = dice.choice(tuple(WriteFate))
                 content.lose_power(own, dice, _own_moment(content, dice))
             else:
                 content.lose_power(fate, dice, cut)
@@ -202,15 +202,17 @@ class SimulatedDisk:
             moments.extend(change.sequence for change in content.pending)
         return dice.choice(sorted(moments)) if moments else 0
 
-    def _names_arriving(self, fate: Fate, dice: Dice, cut: int) -> Callable[[NameChange], bool]:
+    def _names_arriving(
+        self, fate: WriteFate, dice: Dice, cut: int
+    ) -> Callable[[NameChange], bool]:
         match fate:
-            case Fate.KEPT | Fate.METADATA:
+            case WriteFate.KEPT | WriteFate.METADATA:
                 return lambda _change: True
-            case Fate.LOST:
+            case WriteFate.LOST:
                 return lambda _change: False
-            case Fate.PREFIX:
+            case WriteFate.PREFIX:
                 return lambda change: change.sequence < cut
-            case Fate.SCATTERED if dice.chance(0.5):
+            case WriteFate.SCATTERED if dice.chance(0.5):
                 return lambda _change: dice.chance(0.5)
             case _:
                 return self._names_in_order(dice)

@@ -26,7 +26,7 @@ SECTOR_SIZE = 512
 _SECTORS_PER_PAGE = PAGE_SIZE // SECTOR_SIZE
 
 
-class Fate(Enum):
+class WriteFate(Enum):
     """What a power loss does to changes that were not synced."""
 
     KEPT = auto()
@@ -104,15 +104,15 @@ class FileContent:
             if bit // 8 < len(held):
                 held[bit // 8] ^= 1 << bit % 8
 
-    def lose_power(self, fate: Fate, dice: Dice, cut: int) -> None:
+    def lose_power(self, fate: WriteFate, dice: Dice, cut: int) -> None:
         """Becomes what is found afterwards. `cut` is the first sequence that a PREFIX lost."""
-        if fate is Fate.KEPT:
+        if fate is WriteFate.KEPT:
             self.durable = self._replayed()
-        elif fate is Fate.PREFIX:
+        elif fate is WriteFate.PREFIX:
             self.durable = self._replayed_up_to(cut, dice)
-        elif fate is Fate.METADATA:
+        elif fate is WriteFate.METADATA:
             self.durable = self._replayed_without_bytes()
-        elif fate is Fate.SCATTERED:
+        elif fate is WriteFate.SCATTERED:
             self.durable = self._replayed_by_chance(dice)
         self.volatile = bytearray(self.durable)
         self.pending.clear()

@@ -37,7 +37,7 @@ class Directory:
 Node: TypeAlias = Directory | FileContent
 
 
-class Place(NamedTuple):
+class NamePlace(NamedTuple):
     """Where a name stands. Directories are told apart by identity, names by their text."""
 
     directory: Directory
@@ -49,12 +49,12 @@ class NameChange(NamedTuple):
 
     sequence: int
     node: Node
-    old: Place | None
-    new: Place | None
-    needs: frozenset[Place]
+    old: NamePlace | None
+    new: NamePlace | None
+    needs: frozenset[NamePlace]
 
     @property
-    def places(self) -> set[Place]:
+    def places(self) -> set[NamePlace]:
         return {place for place in (self.old, self.new) if place is not None}
 
     def is_in(self, directory: Directory) -> bool:
@@ -89,17 +89,17 @@ class Namespace:
             raise failure(errno.EISDIR, path)
         return node
 
-    def place(self, path: str) -> Place:
+    def place(self, path: str) -> NamePlace:
         """Where that name stands or would stand; its directory has to exist."""
         *above, name = parts(path) or ("",)
         if not name:
             raise failure(errno.EBUSY, path)
-        return Place(self.find_directory("/".join(above)), name)
+        return NamePlace(self.find_directory("/".join(above)), name)
 
-    def link(self, sequence: int, place: Place, node: Node) -> None:
+    def link(self, sequence: int, place: NamePlace, node: Node) -> None:
         self._change(NameChange(sequence, node, None, place, frozenset()))
 
-    def unlink(self, sequence: int, place: Place) -> None:
+    def unlink(self, sequence: int, place: NamePlace) -> None:
         node = place.directory.entries[place.name]
         self._change(NameChange(sequence, node, place, None, frozenset()))
 
@@ -117,7 +117,7 @@ class Namespace:
 
     def sync(self, directory: Directory) -> None:
         """Makes this directory's changes durable, with the earlier ones that they build on."""
-        wanted: set[Place] = set()
+        wanted: set[NamePlace] = set()
         durable, pending = [], []
         for change in reversed(self.pending):
             if change.is_in(directory) or (wanted and not wanted.isdisjoint(change.places)):
@@ -134,7 +134,7 @@ class Namespace:
 
         A change that builds on one that did not arrive does not arrive either.
         """
-        lost: set[Place] = set()
+        lost: set[NamePlace] = set()
         for change in self.pending:
             if arrives(change) and lost.isdisjoint(change.places | change.needs):
                 _apply(change)
@@ -160,7 +160,7 @@ class Namespace:
             change.new.directory.entries[change.new.name] = change.node
         self.pending.append(change)
 
-    def _places_above(self, path: str) -> Iterator[Place]:
+    def _places_above(self, path: str) -> Iterator[NamePlace]:
         above = parts(path)[:-1]
         for depth in range(1, len(above) + 1):
             yield self.place("/".join(above[:depth]))

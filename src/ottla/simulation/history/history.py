@@ -192,7 +192,7 @@ class Healed(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Recovered(Event):
+class LogRecovered(Event):
     """Everybody could work again, so long after the faults were over."""
 
     seconds: float

@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 from ottla.model import TopicPartition
 from ottla.simulation.clients import SimulatedConsumer, SimulatedProducer
-from ottla.simulation.clients.classic_member import ClassicMember
-from ottla.simulation.clients.consumer_member import ConsumerMember
-from ottla.simulation.clients.group_member import GroupMember, Progress
+from ottla.simulation.clients.classic_member import SimulatedClassicMember
+from ottla.simulation.clients.consumer_member import SimulatedConsumerMember
+from ottla.simulation.clients.group_member import GroupMember, MemberProgress
 from ottla.simulation.cluster.cluster import SimulatedCluster
 from ottla.simulation.faults.fault_plan import Plan
 from ottla.simulation.runs.transaction_load import TransactionLoad
@@ -28,11 +28,11 @@ _RECORDS_MAX: Final = 4
 
 class _Group(NamedTuple):
     name: str
-    progress: Progress
+    progress: MemberProgress
     members: Sequence[GroupMember]
 
 
-class Load:
+class SimulatedLoad:
     """On hosts of its own. After `end` producers begin nothing new, until `go_on`. After `stop`
     nobody works."""
 
@@ -60,7 +60,7 @@ class Load:
         self._groups = [
             _Group(
                 f"{protocol.__name__} group",
-                progress := Progress(),
+                progress := MemberProgress(),
                 [
                     protocol(
                         host := self._host(f"member-{protocol.__name__}-{number}"),
@@ -75,8 +75,8 @@ class Load:
                 ],
             )
             for protocol, count in (
-                (ConsumerMember, plan.members),
-                (ClassicMember, plan.classic_members),
+                (SimulatedConsumerMember, plan.members),
+                (SimulatedClassicMember, plan.classic_members),
             )
             if count
         ]

@@ -19,8 +19,8 @@ from ottla.simulation.faults.fault_plan import Plan, PlannedFault
 from ottla.simulation.faults.faults import FAULTS
 from ottla.simulation.faults.membership_faults import is_drained
 from ottla.simulation.faults.trouble import Trouble, start_again
-from ottla.simulation.history.history import Healed, History, Noted, Recovered
-from ottla.simulation.runs.load import Load
+from ottla.simulation.history.history import Healed, History, LogRecovered, Noted
+from ottla.simulation.runs.load import SimulatedLoad
 from ottla.simulation.runs.transaction_load import COPIES, OUTPUTS
 from ottla.simulation.seams.scheduler import StuckError
 from ottla.simulation.world.node import SimulatedNode
@@ -52,7 +52,7 @@ _ROOM_BYTES: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SeedOutcome:
     """How a run ended."""
 
     plan: Plan
@@ -66,7 +66,7 @@ class Outcome:
         return not self.violations
 
 
-def run_plan(plan: Plan, *, notes: bool = False) -> Outcome:
+def run_plan(plan: Plan, *, notes: bool = False) -> SeedOutcome:
     """Plays a plan, and holds its history against every claim."""
     world = World(plan.seed, notes=notes)
     found: list[Violation] = []
@@ -75,7 +75,7 @@ def run_plan(plan: Plan, *, notes: bool = False) -> Outcome:
     except (StuckError, TimeoutError) as error:
         found.append(Violation("TheStoryEnds", f"{type(error).__name__}: {error}"))
     found += violations(world.history)
-    return Outcome(plan, world.history, found, world.now, world.scheduler.calls)
+    return SeedOutcome(plan, world.history, found, world.now, world.scheduler.calls)
 
 
 async def _story(world: World, plan: Plan) -> None:
@@ -101,7 +101,7 @@ async def _story(world: World, plan: Plan) -> None:
     await admin.create_topic(TOPIC, partitions=plan.partitions, configs=configs)
     if plan.copiers:
         await admin.create_topic(COPIES, partitions=OUTPUTS, configs=configs)
-    load = Load(world, cluster, TOPIC, plan)
+    load = SimulatedLoad(world, cluster, TOPIC, plan)
     load.start()
     onlooker = Onlooker(world, cluster, load.all_partitions)
     onlooker.start()
@@ -175,7 +175,7 @@ def _has_failed(node: SimulatedNode) -> bool:
     return running is not None and (running.failure is not None or bool(running.broker.logs.failed))
 
 
-async def _recover(world: World, cluster: SimulatedCluster, load: Load) -> bool:
+async def _recover(world: World, cluster: SimulatedCluster, load: SimulatedLoad) -> bool:
     """Whether everybody could work again in time."""
     began = world.now
     partitions = load.all_partitions
@@ -188,11 +188,11 @@ async def _recover(world: World, cluster: SimulatedCluster, load: Load) -> bool:
         for reason in (*load.reasons(), *_reasons(cluster, partitions)):
             world.record(Noted("world", f"not recovered: {reason}"))
         return False
-    world.record(Recovered("world", round(world.now - began, 3)))
+    world.record(LogRecovered("world", round(world.now - began, 3)))
     return True
 
 
-def _record_end(cluster: SimulatedCluster, load: Load) -> None:
+def _record_end(cluster: SimulatedCluster, load: SimulatedLoad) -> None:
     """Writes down what there is in the end."""
     load.stop()
     for observer in cluster.observers:

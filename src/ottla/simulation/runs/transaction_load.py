@@ -20,8 +20,11 @@ from ottla.simulation.claims.transactional_logs import (
     record_logs,
 )
 from ottla.simulation.clients.copier import TRANSACTION_TIMEOUT_MS, Copier, CopyTask, copy_of
-from ottla.simulation.clients.group_member import Progress
-from ottla.simulation.clients.transactional_producer import RefusedError, TransactionalProducer
+from ottla.simulation.clients.group_member import MemberProgress
+from ottla.simulation.clients.transactional_producer import (
+    RefusedError,
+    SimulatedTransactionalProducer,
+)
 from ottla.simulation.clients.transactional_reader import (
     READ_COMMITTED,
     READ_UNCOMMITTED,
@@ -59,7 +62,7 @@ class TransactionLoad:
         self._cluster = cluster
         self._inputs = list(inputs)
         self._written = written
-        self._progress = Progress()
+        self._progress = MemberProgress()
         self._is_over = False
         self.partitions = [TopicPartition(COPIES, index) for index in range(OUTPUTS)]
         self._readers_host = world.host("transaction readers")
@@ -212,7 +215,7 @@ class _Succession:
         world, number = self._load.world, len(self._hosts) + 1
         host = world.host(f"{self.transactional_id}.{number}")
         self._hosts.append(host)
-        producer = TransactionalProducer(
+        producer = SimulatedTransactionalProducer(
             host,
             self._load.bootstrap,
             world.record,
@@ -225,7 +228,9 @@ class _Succession:
         target = self._dice.choice(self._load.partitions)
         host.run("begin", self._begin(producer, target))
 
-    async def _begin(self, producer: TransactionalProducer, target: TopicPartition) -> None:
+    async def _begin(
+        self, producer: SimulatedTransactionalProducer, target: TopicPartition
+    ) -> None:
         await producer.initialize()
         name = f"{producer.name}/1"
         ids = (producer.transactional_id, producer.producer_id, producer.producer_epoch)

@@ -16,7 +16,7 @@ from ottla.simulation.seams.scheduler import Scheduler
 from ottla.simulation.world.background import SimulatedBackground
 
 
-class Surroundings:
+class HostSurroundings:
     """What the hosts of a world share."""
 
     def __init__(
@@ -38,7 +38,7 @@ class Surroundings:
 class Host:
     """Off or on, and with or without a process. Its disk survives everything but its own faults."""
 
-    def __init__(self, surroundings: Surroundings, name: str) -> None:
+    def __init__(self, surroundings: HostSurroundings, name: str) -> None:
         self.name = name
         self.disk = SimulatedDisk()
         self.dice = surroundings.dice.fork(name)

@@ -12,7 +12,7 @@ from ottla.model import NodeId, Uuid
 from ottla.raft.voters import VoterSet
 from ottla.runtime.network import Address
 from ottla.simulation.history.history import Fault, Noted
-from ottla.simulation.world.host import Host, Surroundings
+from ottla.simulation.world.host import Host, HostSurroundings
 from ottla.storage.directories.meta_properties import read_meta_properties
 
 DATA_DIRECTORY = "/data"
@@ -24,7 +24,7 @@ class SimulatedNode(Host):
     """Formatted when made. `start`, `stop`, `kill` and the like as often as one wants."""
 
     def __init__(
-        self, surroundings: Surroundings, node_id: int, *, properties: Mapping[str, str]
+        self, surroundings: HostSurroundings, node_id: int, *, properties: Mapping[str, str]
     ) -> None:
         super().__init__(surroundings, f"node-{node_id}")
         self.id = node_id

@@ -29,7 +29,7 @@ from ottla.simulation.seams.dice import SeededDice
 from ottla.simulation.seams.host_clock import HostClock
 from ottla.simulation.seams.loop import ErrorContext, SimulatedLoop
 from ottla.simulation.seams.scheduler import Scheduler
-from ottla.simulation.world.host import Host, Surroundings
+from ottla.simulation.world.host import Host, HostSurroundings
 
 T = TypeVar("T")
 _STEP_SECONDS: Final = 0.02
@@ -49,7 +49,7 @@ class World:
         self.has_notes = notes
         self._is_over = False
         self._hosts: dict[str, Host] = {}
-        self.surroundings = Surroundings(
+        self.surroundings = HostSurroundings(
             self.scheduler, Neighbourhood(self.fabric), self.dice, self.record, self._on_error
         )
         # Where the story runs, with every client that has no host of its own.

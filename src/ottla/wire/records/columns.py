@@ -51,7 +51,7 @@ class HeadersColumn:
 _NO_HEADERS = HeadersColumn(_NO_VALUES.offsets, _NO_VALUES, _NO_VALUES)
 
 
-class Wanted(NamedTuple):
+class WantedColumns(NamedTuple):
     """Which columns are copied; the others are left empty."""
 
     keys: bool = True
@@ -59,7 +59,7 @@ class Wanted(NamedTuple):
     headers: bool = True
 
 
-ALL = Wanted()
+ALL = WantedColumns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class RecordColumns:
 def decode_columns(
     batches: Iterable[Buffer],
     *,
-    wanted: Wanted = ALL,
+    wanted: WantedColumns = ALL,
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
 ) -> RecordColumns:
     """The records of whole batches, each in a buffer of its own; control batches are left out.

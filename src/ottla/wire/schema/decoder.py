@@ -20,7 +20,7 @@ from ottla.wire.schema.fields import (
     tagged_fields,
 )
 from ottla.wire.schema.layout import Decoder, VersionedStruct
-from ottla.wire.schema.source import Source
+from ottla.wire.schema.source import SourceText
 from ottla.wire.schema.struct import Struct
 from ottla.wire.schema.types import (
     TEXT_BYTES_MAX,
@@ -29,7 +29,7 @@ from ottla.wire.schema.types import (
     FieldType,
     Fixed,
     Nested,
-    Text,
+    TextType,
 )
 from ottla.wire.varint import read_uvarint
 
@@ -39,7 +39,7 @@ REQUEST_ELEMENTS_MAX = 250_000
 
 def compile_decoder(cls: type[VersionedStruct], version: int) -> Decoder:
     title = f"{cls.__name__} version {version}"
-    source = Source(_SCOPE | {"title": title})
+    source = SourceText(_SCOPE | {"title": title})
     with source.block("def decode(data, p):"):
         with source.block("try:"):
             source.line("end = len(data)")
@@ -109,7 +109,7 @@ def tag_size_error(field: str, end: int, stop: int) -> _MalformedError:
 class _DecoderText:
     """Writes the text for one version. `data` is the buffer, `p` the position, `end` its length."""
 
-    def __init__(self, source: Source, version: int, *, flexible: bool, counted: bool) -> None:
+    def __init__(self, source: SourceText, version: int, *, flexible: bool, counted: bool) -> None:
         self._source = source
         self._version = version
         self._flexible = flexible
@@ -192,11 +192,11 @@ class _DecoderText:
             with self._source.block("else:"):
                 line("n, p = read_uvarint(data, p)")
                 line("n -= 1")
-                if isinstance(kind, Text):
+                if isinstance(kind, TextType):
                     with self._source.block(f"if n > {TEXT_BYTES_MAX}:"):
                         line("raise overlong(n)")
         else:
-            code, size = ("h", 2) if isinstance(kind, Text) else ("i", 4)
+            code, size = ("h", 2) if isinstance(kind, TextType) else ("i", 4)
             line(f"n, = {self._source.layout(code, 'unpack_from')}(data, p)")
             line(f"p += {size}")
 
@@ -205,7 +205,7 @@ class _DecoderText:
         line("q = p + n")
         with self._source.block("if q > end:"):
             line(f"raise overrun({name!r}, n, end - p)")
-        if isinstance(kind, Text):
+        if isinstance(kind, TextType):
             line(f"{target} = str(data[p:q], 'utf-8')")
         elif isinstance(kind, Blob) and kind.records:
             line(f"{target} = memoryview(data)[p:q]")

@@ -13,7 +13,7 @@ from ottla.wire.errors import ProtocolError
 from ottla.wire.schema.arrays import SHORT, pack_long, short_packers
 from ottla.wire.schema.fields import Field, plain_fields, tagged_fields
 from ottla.wire.schema.layout import Encoder, VersionedStruct
-from ottla.wire.schema.source import Source
+from ottla.wire.schema.source import SourceText
 from ottla.wire.schema.struct import Struct
 from ottla.wire.schema.types import (
     TEXT_BYTES_MAX,
@@ -22,7 +22,7 @@ from ottla.wire.schema.types import (
     FieldType,
     Fixed,
     Nested,
-    Text,
+    TextType,
 )
 from ottla.wire.varint import encode_uvarint
 
@@ -33,7 +33,7 @@ NULL_TAGGED_STRUCT = b"\x00"
 
 def compile_encoder(cls: type[VersionedStruct], version: int) -> Encoder:
     title = f"{cls.__name__} version {version}"
-    source = Source(_SCOPE | {"title": title})
+    source = SourceText(_SCOPE | {"title": title})
     with source.block("def encode(m, parts):"):
         with source.block("try:"):
             source.line("write = parts.append")
@@ -75,7 +75,7 @@ def write_tags(
 class _EncoderText:
     """Writes the text for one version. `m`-names hold structs, `write` appends a part."""
 
-    def __init__(self, source: Source, version: int, *, flexible: bool) -> None:
+    def __init__(self, source: SourceText, version: int, *, flexible: bool) -> None:
         self._source = source
         self._version = version
         self._flexible = flexible
@@ -124,17 +124,17 @@ class _EncoderText:
         else:
             self._sized(kind, value, write, compact=compact)
 
-    def _sized(self, kind: Text | Blob, value: str, write: str, *, compact: bool) -> None:
+    def _sized(self, kind: TextType | Blob, value: str, write: str, *, compact: bool) -> None:
         line = self._source.line
         data = value
-        if isinstance(kind, Text):
+        if isinstance(kind, TextType):
             data = self._source.fresh("t")
             line(f"{data} = {value}.encode()")
         if compact:
-            long_form = "encode_text_length" if isinstance(kind, Text) else "encode_uvarint"
+            long_form = "encode_text_length" if isinstance(kind, TextType) else "encode_uvarint"
             self._length(f"len({data}) + 1", write, long_form)
         else:
-            code = "h" if isinstance(kind, Text) else "i"
+            code = "h" if isinstance(kind, TextType) else "i"
             line(f"{write}({self._source.layout(code, 'pack')}(len({data})))")
         line(f"{write}({data})")
 
@@ -226,7 +226,7 @@ def _null(kind: FieldType, *, compact: bool, tagged: bool) -> bytes:
         return NULL_TAGGED_STRUCT if tagged else NULL_STRUCT
     if compact:
         return b"\x00"
-    return b"\xff\xff" if isinstance(kind, Text) else b"\xff\xff\xff\xff"
+    return b"\xff\xff" if isinstance(kind, TextType) else b"\xff\xff\xff\xff"
 
 
 _SCOPE = {

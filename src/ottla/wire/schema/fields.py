@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from ottla.wire.schema.struct import FieldOptions, Struct
-from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, Text
+from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, TextType
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _resolve(annotation: Any) -> tuple[FieldType, bool]:
     if isinstance(annotation, type) and issubclass(annotation, Struct):
         return Nested(annotation), False
     (description,) = annotation.__metadata__
-    assert isinstance(description, Fixed | Text | Blob)
+    assert isinstance(description, Fixed | TextType | Blob)
     return description, False
 
 
@@ -96,4 +96,4 @@ def size_min(field_type: FieldType, version: int, *, flexible: bool) -> int:
         )
     if flexible:
         return 1
-    return 2 if isinstance(field_type, Text) else 4
+    return 2 if isinstance(field_type, TextType) else 4

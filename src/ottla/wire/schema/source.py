@@ -8,7 +8,7 @@ from struct import Struct as Layout
 from typing import Any
 
 
-class Source:
+class SourceText:
     """Collects lines at the current indentation; `make` compiles them into a function."""
 
     def __init__(self, scope: dict[str, Any]) -> None:

@@ -25,7 +25,7 @@ class Fixed(NamedTuple):
     size: int
 
 
-class Text:
+class TextType:
     """UTF-8 after its length, of TEXT_BYTES_MAX at most whatever form the length has."""
 
     __slots__ = ()
@@ -45,7 +45,7 @@ class Nested(NamedTuple):
     struct: type[Struct]
 
 
-FieldType: TypeAlias = Fixed | Text | Blob | Array | Nested
+FieldType: TypeAlias = Fixed | TextType | Blob | Array | Nested
 
 Bool = Annotated[bool, Fixed("BOOLEAN", "?", 1)]
 Int8 = Annotated[int, Fixed("INT8", "b", 1)]
@@ -56,7 +56,7 @@ Uint16 = Annotated[int, Fixed("UINT16", "H", 2)]
 Uint32 = Annotated[int, Fixed("UINT32", "I", 4)]
 Float64 = Annotated[float, Fixed("FLOAT64", "d", 8)]
 Uuid = Annotated[RawUuid, Fixed("UUID", "16s", 16)]
-String = Annotated[str, Text()]
+String = Annotated[str, TextType()]
 Bytes = Annotated[bytes, Blob(records=False)]
 # On encoding, anything sized that the transport can send will do: a buffer or a slice of a file.
 Records = Annotated[Buffer, Blob(records=True)]

@@ -10,7 +10,7 @@ import pytest
 
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.registration import Registration
-from ottla.configs.listeners import Listener
+from ottla.configs.listeners import ConfiguredListener
 from ottla.controller.operations.create_topics import create_topics
 from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.operations.unregister_broker import unregister_broker
@@ -32,7 +32,7 @@ from tests.support.controller.simulated_controllers import World, registration_o
 from tests.support.nodes.no_network import NoNetwork
 from tests.support.storage.held_background import HeldBackground, settle
 
-LISTENERS = [Listener("PLAINTEXT", "broker.example", 9092, "PLAINTEXT")]
+LISTENERS = [ConfiguredListener("PLAINTEXT", "broker.example", 9092, "PLAINTEXT")]
 INTERVAL_MS, SESSION_MS = 2_000, 9_000
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from ottla.cli.cluster.status import BrokerView, ClusterStatus, PartitionPlace
 from ottla.cli.cluster.status_view import ProcessView, status_json, status_view
-from ottla.cli.connection.quorum_description import Quorum, QuorumReplica
+from ottla.cli.connection.quorum_description import DescribedQuorum, QuorumReplica
 from ottla.model import ZERO_UUID
 from ottla.runtime.network import Address
 
@@ -43,8 +43,8 @@ def replica(node_id: int, caught_up_ms: int | None = NOW_MS, **changes: Any) -> 
     return usual._replace(**changes)
 
 
-def quorum(*replicas: QuorumReplica) -> Quorum:
-    return Quorum(1, 7, 10, replicas, {})
+def quorum(*replicas: QuorumReplica) -> DescribedQuorum:
+    return DescribedQuorum(1, 7, 10, replicas, {})
 
 
 def shown(status: ClusterStatus, processes: dict[int, ProcessView] | None = None) -> str:

@@ -13,7 +13,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from ottla.cli.connection import cluster_client
-from ottla.cli.connection.cluster_client import Cluster, connect, producer_configs
+from ottla.cli.connection.cluster_client import ConnectedCluster, connect, producer_configs
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.runtime.network import Address
@@ -76,7 +76,7 @@ def metadata(*brokers: Address, topics: Iterable[str] = ()) -> ClusterMetadata:
 
 def connected(
     answer: ClusterMetadata | int, probe: FakeProbe | None = None, bootstrap: str = BOOTSTRAP
-) -> tuple[Cluster, str]:
+) -> tuple[ConnectedCluster, str]:
     """The cluster, and what was told on the way."""
     FakeAdmin.answer = answer
     terminal = captured_terminal()

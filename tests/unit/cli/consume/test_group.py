@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from ottla.cli.consume.group import COMMIT_INTERVAL_S, GroupReading, GroupRequest, offset_reset
-from ottla.cli.consume.output import Output
+from ottla.cli.consume.output import RecordOutput
 from ottla.cli.consume.start_position import BEGINNING, Anchor, StartPosition
 from ottla.cli.exit_codes import CommandError
 from ottla.simulation import SimulatedClock
@@ -62,7 +62,7 @@ class Run:
         self.reading.begin()
 
     def give(self, *messages: Message) -> None:
-        output = Output(self.stream, lambda message: b"%d\n" % (message.offset() or 0))
+        output = RecordOutput(self.stream, lambda message: b"%d\n" % (message.offset() or 0))
         self.reading.take(messages, output)
         output.flush()
         self.reading.flushed()

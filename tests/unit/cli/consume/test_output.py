@@ -6,7 +6,7 @@ import json
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
 from ottla.cli.consume.output import (
-    Output,
+    RecordOutput,
     Shown,
     TextLine,
     as_bytes,
@@ -78,7 +78,7 @@ def test_json_says_that_there_is_no_time() -> None:
 
 def test_records_are_written_when_the_output_is_flushed() -> None:
     stream = io.BytesIO()
-    output = Output(stream, TextLine(ONLY_VALUES, as_bytes))
+    output = RecordOutput(stream, TextLine(ONLY_VALUES, as_bytes))
     output.append(message(b"one"))
     output.append(message(b"two"))
     assert stream.getvalue() == b""

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import KafkaError, Message, TopicPartition
 
 from ottla.cli.consume.loop import receive
-from ottla.cli.consume.output import Output
+from ottla.cli.consume.output import RecordOutput
 from ottla.cli.consume.run import ConsumeRequest, Consumption, Span
 from ottla.cli.consume.start_position import BEGINNING
 from ottla.cli.exit_codes import CommandError
@@ -58,7 +58,7 @@ def consume(
     request = ConsumeRequest("orders", (), BEGINNING, follow=follow, records_max=records_max)
     consumption = Consumption(consumer, request, spans)  # type: ignore[arg-type]
     stream = io.BytesIO()
-    output = Output(stream, lambda message: (message.value() or b"") + b"\n")
+    output = RecordOutput(stream, lambda message: (message.value() or b"") + b"\n")
     consumption.begin()
     while not consumption.is_done and (messages := receive(consumer)):  # type: ignore[arg-type]
         consumption.take(messages, output)

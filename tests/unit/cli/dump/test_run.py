@@ -11,8 +11,8 @@ from rich.console import Console
 from ottla.cli.display.progress import PATIENCE_S, ByteProgress
 from ottla.cli.dump.growing_table import ROWS_AT_ONCE
 from ottla.cli.dump.json_lines import JsonOutput
-from ottla.cli.dump.output import Output
-from ottla.cli.dump.run import Dump, ExitCode, Mode
+from ottla.cli.dump.output import DumpOutput
+from ottla.cli.dump.run import Dump, DumpExitCode, Mode
 from ottla.cli.dump.tables import TableOutput
 from ottla.dump.files import recognise
 from ottla.dump.reading import Reading
@@ -54,7 +54,9 @@ def console() -> TestConsole:
     return TestConsole(file=io.StringIO(), width=100)
 
 
-def run(disk: ReadonlyDisk, output: Output, *paths: Path, mode: Mode = Mode.CONTENT) -> ExitCode:
+def run(
+    disk: ReadonlyDisk, output: DumpOutput, *paths: Path, mode: Mode = Mode.CONTENT
+) -> DumpExitCode:
     with ByteProgress(console(), SystemClock(), is_shown=False) as progress:
         return Dump(disk, output, Reading(), progress).run(map(str, paths), mode)
 
@@ -65,7 +67,7 @@ def test_file_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path, mode:
     sound = write_log(tmp_path / "b-0", plain_batches(2))
     stdout, stderr = console(), console()
     code = run(FailingDisk(broken), JsonOutput(stdout, stderr), broken, sound, mode=mode)
-    assert code is ExitCode.UNREADABLE
+    assert code is DumpExitCode.UNREADABLE
     assert f"{broken}: Input/output error" in stderr.text
     assert str(sound) in stdout.text
 

@@ -15,7 +15,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError
 from ottla.cli.main import make_app
 from ottla.cli.pipelines import run as pipelines_run
-from ottla.cli.pipelines.run import Wanted, tell_unreachable
+from ottla.cli.pipelines.run import PipelineChoice, tell_unreachable
 from ottla.cli.pipelines.view import ProgressTable, print_graph, print_graph_json
 from ottla.pipeline.running.java import NoJavaError
 from ottla.pipeline.running.progress import QueryProgress
@@ -98,7 +98,7 @@ def test_what_is_missing_is_named_with_how_to_get_it(
         monkeypatch.setattr(pipelines_run, "find_spec", lambda _: None)
     monkeypatch.setattr(pipelines_run, "use_java", no_java)
     with pytest.raises(CommandError) as error:
-        Wanted.parse(Path("x.py"), options=ClusterOptions(), master="", configs=None)
+        PipelineChoice.parse(Path("x.py"), options=ClusterOptions(), master="", configs=None)
     assert what in error.value.message.lower()
     assert "nstall" in error.value.hints[0]
 

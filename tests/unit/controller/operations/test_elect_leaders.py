@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.controller.operation import Outcome
+from ottla.controller.operation import OperationOutcome
 from ottla.controller.operations.elect_leaders import ElectionType, elect_leaders
 from ottla.metadata import NO_LEADER, MetadataImage
 from ottla.metadata.partition import RECOVERING
@@ -48,7 +48,7 @@ def elect(
     return applied(cluster(), outcome.records), results(outcome)
 
 
-def results(outcome: Outcome[ElectLeadersResponse]) -> dict[tuple[str, int], str]:
+def results(outcome: OperationOutcome[ElectLeadersResponse]) -> dict[tuple[str, int], str]:
     assert outcome.response.error_code == 0
     return {
         (elected.topic, each.partition_id): ErrorCode(each.error_code).name

@@ -13,12 +13,12 @@ from ottla.simulation.history.history import (
     Healed,
     History,
     ImageSeen,
+    LogRecovered,
     PartitionLed,
     ProducerFailed,
     QuorumLeaderSeen,
     Read,
     ReaderLost,
-    Recovered,
     ReplicaHas,
     Sent,
     WatermarkSeen,
@@ -42,7 +42,7 @@ SOUND = (
     ImageSeen("node-1", 7, "same"),
     ImageSeen("node-2", 7, "same"),
     Healed("world"),
-    Recovered("world", 1.0),
+    LogRecovered("world", 1.0),
     ReplicaHas("node-1", P, ((0, 0, b"a"), (1, 0, b"b"))),
     ReplicaHas("node-2", P, ((0, 0, b"a"), (1, 0, b"b"))),
 )
@@ -90,5 +90,5 @@ def test_what_is_wrong_is_found(claim: str, wrong: Event) -> None:
 
 
 def test_a_cluster_that_does_not_recover_is_found() -> None:
-    events = [event for event in SOUND if not isinstance(event, Recovered)]
+    events = [event for event in SOUND if not isinstance(event, LogRecovered)]
     assert claims_violated(events) == {"AvailableAgainAfterHealing"}
