@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from benchmarks.figure import Figure
 from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
-from ottla.pipeline.sink.batches import cut_batches
-from ottla.pipeline.sink.partitioner import Partitioner
-from ottla.pipeline.sink.record_bodies import Payloads
-from ottla.pipeline.sink.sealing import Seal, seal
+from ottla.pipeline.writing.batches import cut_batches
+from ottla.pipeline.writing.partitioner import Partitioner
+from ottla.pipeline.writing.record_bodies import Payloads
+from ottla.pipeline.writing.sealing import Seal, seal
 from ottla.runtime.allocator import keep_freed_memory
 from ottla.wire.records.batch import read_body, validate_batch
 from ottla.wire.records.builder import build_batch

@@ -12,20 +12,20 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
 
-from ottla.pipeline.sink.commitment import Commitment, cluster_of
-from ottla.pipeline.sink.data_sink import Prepared
-from ottla.pipeline.sink.decisions import BatchDecision
-from ottla.pipeline.sink.errors import (
+from ottla.pipeline.reading.errors import ClusterError, OptionError
+from ottla.pipeline.writing.commitment import Commitment, cluster_of
+from ottla.pipeline.writing.data_sink import Prepared
+from ottla.pipeline.writing.decisions import BatchDecision
+from ottla.pipeline.writing.errors import (
     FencedError,
     ReplayError,
     RowError,
     TransactionLostError,
 )
-from ottla.pipeline.sink.journal import Journal
-from ottla.pipeline.sink.options import parse_options
-from ottla.pipeline.sink.transactions import Producer as Identity
-from ottla.pipeline.sink.transactions import SinkTransactions
-from ottla.pipeline.source.errors import ClusterError, OptionError
+from ottla.pipeline.writing.journal import Journal
+from ottla.pipeline.writing.options import parse_options
+from ottla.pipeline.writing.transactions import Producer as Identity
+from ottla.pipeline.writing.transactions import SinkTransactions
 from ottla.testing import Cluster
 from tests.conformance.kafka.process import reason_unavailable as no_kafka
 from tests.support.kafka.kafka_broker import Broker, kafka_broker

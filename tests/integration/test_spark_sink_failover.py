@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from ottla.pipeline.sink import task
+from ottla.pipeline.writing import task
 from ottla.testing import Cluster
 from tests.support.spark.spark_sink import Query, rows, values
 

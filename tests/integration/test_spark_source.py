@@ -22,10 +22,10 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from ottla.pipeline.source.columns import SourceColumn
-from ottla.pipeline.source.data_source import OttlaReader, OttlaStreamReader, from_json
-from ottla.pipeline.source.errors import ClusterError, DataLossError, OptionError
-from ottla.pipeline.source.options import parse_options
+from ottla.pipeline.reading.columns import SourceColumn
+from ottla.pipeline.reading.data_source import OttlaReader, OttlaStreamReader, from_json
+from ottla.pipeline.reading.errors import ClusterError, DataLossError, OptionError
+from ottla.pipeline.reading.options import parse_options
 from ottla.runtime.system_clock import SystemClock
 from ottla.testing import Cluster
 

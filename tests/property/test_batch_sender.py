@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from ottla.client import ChannelError, NodeLink
 from ottla.model import ErrorCode, ProducerEpoch, ProducerId, TimestampMs, TopicPartition
-from ottla.pipeline.sink.batch_sender import BatchSender
-from ottla.pipeline.sink.errors import FencedError
-from ottla.pipeline.sink.options import parse_options
-from ottla.pipeline.sink.sealing import UnsealedBatch
-from ottla.pipeline.sink.transactions import Producer
-from ottla.pipeline.source.cluster import SourceCluster
+from ottla.pipeline.reading.cluster import SourceCluster
+from ottla.pipeline.writing.batch_sender import BatchSender
+from ottla.pipeline.writing.errors import FencedError
+from ottla.pipeline.writing.options import parse_options
+from ottla.pipeline.writing.sealing import UnsealedBatch
+from ottla.pipeline.writing.transactions import Producer
 from ottla.runtime.network import Address
 from ottla.runtime.system_network import SystemNetwork
 from ottla.wire.messages.produce import (

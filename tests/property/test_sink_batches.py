@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
-from ottla.pipeline.sink.batches import cut_batches
-from ottla.pipeline.sink.murmur2 import murmur2
-from ottla.pipeline.sink.row_loops import hash_keys, to_column
-from ottla.pipeline.sink.rows import to_rows
-from ottla.pipeline.sink.sealing import Seal, seal
+from ottla.pipeline.writing.batches import cut_batches
+from ottla.pipeline.writing.murmur2 import murmur2
+from ottla.pipeline.writing.row_loops import hash_keys, to_column
+from ottla.pipeline.writing.rows import to_rows
+from ottla.pipeline.writing.sealing import Seal, seal
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import HEADER_BYTES

@@ -8,10 +8,10 @@ from __future__ import annotations
 import pyarrow as pa
 
 from ottla.model import ProducerEpoch, ProducerId, TimestampMs
-from ottla.pipeline.sink.batches import cut_batches
-from ottla.pipeline.sink.partitioner import Partitioner
-from ottla.pipeline.sink.record_bodies import Payloads, encode_headers
-from ottla.pipeline.sink.sealing import Seal, seal
+from ottla.pipeline.writing.batches import cut_batches
+from ottla.pipeline.writing.partitioner import Partitioner
+from ottla.pipeline.writing.record_bodies import Payloads, encode_headers
+from ottla.pipeline.writing.sealing import Seal, seal
 from ottla.wire.records.columns import RecordColumns, decode_columns
 from ottla.wire.records.compression import Codec
 

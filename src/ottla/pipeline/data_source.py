@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql.datasource import DataSourceStreamWriter, DataSourceWriter
 from pyspark.sql.types import StructType
 
-from ottla.pipeline.sink.data_sink import OttlaStreamWriter, OttlaWriter, require_append
-from ottla.pipeline.sink.options import parse_options
-from ottla.pipeline.source.data_source import OttlaSource
+from ottla.pipeline.reading.data_source import OttlaSource
 from ottla.pipeline.spark_worker import leave_quietly, set_aside
+from ottla.pipeline.writing.data_sink import OttlaStreamWriter, OttlaWriter, require_append
+from ottla.pipeline.writing.options import parse_options
 from ottla.runtime.dice import SystemDice
 
 

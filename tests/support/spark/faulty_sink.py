@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSourceStreamWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
 from ottla.pipeline.data_source import OttlaDataSource
-from ottla.pipeline.sink.data_sink import OttlaStreamWriter, Prepared
+from ottla.pipeline.writing.data_sink import OttlaStreamWriter, Prepared
 from tests.support.spark.spark_sink import dying_at
 
 PREFIX = "fault."

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Producer
 
-from ottla.pipeline.running.checking import check
-from ottla.pipeline.running.failures import Failure
-from ottla.pipeline.running.graph import Graph, Query
-from ottla.pipeline.running.loading import load
-from ottla.pipeline.running.queries import RunningQueries
-from ottla.pipeline.source.cluster import SourceCluster
-from ottla.pipeline.source.data_source import with_cluster
-from ottla.pipeline.source.options import parse_options
-from ottla.pipeline.source.positions import LATEST
-from ottla.pipeline.source.topics import (
+from ottla.pipeline.reading.cluster import SourceCluster
+from ottla.pipeline.reading.data_source import with_cluster
+from ottla.pipeline.reading.options import parse_options
+from ottla.pipeline.reading.positions import LATEST
+from ottla.pipeline.reading.topics import (
     READ_COMMITTED,
     READ_UNCOMMITTED,
     find_partitions,
     list_offsets,
 )
+from ottla.pipeline.running.checking import check
+from ottla.pipeline.running.failures import Failure
+from ottla.pipeline.running.graph import Graph, Query
+from ottla.pipeline.running.loading import load
+from ottla.pipeline.running.queries import RunningQueries
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
 
 if TYPE_CHECKING:

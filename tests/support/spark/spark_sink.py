@@ -17,10 +17,10 @@ import pyarrow as pa
 from confluent_kafka import Consumer, Message, TopicPartition
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
-from ottla.pipeline.sink import data_sink
-from ottla.pipeline.sink.data_sink import OttlaStreamWriter, OttlaWriter, Prepared
-from ottla.pipeline.sink.options import parse_options
-from ottla.pipeline.sink.transactions import Producer, SinkTransactions
+from ottla.pipeline.writing import data_sink
+from ottla.pipeline.writing.data_sink import OttlaStreamWriter, OttlaWriter, Prepared
+from ottla.pipeline.writing.options import parse_options
+from ottla.pipeline.writing.transactions import Producer, SinkTransactions
 from tests.conformance.clients import TIMEOUT_S
 
 SCHEMA = StructType(

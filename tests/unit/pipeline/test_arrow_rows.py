@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from ottla.model import LeaderEpoch, Offset, TopicPartition
-from ottla.pipeline.source.arrow_rows import ArrowRows
-from ottla.pipeline.source.columns import SourceColumn
-from ottla.pipeline.source.errors import UnreadableBatchError
-from ottla.pipeline.source.ranges import OffsetRange
-from ottla.pipeline.source.record_batches import Fetched
+from ottla.pipeline.reading.arrow_rows import ArrowRows
+from ottla.pipeline.reading.columns import SourceColumn
+from ottla.pipeline.reading.errors import UnreadableBatchError
+from ottla.pipeline.reading.ranges import OffsetRange
+from ottla.pipeline.reading.record_batches import Fetched
 from ottla.wire.records import columns
 from ottla.wire.records.batch import assign_offset_and_epoch
 from ottla.wire.records.compression import Codec

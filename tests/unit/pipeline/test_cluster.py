@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from ottla.model import ErrorCode, KafkaError
-from ottla.pipeline.source.cluster import SourceCluster
-from ottla.pipeline.source.errors import ClusterError
+from ottla.pipeline.reading.cluster import SourceCluster
+from ottla.pipeline.reading.errors import ClusterError
 from ottla.runtime.system_network import SystemNetwork
 
 

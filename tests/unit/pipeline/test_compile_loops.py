@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from ottla.pipeline.compile_loops import compile_loops
-from ottla.pipeline.sink import row_loops
-from ottla.pipeline.sink.batches import cut_batches
-from ottla.pipeline.sink.partitioner import Partitioner
-from ottla.pipeline.sink.rows import to_rows
+from ottla.pipeline.writing import row_loops
+from ottla.pipeline.writing.batches import cut_batches
+from ottla.pipeline.writing.partitioner import Partitioner
+from ottla.pipeline.writing.rows import to_rows
 from ottla.wire.records import column_loops
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.columns import decode_columns
@@ -27,8 +27,8 @@ import numpy as np
 import pyarrow as pa
 # Every loop is made when its module is imported; one that is short is compiled as well.
 import ottla.wire.records.column_loops
-from ottla.pipeline.sink.murmur2 import murmur2
-from ottla.pipeline.sink.row_loops import hash_keys, to_column
+from ottla.pipeline.writing.murmur2 import murmur2
+from ottla.pipeline.writing.row_loops import hash_keys, to_column
 hashes = np.zeros(1, np.uint32)
 hash_keys(to_column(pa.array([b"row"], pa.binary())), hashes)
 assert hashes.tolist() == [murmur2(b"row")]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
-from ottla.pipeline.sink.decisions import (
+from ottla.pipeline.writing.decisions import (
     BatchDecision,
     DecisionPart,
     Work,
     decode_decision,
     encode_decision,
 )
-from ottla.pipeline.sink.journal import CommittedRecords
-from ottla.pipeline.sink.transactions import Producer
+from ottla.pipeline.writing.journal import CommittedRecords
+from ottla.pipeline.writing.transactions import Producer
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.header import read_header
 from ottla.wire.records.record import Record

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ottla.model import TopicPartition
-from ottla.pipeline.source.errors import OptionError
-from ottla.pipeline.source.options import SourceOptions, Subscription, parse_options
-from ottla.pipeline.source.positions import EARLIEST, LATEST
+from ottla.pipeline.reading.errors import OptionError
+from ottla.pipeline.reading.options import SourceOptions, Subscription, parse_options
+from ottla.pipeline.reading.positions import EARLIEST, LATEST
 from ottla.runtime.network import Address
 
 REQUIRED = {"kafka.bootstrap.servers": "one:9092, two:9093", "subscribe": "orders"}

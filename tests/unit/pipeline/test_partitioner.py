@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from ottla.pipeline.sink.murmur2 import murmur2
-from ottla.pipeline.sink.partitioner import Partitioner
+from ottla.pipeline.writing.murmur2 import murmur2
+from ottla.pipeline.writing.partitioner import Partitioner
 
 SIZES = np.full(6, 40, np.int64)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ottla.model import TopicPartition
-from ottla.pipeline.source.ranges import OffsetRange, limit, split
+from ottla.pipeline.reading.ranges import OffsetRange, limit, split
 
 ORDERS = [TopicPartition("orders", number) for number in range(4)]
 

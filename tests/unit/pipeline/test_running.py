@@ -50,7 +50,7 @@ def test_metrics_are_served_as_prometheus_reads_them() -> None:
 
 
 FAILURES = {
-    "ottla.pipeline.source.errors.DataLossError: a-0 has no offsets 2 to 3. All expired\nat x": (
+    "ottla.pipeline.reading.errors.DataLossError: a-0 has no offsets 2 to 3. All expired\nat x": (
         "orders stopped: a-0 has no offsets 2 to 3. All expired."
     ),
     "Job aborted.\n[USER_RAISED_EXCEPTION] the value at a-0, offset 3, is null SQLSTATE: P0001": (

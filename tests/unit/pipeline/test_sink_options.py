@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from ottla.pipeline.sink.columns import check_columns
-from ottla.pipeline.sink.options import SinkOptions, parse_options
-from ottla.pipeline.source.errors import OptionError
+from ottla.pipeline.reading.errors import OptionError
+from ottla.pipeline.writing.columns import check_columns
+from ottla.pipeline.writing.options import SinkOptions, parse_options
 from ottla.runtime.network import Address
 from ottla.wire.records.compression import Codec
 

@@ -13,8 +13,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from ottla.pipeline.source.columns import SourceColumn, choose
-from ottla.pipeline.source.errors import OptionError
+from ottla.pipeline.reading.columns import SourceColumn, choose
+from ottla.pipeline.reading.errors import OptionError
 
 PAIR = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
 

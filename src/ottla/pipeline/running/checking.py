@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 from ottla.pipeline.definitions.connector import Surroundings
 from ottla.pipeline.definitions.errors import DefinitionError
 from ottla.pipeline.definitions.registry import Registry, SinkDefinition, ViewDefinition
+from ottla.pipeline.reading.data_source import with_cluster
+from ottla.pipeline.reading.errors import ClusterError
+from ottla.pipeline.reading.options import parse_options
+from ottla.pipeline.reading.topics import find_partitions
 from ottla.pipeline.running.graph import Graph, Query, first_line
-from ottla.pipeline.source.data_source import with_cluster
-from ottla.pipeline.source.errors import ClusterError
-from ottla.pipeline.source.options import parse_options
-from ottla.pipeline.source.topics import find_partitions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

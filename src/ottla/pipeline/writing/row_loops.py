@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ottla.pipeline.sink.murmur2 import SEED, M, R
+from ottla.pipeline.writing.murmur2 import SEED, M, R
 from ottla.wire.records.compiled import (
     Bytes,
     Int32s,

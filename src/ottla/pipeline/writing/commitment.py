@@ -11,12 +11,12 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from ottla.pipeline.sink.decisions import BatchDecision, DecisionPart, Work
-from ottla.pipeline.sink.errors import FencedError, ReplayError, TransactionLostError
-from ottla.pipeline.sink.journal import Journal
-from ottla.pipeline.sink.options import SinkOptions
-from ottla.pipeline.sink.transactions import SinkTransactions
-from ottla.pipeline.source.cluster import SourceCluster
+from ottla.pipeline.reading.cluster import SourceCluster
+from ottla.pipeline.writing.decisions import BatchDecision, DecisionPart, Work
+from ottla.pipeline.writing.errors import FencedError, ReplayError, TransactionLostError
+from ottla.pipeline.writing.journal import Journal
+from ottla.pipeline.writing.options import SinkOptions
+from ottla.pipeline.writing.transactions import SinkTransactions
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork
 

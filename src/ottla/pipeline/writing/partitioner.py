@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ottla.pipeline.sink.row_loops import hash_keys, to_column
+from ottla.pipeline.writing.row_loops import hash_keys, to_column
 
 Int64s: TypeAlias = npt.NDArray[np.int64]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from ottla.pipeline.sink.record_bodies import Payloads, encode_headers
+from ottla.pipeline.writing.record_bodies import Payloads, encode_headers
 
 
 class Rows(NamedTuple):

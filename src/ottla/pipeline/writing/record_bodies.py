@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ottla.pipeline.sink.errors import RowError
-from ottla.pipeline.sink.row_loops import NO_COLUMN, to_column, write_pairs, write_records
+from ottla.pipeline.writing.errors import RowError
+from ottla.pipeline.writing.row_loops import NO_COLUMN, to_column, write_pairs, write_records
 from ottla.wire.varint import encode_varint
 
 Int64s: TypeAlias = npt.NDArray[np.int64]

@@ -8,7 +8,7 @@ from math import ceil
 from typing import NamedTuple
 
 from ottla.model import TopicPartition
-from ottla.pipeline.source.positions import PerPartition
+from ottla.pipeline.reading.positions import PerPartition
 
 
 class OffsetRange(NamedTuple):

@@ -19,13 +19,13 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from ottla.pipeline.sink.columns import check_columns
-from ottla.pipeline.sink.commitment import Commitment, cluster_of, drop, require_open
-from ottla.pipeline.sink.decisions import DecisionPart, Work
-from ottla.pipeline.sink.options import SinkOptions
-from ottla.pipeline.sink.transactions import SinkTransactions
-from ottla.pipeline.source.cluster import SourceCluster
-from ottla.pipeline.source.errors import OptionError
+from ottla.pipeline.reading.cluster import SourceCluster
+from ottla.pipeline.reading.errors import OptionError
+from ottla.pipeline.writing.columns import check_columns
+from ottla.pipeline.writing.commitment import Commitment, cluster_of, drop, require_open
+from ottla.pipeline.writing.decisions import DecisionPart, Work
+from ottla.pipeline.writing.options import SinkOptions
+from ottla.pipeline.writing.transactions import SinkTransactions
 
 # As Spark names them among the properties of a stream's tasks.
 _QUERY_ID = "sql.streaming.queryId"
@@ -51,7 +51,7 @@ class OttlaWriter(DataSourceArrowWriter):
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Prepared:
         # Compiled loops come with it, which only tasks have a use for.
-        from ottla.pipeline.sink.task import write_slot
+        from ottla.pipeline.writing.task import write_slot
 
         part = write_slot(
             iterator,
@@ -96,7 +96,7 @@ class OttlaStreamWriter(DataSourceStreamArrowWriter):
         assert query is not None, "Spark tells a stream's tasks which query they belong to"
         assert batch_id is not None, "Spark tells a stream's tasks which batch they belong to"
         work = Work(query, int(batch_id))
-        from ottla.pipeline.sink.task import write_slot
+        from ottla.pipeline.writing.task import write_slot
 
         part = write_slot(
             iterator, self._options, slot=context.partitionId(), work=work, is_journaled=True

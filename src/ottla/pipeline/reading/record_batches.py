@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ottla.model import Buffer, ErrorCode, TopicPartition
-from ottla.pipeline.source.cluster import SourceCluster, require
-from ottla.pipeline.source.errors import ClusterError, DataLossError, UnreadableBatchError
-from ottla.pipeline.source.options import SourceOptions
-from ottla.pipeline.source.positions import EARLIEST
-from ottla.pipeline.source.ranges import OffsetRange
-from ottla.pipeline.source.topics import READ_COMMITTED, READ_UNCOMMITTED, list_offsets
+from ottla.pipeline.reading.cluster import SourceCluster, require
+from ottla.pipeline.reading.errors import ClusterError, DataLossError, UnreadableBatchError
+from ottla.pipeline.reading.options import SourceOptions
+from ottla.pipeline.reading.positions import EARLIEST
+from ottla.pipeline.reading.ranges import OffsetRange
+from ottla.pipeline.reading.topics import READ_COMMITTED, READ_UNCOMMITTED, list_offsets
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.fetch import (
     AbortedTransaction,

@@ -25,7 +25,7 @@ from pyspark.sql.datasource import (
 )
 
 from ottla.model import TopicPartition
-from ottla.pipeline.source.ranges import OffsetRange
+from ottla.pipeline.reading.ranges import OffsetRange
 
 _COMPARISONS: Final[Mapping[type[Filter], Callable[[Any, Any], bool]]] = {
     EqualTo: eq,

@@ -11,7 +11,7 @@ from typing import Final, Self, TypeVar
 
 from ottla.client import ChannelError, NodeLink
 from ottla.model import ErrorCode, KafkaError, TopicPartition
-from ottla.pipeline.source.errors import ClusterError
+from ottla.pipeline.reading.errors import ClusterError
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest

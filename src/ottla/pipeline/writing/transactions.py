@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from ottla.client import ChannelError, NodeLink
 from ottla.model import ErrorCode, KafkaError, ProducerEpoch, ProducerId, TopicPartition
-from ottla.pipeline.sink.errors import FencedError
-from ottla.pipeline.source.cluster import TRANSACTION, SourceCluster, require
-from ottla.pipeline.source.errors import ClusterError, OptionError
+from ottla.pipeline.reading.cluster import TRANSACTION, SourceCluster, require
+from ottla.pipeline.reading.errors import ClusterError, OptionError
+from ottla.pipeline.writing.errors import FencedError
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,

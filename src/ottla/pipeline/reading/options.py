@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ottla.model import TopicPartition
-from ottla.pipeline.source.errors import OptionError
-from ottla.pipeline.source.positions import EARLIEST, LATEST, Position, parse_position
+from ottla.pipeline.reading.errors import OptionError
+from ottla.pipeline.reading.positions import EARLIEST, LATEST, Position, parse_position
 from ottla.runtime.network import Address
 
 _KNOWN: Final = (

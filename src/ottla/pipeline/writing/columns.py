@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ottla.pipeline.source.errors import OptionError
+from ottla.pipeline.reading.errors import OptionError
 
 _TEXT_OR_BYTES: Final = ("string", "binary")
 _TYPES: Final[Mapping[str, tuple[str, ...]]] = {

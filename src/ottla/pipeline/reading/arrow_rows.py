@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from ottla.model import Buffer
-from ottla.pipeline.source.columns import SourceColumn
-from ottla.pipeline.source.errors import UnreadableBatchError
-from ottla.pipeline.source.ranges import OffsetRange
-from ottla.pipeline.source.record_batches import Fetched
+from ottla.pipeline.reading.columns import SourceColumn
+from ottla.pipeline.reading.errors import UnreadableBatchError
+from ottla.pipeline.reading.ranges import OffsetRange
+from ottla.pipeline.reading.record_batches import Fetched
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.columns import (
     BinaryColumn,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ottla.model import ProducerEpoch, ProducerId
-from ottla.pipeline.sink.transactions import Producer
+from ottla.pipeline.writing.transactions import Producer
 
 
 class Work(NamedTuple):

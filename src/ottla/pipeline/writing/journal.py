@@ -12,8 +12,13 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ottla.model import Buffer, ErrorCode, Offset, TimestampMs, TopicPartition
-from ottla.pipeline.sink.batch_sender import BatchSender
-from ottla.pipeline.sink.decisions import (
+from ottla.pipeline.reading.cluster import SourceCluster, require
+from ottla.pipeline.reading.errors import ClusterError
+from ottla.pipeline.reading.positions import EARLIEST, LATEST
+from ottla.pipeline.reading.record_batches import control_types, fetch_partition
+from ottla.pipeline.reading.topics import READ_UNCOMMITTED, list_offsets
+from ottla.pipeline.writing.batch_sender import BatchSender
+from ottla.pipeline.writing.decisions import (
     BatchDecision,
     Work,
     decode_decision,
@@ -21,15 +26,10 @@ from ottla.pipeline.sink.decisions import (
     encode_decision,
     encode_mark,
 )
-from ottla.pipeline.sink.murmur2 import murmur2
-from ottla.pipeline.sink.options import SinkOptions
-from ottla.pipeline.sink.sealing import UnsealedBatch
-from ottla.pipeline.sink.transactions import Producer, SinkTransactions
-from ottla.pipeline.source.cluster import SourceCluster, require
-from ottla.pipeline.source.errors import ClusterError
-from ottla.pipeline.source.positions import EARLIEST, LATEST
-from ottla.pipeline.source.record_batches import control_types, fetch_partition
-from ottla.pipeline.source.topics import READ_UNCOMMITTED, list_offsets
+from ottla.pipeline.writing.murmur2 import murmur2
+from ottla.pipeline.writing.options import SinkOptions
+from ottla.pipeline.writing.sealing import UnsealedBatch
+from ottla.pipeline.writing.transactions import Producer, SinkTransactions
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.create_topics import (
     CreatableTopic,

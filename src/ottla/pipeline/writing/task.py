@@ -9,13 +9,13 @@ from typing import Final
 
 import pyarrow as pa
 
-from ottla.pipeline.sink.commitment import Commitment, cluster_of, require_same_rows
-from ottla.pipeline.sink.decisions import DecisionPart, Work
-from ottla.pipeline.sink.options import SinkOptions
-from ottla.pipeline.sink.row_writer import RowWriter
-from ottla.pipeline.sink.transactions import Producer, SinkTransactions
-from ottla.pipeline.source.cluster import SourceCluster
+from ottla.pipeline.reading.cluster import SourceCluster
 from ottla.pipeline.spark_worker import set_aside
+from ottla.pipeline.writing.commitment import Commitment, cluster_of, require_same_rows
+from ottla.pipeline.writing.decisions import DecisionPart, Work
+from ottla.pipeline.writing.options import SinkOptions
+from ottla.pipeline.writing.row_writer import RowWriter
+from ottla.pipeline.writing.transactions import Producer, SinkTransactions
 
 # Rows are taken so many bytes at a time: enough for large batches of some partitions.
 _CHUNK_BYTES: Final = 8 * 1024 * 1024

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ottla.model import TopicPartition
-from ottla.pipeline.source.errors import OptionError
+from ottla.pipeline.reading.errors import OptionError
 
 LATEST: Final = -1
 EARLIEST: Final = -2

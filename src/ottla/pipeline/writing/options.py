@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ottla.pipeline.source.errors import OptionError
-from ottla.pipeline.source.options import parse_bootstrap
+from ottla.pipeline.reading.errors import OptionError
+from ottla.pipeline.reading.options import parse_bootstrap
 from ottla.runtime.network import Address
 from ottla.wire.records.compression import Codec
 

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ottla.pipeline.sink.record_bodies import Payloads, append_headers
-from ottla.pipeline.sink.rows import Rows
+from ottla.pipeline.writing.record_bodies import Payloads, append_headers
+from ottla.pipeline.writing.rows import Rows
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from ottla.pipeline.sink.record_bodies import Payloads, encode_bodies
-from ottla.pipeline.sink.sealing import UnsealedBatch
+from ottla.pipeline.writing.record_bodies import Payloads, encode_bodies
+from ottla.pipeline.writing.sealing import UnsealedBatch
 from ottla.wire.records.compiled import Int64s
 from ottla.wire.records.header import HEADER_BYTES
 

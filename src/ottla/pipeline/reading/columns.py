@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ottla.pipeline.source.errors import OptionError
+from ottla.pipeline.reading.errors import OptionError
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

@@ -27,15 +27,15 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from ottla.model import TopicPartition
-from ottla.pipeline.source.cluster import SourceCluster
-from ottla.pipeline.source.columns import SourceColumn, choose, to_ddl
-from ottla.pipeline.source.group_offsets import GroupOffsets, commit_offsets
-from ottla.pipeline.source.options import SourceOptions, parse_options
-from ottla.pipeline.source.positions import EARLIEST, LATEST, PerPartition, Position
-from ottla.pipeline.source.pushdown import Pushed, PushFilters
-from ottla.pipeline.source.ranges import OffsetRange, limit, split
-from ottla.pipeline.source.record_batches import RangeReader
-from ottla.pipeline.source.topics import find_partitions, resolve
+from ottla.pipeline.reading.cluster import SourceCluster
+from ottla.pipeline.reading.columns import SourceColumn, choose, to_ddl
+from ottla.pipeline.reading.group_offsets import GroupOffsets, commit_offsets
+from ottla.pipeline.reading.options import SourceOptions, parse_options
+from ottla.pipeline.reading.positions import EARLIEST, LATEST, PerPartition, Position
+from ottla.pipeline.reading.pushdown import Pushed, PushFilters
+from ottla.pipeline.reading.ranges import OffsetRange, limit, split
+from ottla.pipeline.reading.record_batches import RangeReader
+from ottla.pipeline.reading.topics import find_partitions, resolve
 from ottla.pipeline.spark_worker import set_aside
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork
@@ -200,7 +200,7 @@ def read_range(
 ) -> Iterator[pa.RecordBatch]:
     """Fetches and decodes in turns, in a loop that runs only while something is fetched."""
     # Compiled loops come with it, which only tasks have a use for.
-    from ottla.pipeline.source.arrow_rows import ArrowRows
+    from ottla.pipeline.reading.arrow_rows import ArrowRows
 
     with asyncio.Runner() as runner:
         # The runner's own `run` looks for interrupts each time.

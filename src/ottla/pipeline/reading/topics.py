@@ -8,10 +8,10 @@ from typing import Final
 
 from ottla.client import NodeLink
 from ottla.model import ErrorCode, TopicPartition
-from ottla.pipeline.source.cluster import SourceCluster, require
-from ottla.pipeline.source.errors import ClusterError, OptionError
-from ottla.pipeline.source.options import SourceOptions, Subscription
-from ottla.pipeline.source.positions import EARLIEST, LATEST, PerPartition, Position
+from ottla.pipeline.reading.cluster import SourceCluster, require
+from ottla.pipeline.reading.errors import ClusterError, OptionError
+from ottla.pipeline.reading.options import SourceOptions, Subscription
+from ottla.pipeline.reading.positions import EARLIEST, LATEST, PerPartition, Position
 from ottla.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,

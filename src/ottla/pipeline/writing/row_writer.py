@@ -9,17 +9,17 @@ import numpy as np
 import pyarrow as pa
 
 from ottla.model import ErrorCode, TopicPartition
-from ottla.pipeline.sink.batch_sender import BatchSender
-from ottla.pipeline.sink.batches import cut_batches
-from ottla.pipeline.sink.errors import RowError
-from ottla.pipeline.sink.options import SinkOptions
-from ottla.pipeline.sink.partitioner import Partitioner
-from ottla.pipeline.sink.record_bodies import Payloads
-from ottla.pipeline.sink.refusals import by_topic, dead_letters, find_refusals, without
-from ottla.pipeline.sink.rows import Rows, to_rows
-from ottla.pipeline.sink.transactions import Producer
-from ottla.pipeline.source.cluster import SourceCluster
-from ottla.pipeline.source.errors import ClusterError
+from ottla.pipeline.reading.cluster import SourceCluster
+from ottla.pipeline.reading.errors import ClusterError
+from ottla.pipeline.writing.batch_sender import BatchSender
+from ottla.pipeline.writing.batches import cut_batches
+from ottla.pipeline.writing.errors import RowError
+from ottla.pipeline.writing.options import SinkOptions
+from ottla.pipeline.writing.partitioner import Partitioner
+from ottla.pipeline.writing.record_bodies import Payloads
+from ottla.pipeline.writing.refusals import by_topic, dead_letters, find_refusals, without
+from ottla.pipeline.writing.rows import Rows, to_rows
+from ottla.pipeline.writing.transactions import Producer
 
 _NOT_THERE: Final = (
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,

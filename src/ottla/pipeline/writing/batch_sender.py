@@ -14,12 +14,12 @@ from typing import Any, Final, NamedTuple
 
 from ottla.client import ChannelError
 from ottla.model import ErrorCode, KafkaError, TopicPartition
-from ottla.pipeline.sink.errors import FencedError, RowError
-from ottla.pipeline.sink.options import SinkOptions
-from ottla.pipeline.sink.sealing import Seal, UnsealedBatch, seal
-from ottla.pipeline.sink.transactions import Producer, SinkTransactions
-from ottla.pipeline.source.cluster import SourceCluster, require
-from ottla.pipeline.source.errors import ClusterError
+from ottla.pipeline.reading.cluster import SourceCluster, require
+from ottla.pipeline.reading.errors import ClusterError
+from ottla.pipeline.writing.errors import FencedError, RowError
+from ottla.pipeline.writing.options import SinkOptions
+from ottla.pipeline.writing.sealing import Seal, UnsealedBatch, seal
+from ottla.pipeline.writing.transactions import Producer, SinkTransactions
 from ottla.wire.messages.produce import (
     PartitionProduceData,
     ProduceRequest,

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ottla.model import TopicPartition
-from ottla.pipeline.source.cluster import GROUP, SourceCluster, require
-from ottla.pipeline.source.errors import ClusterError
-from ottla.pipeline.source.positions import PerPartition
+from ottla.pipeline.reading.cluster import GROUP, SourceCluster, require
+from ottla.pipeline.reading.errors import ClusterError
+from ottla.pipeline.reading.positions import PerPartition
 from ottla.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
