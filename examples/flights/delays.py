@@ -6,7 +6,7 @@ a window still takes what belongs to it.
 
 from topics import FLIGHTS
 
-from ottla.pipeline.definitions import Json, Topic, sink, source, view
+from ottla.pipeline import Json, Topic, sink, source, view
 
 
 @source(FLIGHTS)

@@ -2,7 +2,7 @@
 
 from topics import FLIGHTS, PLANES
 
-from ottla.pipeline.definitions import Json, Topic, sink, source
+from ottla.pipeline import Json, Topic, sink, source
 
 
 @source(FLIGHTS)

@@ -8,7 +8,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor
 from topics import FLIGHTS
 
-from ottla.pipeline.definitions import Json, Topic, sink, source, view
+from ottla.pipeline import Json, Topic, sink, source, view
 
 PAUSE_MS = 12 * 60 * 60 * 1000
 

@@ -2,7 +2,7 @@
 
 from topics import FLIGHTS
 
-from ottla.pipeline.definitions import Json, Topic, sink, source, view
+from ottla.pipeline import Json, Topic, sink, source, view
 
 
 @source(FLIGHTS)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from topics import FLIGHTS, PLANES
 
-from ottla.pipeline.definitions import Delta, Json, Topic, sink, source, view
+from ottla.pipeline import Delta, Json, Topic, sink, source, view
 
 # Bounds what passes through the driver on its way to the table.
 BOUNDED = {"maxOffsetsPerTrigger": "40000"}

@@ -3,7 +3,7 @@ day is told when it is certain that nothing more comes to it."""
 
 from topics import FLIGHTS
 
-from ottla.pipeline.definitions import Json, Topic, sink, source, view
+from ottla.pipeline import Json, Topic, sink, source, view
 
 
 @source(FLIGHTS)

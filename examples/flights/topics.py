@@ -1,6 +1,6 @@
 """What is in the topics."""
 
-from ottla.pipeline.definitions import Json, Table, Topic
+from ottla.pipeline import Json, Table, Topic
 
 FLIGHTS = Topic(
     "flights",

@@ -6,7 +6,7 @@ weather for as long as planes may be.
 
 from topics import FLIGHTS, WEATHER
 
-from ottla.pipeline.definitions import Json, Topic, sink, source, view
+from ottla.pipeline import Json, Topic, sink, source, view
 
 
 @source(FLIGHTS)

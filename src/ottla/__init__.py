@@ -1,4 +1,41 @@
-"""Ottla: a replicated commit log that speaks Kafka's protocol and writes Kafka's files."""
+"""Ottla: a replicated commit log that speaks Kafka's protocol and writes Kafka's files.
+
+What is exported here and by `ottla.testing`, `ottla.simulation` and `ottla.pipeline` is the public
+API. Every other module is internal and may change in any release.
+"""
+
+from typing import TYPE_CHECKING
+
+from ottla.exports import lazy_names
+
+if TYPE_CHECKING:
+    from ottla import pipeline, simulation, testing
+    from ottla.configs import InvalidConfigError
+    from ottla.model import ErrorCode, KafkaError, TopicPartition
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "ErrorCode": "ottla.model",
+            "InvalidConfigError": "ottla.configs",
+            "KafkaError": "ottla.model",
+            "TopicPartition": "ottla.model",
+            "pipeline": "ottla.pipeline",
+            "simulation": "ottla.simulation",
+            "testing": "ottla.testing",
+        },
+    )
+
+__all__ = [
+    "ErrorCode",
+    "InvalidConfigError",
+    "KafkaError",
+    "TopicPartition",
+    "__version__",
+    "pipeline",
+    "simulation",
+    "testing",
+]
 
 # The only place that has the version: the build reads it from here.
 __version__ = "0.1.0"

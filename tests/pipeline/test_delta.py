@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ottla.pipeline.definitions import Delta
+from ottla.pipeline import Delta
 from ottla.pipeline.definitions.connector import Turn
 from tests.conformance.topics import Topics
 from tests.support.nodes.nodes import RunningNode

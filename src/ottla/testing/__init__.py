@@ -1,23 +1,20 @@
-"""A real node inside a test: any Kafka client can connect to it.
+"""A real cluster inside a test: any Kafka client can connect to it.
 
-from ottla.testing import Cluster
+    from ottla.testing import Cluster
 
-with Cluster() as cluster:
-    producer = Producer({"bootstrap.servers": cluster.bootstrap})
+    with Cluster() as cluster:
+        producer = Producer({"bootstrap.servers": cluster.bootstrap})
+
+With pytest, the fixture `ottla_cluster` is one.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ottla.exports import lazy_names
 
 if TYPE_CHECKING:
     from ottla.testing.cluster import Cluster
+else:
+    __getattr__, __dir__ = lazy_names(__name__, {"Cluster": "ottla.testing.cluster"})
 
 __all__ = ["Cluster"]
-
-
-def __getattr__(name: str) -> Any:
-    """Imports the cluster when it is asked for, since pytest loads this package every time."""
-    if name == "Cluster":
-        from ottla.testing.cluster import Cluster
-
-        return Cluster
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,7 +19,8 @@ from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.runtime.state_machine import Timers
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode, KafkaError, TopicPartition
-from ottla.simulation import SeededDice, SimulatedClock
+from ottla.simulation import SeededDice
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ottla.wire.messages.join_group import (
     JoinGroupRequest,

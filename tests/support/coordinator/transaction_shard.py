@@ -22,7 +22,7 @@ from ottla.coordinator.transactions.transaction import Transaction
 from ottla.coordinator.transactions.versions import TV_2
 from ottla.model import TopicPartition
 from ottla.runtime.metrics import Metrics
-from ottla.simulation import SimulatedClock
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.add_offsets_to_txn import AddOffsetsToTxnResponse
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from tests.support.coordinator.coordinator_log import MemoryLog

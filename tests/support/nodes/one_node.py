@@ -32,7 +32,8 @@ from ottla.model import NodeId, Uuid
 from ottla.runtime.background import Background, InlineBackground
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
-from ottla.simulation import SeededDice, SimulatedClock, SimulatedDisk
+from ottla.simulation import SeededDice, SimulatedDisk
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.log import Log
 from ottla.wire.apis import response_class

@@ -25,8 +25,9 @@ from ottla.raft import Destination, RaftConfig, ReplicaKey, VoterEndpoint, Voter
 from ottla.runtime.background import InlineBackground
 from ottla.runtime.clock import Clock
 from ottla.runtime.tasks import Tasks
-from ottla.simulation import SeededDice, SimulatedClock, SimulatedDisk
+from ottla.simulation import SeededDice, SimulatedDisk
 from ottla.simulation.disk.disk_faults import PowerLost
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.storage.files.file_slice import FileSlice
 from ottla.wire.requests import decode_request, decode_response, encode_request, encode_response
 from ottla.wire.schema import Message

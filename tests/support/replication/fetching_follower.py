@@ -14,7 +14,8 @@ from ottla.replication.partition import Partition
 from ottla.replication.throttle import NoThrottle, ReplicationThrottle
 from ottla.runtime.background import InlineBackground
 from ottla.runtime.tasks import Tasks
-from ottla.simulation import SimulatedClock, SimulatedDisk
+from ottla.simulation import SimulatedDisk
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.wire.messages.fetch import (
     FetchableTopicResponse,

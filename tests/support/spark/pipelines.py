@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FLUSH_TIMEOUT_S = 30.0
 END_TIMEOUT_S = 120.0
 _HEADING = """\
-from ottla.pipeline.definitions import *
+from ottla.pipeline import *
 
 """
 

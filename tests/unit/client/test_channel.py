@@ -11,7 +11,7 @@ import pytest
 from ottla.client import Channel, ChannelError, RequestTimedOutError, versions
 from ottla.runtime.network import Address
 from ottla.runtime.system_network import SystemNetwork
-from ottla.simulation import SimulatedClock
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from ottla.wire.messages.fetch import (
     FetchableTopicResponse,

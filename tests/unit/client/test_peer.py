@@ -12,7 +12,8 @@ from ottla.client import ChannelError, Peer, ReconnectBackoff, versions
 from ottla.runtime.network import Address
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
-from ottla.simulation import SeededDice, SimulatedClock
+from ottla.simulation import SeededDice
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from tests.support.nodes.scripted_node import ScriptedNode, until
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ottla.client.probe import is_gone
 from ottla.runtime.system_network import SystemNetwork
-from ottla.simulation import SimulatedClock
+from ottla.simulation.seams.clock import SimulatedClock
 from tests.support.nodes.scripted_node import ScriptedNode, until
 
 SECONDS = 1.0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.pipeline.definitions import Files, Jdbc, Topic, sink, source, view
+from ottla.pipeline import Files, Jdbc, Topic, sink, source, view
 from ottla.pipeline.definitions.errors import DefinitionError
 from ottla.pipeline.definitions.jdbc import merge
 from ottla.pipeline.definitions.registry import (

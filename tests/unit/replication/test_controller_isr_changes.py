@@ -13,7 +13,8 @@ from ottla.replication.controller_isr_changes import ControllerIsrChanges
 from ottla.replication.leadership import LeaderContext
 from ottla.replication.partition import FetchingFollower, Partition
 from ottla.runtime.tasks import Tasks
-from ottla.simulation import SeededDice, SimulatedClock
+from ottla.simulation import SeededDice
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.alter_partition import (
     AlterPartitionRequest,
     AlterPartitionResponse,

@@ -12,7 +12,8 @@ from ottla.replication.partition import FetchingFollower
 from ottla.runtime.background import InlineBackground
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
-from ottla.simulation import SeededDice, SimulatedClock
+from ottla.simulation import SeededDice
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.wire.messages.fetch import (
     FetchableTopicResponse,

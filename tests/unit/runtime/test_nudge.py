@@ -3,7 +3,7 @@
 import asyncio
 
 from ottla.runtime.nudge import Nudge
-from ottla.simulation import SimulatedClock
+from ottla.simulation.seams.clock import SimulatedClock
 from tests.support.storage.held_background import settle
 
 

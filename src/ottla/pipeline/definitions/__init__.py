@@ -9,27 +9,3 @@ register.
 | `avro.py`, `avro_schema.py` | Avro, the same |
 | `topic.py`, `files.py`, `jdbc.py`, `delta.py` | the connectors |
 """
-
-from ottla.pipeline.definitions.avro import Avro
-from ottla.pipeline.definitions.delta import Delta
-from ottla.pipeline.definitions.files import Files
-from ottla.pipeline.definitions.formats import Bytes, Csv, Json, Text
-from ottla.pipeline.definitions.jdbc import Jdbc
-from ottla.pipeline.definitions.registry import sink, source, view
-from ottla.pipeline.definitions.topic import Table, Topic
-
-__all__ = [
-    "Avro",
-    "Bytes",
-    "Csv",
-    "Delta",
-    "Files",
-    "Jdbc",
-    "Json",
-    "Table",
-    "Text",
-    "Topic",
-    "sink",
-    "source",
-    "view",
-]

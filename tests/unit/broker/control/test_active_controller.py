@@ -19,7 +19,8 @@ from ottla.runtime.network import Address, Network
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
-from ottla.simulation import SeededDice, SimulatedClock
+from ottla.simulation import SeededDice
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse

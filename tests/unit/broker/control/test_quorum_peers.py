@@ -11,7 +11,8 @@ from ottla.client import ChannelError
 from ottla.raft import Destination
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
-from ottla.simulation import SeededDice, SimulatedClock
+from ottla.simulation import SeededDice
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.fetch import FetchRequest
 from ottla.wire.messages.vote import VoteRequest, VoteResponse
 from ottla.wire.schema import Message

@@ -15,7 +15,8 @@ from ottla.coordinator.runtime.transactional import TransactionMarker
 from ottla.coordinator.transactions.markers import TransactionMarkers
 from ottla.model import Buffer, ErrorCode, TopicPartition
 from ottla.runtime.tasks import Tasks
-from ottla.simulation import SeededDice, SimulatedClock
+from ottla.simulation import SeededDice
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.write_txn_markers import (
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,

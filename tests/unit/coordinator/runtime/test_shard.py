@@ -11,7 +11,7 @@ from ottla.coordinator.runtime.replay import Replay
 from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.runtime.state_machine import Timers
 from ottla.model import ErrorCode, KafkaError, TopicPartition
-from ottla.simulation import SimulatedClock
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.heartbeat import HeartbeatResponse
 from ottla.wire.records import Record, build_batch
 from ottla.wire.schema import Message

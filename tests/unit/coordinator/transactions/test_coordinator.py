@@ -13,7 +13,7 @@ from ottla.coordinator.transactions.states import TransactionState
 from ottla.coordinator.transactions.transaction import CLIENT_EPOCH_MAX, EPOCH_MAX, NO_TIMEOUT_MS
 from ottla.coordinator.transactions.versions import TV_0
 from ottla.model import ErrorCode
-from ottla.simulation import SimulatedClock
+from ottla.simulation.seams.clock import SimulatedClock
 from tests.support.coordinator.transaction_shard import (
     FIRST_PRODUCER_ID,
     ID,

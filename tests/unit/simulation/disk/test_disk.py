@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from ottla.runtime.disk import Disk
-from ottla.simulation import DiskCounters, Operation, PowerLost, SeededDice, SimulatedDisk
+from ottla.simulation import Operation, PowerLost, SeededDice, SimulatedDisk
+from ottla.simulation.disk.counters import DiskCounters
 from ottla.simulation.disk.disk_faults import Corruption
 
 PAGE = 4096

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ottla.runtime.clock import Clock
-from ottla.simulation import SimulatedClock
+from ottla.simulation.seams.clock import SimulatedClock
 
 
 def test_timers_run_in_order_of_their_time_then_of_their_call() -> None:
