@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ottla.pipeline.definitions.avro import write_record
+from ottla.pipeline.definitions.avro_columns import write_record
 from ottla.pipeline.definitions.avro_schema import parse_record
 from tests.conformance.topics import Topics
 from tests.support.nodes.nodes import RunningNode

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ottla.pipeline.definitions.avro import Avro, read_record, write_record
+from ottla.pipeline import Avro
+from ottla.pipeline.definitions.avro_columns import read_record, write_record
 from ottla.pipeline.definitions.avro_schema import parse_record, spark_type
 from ottla.pipeline.definitions.errors import DefinitionError, UnwritableRowError
 

@@ -6,6 +6,6 @@ register.
 | `registry.py` | the decorators, and what they register |
 | `connector.py` | what a connector is: one small class |
 | `formats.py` | JSON, CSV, text and bytes, and what does not parse |
-| `avro.py`, `avro_schema.py` | Avro, the same |
+| `avro.py`, `avro_columns.py`, `avro_schema.py` | Avro, the same |
 | `topic.py`, `files.py`, `jdbc.py`, `delta.py` | the connectors |
 """

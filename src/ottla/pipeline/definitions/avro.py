@@ -6,23 +6,15 @@ in Spark's Python workers, a column at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final
-
-# Spark looks at the types of functions, so this has to be there.
-import pyarrow as pa
+from typing import TYPE_CHECKING, Final
 
 from ottla.pipeline.definitions.avro_schema import parse_record, spark_type
-from ottla.pipeline.definitions.errors import DefinitionError, UnwritableRowError
+from ottla.pipeline.definitions.errors import DefinitionError
 from ottla.pipeline.definitions.formats import Format
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType, StructType
-
-    from ottla.pipeline.definitions.avro_schema import Schema
 
 _PARSED: Final = "_parsed"
 
@@ -38,11 +30,13 @@ class Avro(Format):
         from pyspark.sql import functions as f
         from pyspark.sql.types import StringType, StructField, StructType
 
+        from ottla.pipeline.definitions.avro_columns import by_column, decoding
+
         record = parse_record(self.schema)
         both = StructType(
             [StructField("fields", spark_type(record)), StructField("reason", StringType())]
         )
-        decode = _by_column(_decoding(record, both), both)
+        decode = by_column(decoding(record, both), both)
         parsed = frame.withColumn(_PARSED, decode(f.col("value")))
         return parsed.withColumns(
             {name: f.col(_PARSED)[name] for name in ("fields", "reason")}
@@ -52,6 +46,8 @@ class Avro(Format):
         from pyspark.sql import functions as f
         from pyspark.sql.types import BinaryType
 
+        from ottla.pipeline.definitions.avro_columns import by_column, encoding
+
         record = parse_record(self.schema)
         for field in record["fields"]:
             if field["name"] not in frame.columns and "default" not in field:
@@ -59,71 +55,5 @@ class Avro(Format):
                     f"Avro writes {record['name']}, which has the field {field['name']}, and the "
                     f"rows have {', '.join(frame.columns)}"
                 )
-        encode = _by_column(_encoding(record), BinaryType())
+        encode = by_column(encoding(record), BinaryType())
         return encode(f.struct(*frame.columns))
-
-
-def _by_column(
-    function: Callable[[pa.Array], pa.Array], kind: DataType
-) -> Callable[[Column], Column]:
-    from pyspark.sql.pandas.functions import arrow_udf
-
-    # It finds out by itself what sort of function it is given, which its overloads do not know.
-    found: Callable[[Column], Column] = arrow_udf(function, kind)  # type: ignore[call-overload]
-    return found
-
-
-def _decoding(record: Schema, kind: StructType) -> Callable[[pa.Array], pa.Array]:
-    """From values to `fields` and `reason`, of which one is null."""
-
-    def decode(values: pa.Array) -> pa.Array:
-        from pyspark.sql.pandas.types import to_arrow_type
-
-        decoded = [read_record(value.as_py(), record) for value in values]
-        columns = [
-            pa.array(column, to_arrow_type(field.dataType, timezone="UTC"))
-            for column, field in zip(zip(*decoded, strict=True), kind, strict=True)
-        ]
-        return pa.StructArray.from_arrays(columns, [field.name for field in kind])
-
-    return decode
-
-
-def read_record(value: bytes | None, record: Schema) -> tuple[dict[str, Any] | None, str | None]:
-    """Its fields, or what is wrong with it."""
-    from fastavro import schemaless_reader
-
-    if value is None:
-        return None, "is null"
-    stream = BytesIO(value)
-    try:
-        fields: Any = schemaless_reader(stream, record, None)
-    # Bytes that are something else make fastavro fail in many ways, none of which is its own.
-    except Exception as error:
-        said = str(error) or type(error).__name__
-        return None, f"is no Avro record {record['name']}: {said}"
-    if left := len(value) - stream.tell():
-        return None, f"is no Avro record {record['name']}: {left} bytes are left"
-    return fields, None
-
-
-def _encoding(record: Schema) -> Callable[[pa.Array], pa.Array]:
-    def encode(rows: pa.Array) -> pa.Array:
-        plain = rows.to_pylist(maps_as_pydicts="strict")
-        return pa.array([write_record(row, record) for row in plain], pa.binary())
-
-    return encode
-
-
-def write_record(row: dict[str, Any], record: Schema) -> bytes:
-    """Raises UnwritableRowError."""
-    from fastavro import schemaless_writer
-
-    stream = BytesIO()
-    try:
-        schemaless_writer(stream, record, row)
-    except Exception as error:
-        raise UnwritableRowError(
-            f"a row does not fit the Avro record {record['name']}: {error}; it is {row}"
-        ) from error
-    return stream.getvalue()
