@@ -4,26 +4,28 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+DOCS := .cache/docs
+CODE := src tests benchmarks scripts
 # Every worker and every node that tests start would compile what they import anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform check bench docs-configs lock judge connector librdkafka clean
+.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform format check docs docs-configs bench release-check lock judge connector librdkafka clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
-setup: $(STAMP) ## make .venv with everything in it
+setup: $(STAMP) ## create .venv with the locked dependencies
 
 # The module by which Spark finds the data source is copied into the environment.
 $(STAMP): requirements.lock pyproject.toml src/pyspark_ottla.py
 	@scripts/setup $(VENV)
 	@touch $@
 
-demo: $(STAMP) ## the whole story: three nodes, a pipeline, both killed, and every flight counted once
+demo: $(STAMP) ## three nodes and a pipeline; kills a node and the pipeline; counts every flight exactly once
 	@$(BIN)/python -m ottla.cli.demo
 
 # The checks run beside the tests, and more workers than there are cores, because many tests wait.
-test: $(STAMP) judge connector ## everything that has to hold before a change lands
+test: $(STAMP) judge connector ## everything that must hold before a change is merged
 	@$(MAKE) --no-print-directory -j 2 check tested
 
 tested: $(STAMP)
@@ -31,10 +33,10 @@ tested: $(STAMP)
 
 # make sim SECONDS_MAX=3600, make sim SEED=7, make sim SEED=7 SHRINK=1
 SECONDS_OF_SIM := $(or $(SECONDS_MAX),60)
-sim: $(STAMP) ## simulated clusters under faults, seed by seed, for 60 s or SECONDS_MAX; SEED=n tells one
+sim: $(STAMP) ## simulate clusters under faults for 60 s or SECONDS_MAX; with SEED=n replay one seed
 	@$(BIN)/python -m ottla.simulation $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seconds $(SECONDS_OF_SIM))
 
-soak: $(STAMP) ## the tests of endurance at full size: 100 kills, 10,000 connections and partitions
+soak: $(STAMP) ## the endurance tests at full size: 100 kills, 10,000 connections and partitions
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration
 
 copy: $(STAMP) ## 100,000 records copied in transactions while copiers and nodes are killed
@@ -46,35 +48,52 @@ exactly-once: $(STAMP) judge connector ## a million rows copied by Spark while d
 pipelines: $(STAMP) connector ## pipelines on the command line, and on a Spark cluster of three processes
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q tests/pipeline/test_standalone_cluster.py tests/pipeline/test_command_line.py tests/pipeline/test_spark_starts.py tests/docs/test_documents.py
 
-judge-all: $(STAMP) judge ## every log that the property tests write, shown to Apache Kafka's own tool
+judge-all: $(STAMP) judge ## check every log that the property tests write with Apache Kafka's dump tool
 	@OTTLA_JUDGE=1 $(BIN)/python -m pytest -q -n 2 -m judged
 
-conform: $(STAMP) librdkafka ## librdkafka's own test programs on three nodes
+conform: $(STAMP) librdkafka ## run librdkafka's own test programs on three nodes
 	@OTTLA_CONFORM=1 $(BIN)/python -m pytest -q tests/conformance/librdkafka
 
-check: $(STAMP) ## style, types and layering
-	@$(BIN)/ruff format --check --quiet src tests benchmarks || (echo "run: $(BIN)/ruff format src tests benchmarks" && false)
-	@$(BIN)/ruff check --quiet src tests benchmarks
+format: $(STAMP) ## format the code, and fix what lint can fix
+	@$(BIN)/ruff format --quiet $(CODE)
+	@$(BIN)/ruff check --quiet --fix $(CODE)
+
+check: $(STAMP) ## check formatting, lint, types and import layers
+	@$(BIN)/ruff format --check --quiet $(CODE) || (echo "run: make format" && false)
+	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: $(STAMP) ## every figure with its bound, beside Apache Kafka: parts, one node, three nodes
+docs: $(DOCS)/.ready ## build the documentation as a site, .cache/site/index.html; broken links are errors
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
+	@echo "Built: .cache/site/index.html"
+
+$(DOCS)/.ready: requirements-docs.lock | $(STAMP)
+	@$(BIN)/python -m venv --clear $(DOCS)
+	@$(DOCS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
+	@touch $@
+
+# make release-check PYTHONS=3.12 EXTRAS=client
+release-check: $(STAMP) ## build wheel and sdist; install and use the wheel with each Python and each extra
+	@$(BIN)/python -m scripts.release_check $(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(EXTRAS),--extras $(EXTRAS))
+
+bench: $(STAMP) ## measure parts, one node and three nodes, beside Apache Kafka, and check the bounds
 	@$(BIN)/python -m benchmarks
 
-judge: ## Apache Kafka's own jars, where Java and Maven are present
+judge: ## fetch Apache Kafka's jars for the tests, where Java and Maven are present
 	@scripts/fetch-judge .cache/kafka
 
-connector: ## Spark's own Kafka connector, where Java and Maven are present
+connector: ## fetch Spark's Kafka connector for the tests, where Java and Maven are present
 	@scripts/fetch-connector .cache/spark
 
-librdkafka: ## librdkafka's own test programs, where cargo and a C++ compiler are present
+librdkafka: ## fetch and build librdkafka's test programs, where cargo and a C++ compiler are present
 	@scripts/fetch-librdkafka .cache/librdkafka
 
-docs-configs: $(STAMP) ## docs/configs.md, the reference of all settings, from their definitions
+docs-configs: $(STAMP) ## write docs/configs.md, the reference of all settings, from their definitions
 	@PYTHONPATH=src $(BIN)/python -m ottla.configs.reference > docs/configs.md
 
-lock: ## resolve the dependencies anew into requirements.lock
+lock: ## resolve the dependencies again into requirements.lock and requirements-docs.lock
 	@scripts/lock
 
-clean: ## remove what the targets made
+clean: ## remove everything that the targets created
 	@rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -88,3 +88,9 @@ def test_the_typing_tests_name_everything_that_is_public() -> None:
 
 def test_the_package_says_that_it_is_typed() -> None:
     assert files("ottla").joinpath("py.typed").is_file()
+
+
+def test_the_api_reference_has_every_public_name() -> None:
+    pages = "".join(file.read_text() for file in (ROOT / "docs" / "api").glob("*.md"))
+    missing = [name for name in NAMES if not re.search(rf"\b{name.rpartition('.')[2]}\b", pages)]
+    assert missing == []

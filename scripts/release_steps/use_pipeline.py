@@ -1,0 +1,41 @@
+"""`ottla[pipeline]`: a pipeline writes a record to a topic, and another one reads it."""
+
+import tempfile
+from pathlib import Path
+
+from node import ottla, running_node
+
+PIPELINE = """
+from ottla.pipeline import Files, Text, Topic, sink, source
+
+
+@source(Files({lines!r}, "text", schema="value string"))
+def lines(rows):
+    return rows
+
+
+@sink(Topic("orders", Text()))
+def orders(lines):
+    return lines.selectExpr("value AS text")
+
+
+@source(Topic("orders", Text()))
+def written(rows):
+    return rows
+
+
+@sink(Files({copies!r}, "text"))
+def copies(written):
+    return written.select("text")
+"""
+
+with tempfile.TemporaryDirectory() as directory, running_node() as node:
+    place = Path(directory)
+    (place / "lines").mkdir()
+    (place / "lines" / "one.txt").write_text("an apple\n")
+    file = place / "copies.py"
+    file.write_text(PIPELINE.format(lines=f"{place}/lines", copies=f"{place}/copies"))
+    ottla("pipelines", "run", str(file), "--once", "--bootstrap", node.address)
+    ottla("pipelines", "run", str(file), "--once", "--bootstrap", node.address)
+    written = [each.read_text() for each in (place / "copies").glob("*.txt")]
+    assert "an apple\n" in written, written
