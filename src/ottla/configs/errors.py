@@ -6,7 +6,7 @@ from ottla.model import ErrorCode, KafkaError
 
 
 class InvalidConfigError(KafkaError):
-    """A name or value that Kafka does not take; the message names the config and what it may be."""
+    """An invalid config name or value. The message names the config and the allowed values."""
 
     def __init__(self, message: str) -> None:
         super().__init__(ErrorCode.INVALID_CONFIG, message)

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """Every error that Kafka 4.3 has on the wire."""
+    """Kafka 4.3's error codes."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -146,7 +146,7 @@ class ErrorCode(IntEnum):
 
     @property
     def retriable(self) -> bool:
-        """Whether a client may send the same request again and hope."""
+        """Whether a client may send the same request again."""
         return self in _RETRIABLE
 
 
@@ -189,7 +189,7 @@ _RETRIABLE = frozenset(
 
 
 class KafkaError(Exception):
-    """A refusal that a client is to see: Kafka's code, and a sentence that says what to do."""
+    """A request that the cluster refused: Kafka's error code and a message."""
 
     def __init__(self, code: ErrorCode, message: str) -> None:
         super().__init__(f"{code.name}: {message}")

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 
 class TopicPartition(NamedTuple):
+    """A topic's name and a partition's number."""
+
     topic: str
     partition: int
 
@@ -14,7 +16,7 @@ class TopicPartition(NamedTuple):
 
     @classmethod
     def from_directory_name(cls, name: str) -> TopicPartition:
-        """The partition that a directory such as `orders-eu-12` belongs to."""
+        """Parses the name of a log directory, such as `orders-eu-12`."""
         topic, dash, partition = name.rpartition("-")
         if not (dash and topic and partition.isdecimal()):
             raise ValueError(f"{name!r} is not a partition's directory <topic>-<partition>")

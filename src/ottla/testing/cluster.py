@@ -57,11 +57,12 @@ _POLL_SECONDS: Final = 0.005
 
 
 class Cluster:
-    """Serves between `start` and `stop`, or within `with`.
+    """A cluster in this process. It serves from `start` to `stop`, or within `with`.
 
-    Without a `data_dir` everything is in memory and gone at the end; with one it is on disk and can
-    be started again. `properties` are Kafka's broker configs. Several nodes have the ids 1, 2, 3,
-    ... and are all brokers and controllers; topics have three replicas as soon as there are three.
+    Without `data_dir` all data is in memory and gone at the end. With it, data is on disk, and
+    another cluster can be started from it. `properties` are Kafka's broker configs. Nodes have the
+    ids 1, 2, 3, ...; all are brokers and controllers. With three nodes or more, topics have three
+    replicas.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Cluster:
 
     @property
     def bootstrap(self) -> str:
-        """What a client calls `bootstrap.servers`: all nodes."""
+        """The value for a client's `bootstrap.servers`: the addresses of all nodes."""
         return ",".join(f"{host}:{port}" for host, port in self._addresses.values())
 
     @property
@@ -100,7 +101,8 @@ class Cluster:
         return sorted(each for each, node in self._running.items() if not node.has_failed)
 
     def start(self) -> Self:
-        """Returns when every node serves. What keeps one from starting is raised here."""
+        """Starts all nodes and returns when each one serves. Raises what keeps a node from
+        starting."""
         assert not self._running, "the cluster runs already"
         if len(self._ids) > 1:
             self._prepare_quorum()
@@ -108,7 +110,7 @@ class Cluster:
         return self
 
     def stop(self) -> None:
-        """Shuts all nodes down, cleanly if something is left of them."""
+        """Shuts down all nodes. With `data_dir` they close their logs cleanly."""
         nodes, self._running = list(self._running.values()), {}
         if self._data_dir is None and len(self._ids) > 1:
             # The last ones could not take their leave of anybody, and would try for a while.
@@ -124,7 +126,7 @@ class Cluster:
                 node.end()
 
     def kill(self, node_id: int) -> None:
-        """Ends a node at once, as SIGKILL ends a process. `restart` brings it back."""
+        """Ends a node at once, as SIGKILL ends a process. `restart` starts it again."""
         self._running.pop(node_id).kill()
 
     def restart(self, node_id: int) -> None:
@@ -142,8 +144,8 @@ class Cluster:
         replication_factor: int | None = None,
         configs: Mapping[str, str] | None = None,
     ) -> None:
-        """Makes a topic without a client; every node knows it then. Raises `KafkaError` if the
-        cluster refuses."""
+        """Creates a topic and returns when every node knows it. Raises `KafkaError` if the cluster
+        refuses."""
         topic = CreatableTopic(
             name=name,
             num_partitions=partitions,
@@ -163,7 +165,7 @@ class Cluster:
             node.call(_wait_topic(node, name))
 
     def call_in_loop(self, function: Callable[[], object]) -> None:
-        """Calls a function on the first node's thread, between two events, and waits for it."""
+        """Calls a function in the first node's event loop and waits until it returns."""
 
         async def call() -> None:
             function()

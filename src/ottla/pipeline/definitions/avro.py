@@ -21,8 +21,7 @@ _PARSED: Final = "_parsed"
 
 @dataclass(frozen=True, slots=True)
 class Avro(Format):
-    """A record of this schema, as the JSON that Avro writes schemas in. It is needed to read and to
-    write."""
+    """One Avro record, with this schema as JSON for reading and writing, and no header."""
 
     schema: str
 

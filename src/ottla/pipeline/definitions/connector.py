@@ -28,7 +28,7 @@ _PAUSE_S_MAX: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a query's connectors know of the run that they are part of."""
+    """What a connector knows of the query that uses it."""
 
     bootstrap: str
     # Under which the query commits how far it is: its own, so that its lag is its own.
@@ -38,8 +38,8 @@ class Surroundings:
 
 
 class Turn(NamedTuple):
-    """A batch of a query. Its id is the checkpoint's, so that a query which begins anew, with
-    another checkpoint, does not pass for the one before."""
+    """A batch of a query. `query_id` belongs to the checkpoint, so a query that starts again with
+    a new checkpoint has other batches."""
 
     query: str
     query_id: str
@@ -47,66 +47,69 @@ class Turn(NamedTuple):
 
 
 class Source(ABC):
-    """Where rows come from."""
+    """Where rows are read."""
 
     @property
     @abstractmethod
     def place(self) -> str:
-        """In words, for whoever looks at the graph."""
+        """A name for the source in output and messages."""
 
     @abstractmethod
     def load(self, spark: SparkSession, around: Surroundings) -> DataFrame:
-        """The rows that are good. Nothing is read yet."""
+        """The rows that parse. Called before anything is read."""
 
     def rejected(self, spark: SparkSession, around: Surroundings) -> Rejected | None:  # noqa: ARG002
-        """The rows that are not, and where they go, if they are to be set aside."""
+        """The rows that do not parse and their sink, or None if they stop the query."""
         return None
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """That have to be there."""
+        """The topics that must exist."""
         return ()
 
 
 class Sink(ABC):
-    """Where rows go."""
+    """Where rows are written."""
 
     @property
     @abstractmethod
     def place(self) -> str:
-        """In words, for whoever looks at the graph."""
+        """A name for the target in output and messages."""
 
     @abstractmethod
     def write(self, frame: DataFrame, query: str, around: Surroundings) -> DataStreamWriter:
-        """A writer that is ready but for its trigger, mode and checkpoint. A batch may come again
+        """A writer with everything but its trigger, mode and checkpoint. A batch may come again
         with the same id, and must then have no second effect."""
 
     @property
     def topics(self) -> tuple[str, ...]:
+        """The topics that must exist."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Records that do not parse, on their way to where they are set aside."""
+    """Records that do not parse, and the sink that they are written to."""
 
     frame: DataFrame
     sink: Sink
 
 
 class BatchSink(Sink):
-    """Written batch by batch, on the driver. What fails for now is tried again for `patience_s`,
-    while the query waits and nothing is lost."""
+    """A sink that is written batch by batch, on the driver.
+
+    Temporary failures are retried for `patience_s` seconds, while the query waits.
+    """
 
     patience_s: float = 300.0
 
     @abstractmethod
     def write_batch(self, batch: DataFrame, turn: Turn) -> None:
-        """Once more with the same turn has no second effect."""
+        """Writes a batch. Repeated with the same `turn`, it must have no second effect."""
 
     @abstractmethod
     def is_passing(self, error: Exception) -> bool:
-        """Whether trying again may help: it cannot be reached, it is starting."""
+        """Whether a retry may succeed: the target cannot be reached, it is starting."""
 
     def write(self, frame: DataFrame, query: str, around: Surroundings) -> DataStreamWriter:  # noqa: ARG002
         return batch_writer(frame, query, self._persist)

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Delta(BatchSink):
-    """Appends. The rows of a batch pass through the driver, so they have to fit into its memory;
-    maxOffsetsPerTrigger of the source bounds them."""
+    """Appends to a Delta table.
+
+    The rows of a batch pass through the driver and must fit into its memory;
+    `maxOffsetsPerTrigger` of the source limits them.
+    """
 
     path: str
     partition_by: tuple[str, ...] = ()

@@ -12,4 +12,4 @@ class MissingPackageError(RuntimeError):
 
 
 class UnwritableRowError(ValueError):
-    """A row that the format of its sink cannot hold."""
+    """A row that the sink's format cannot represent."""

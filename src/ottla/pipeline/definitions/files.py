@@ -18,8 +18,8 @@ _FORMATS: Final = ("json", "csv", "parquet", "text")
 
 @dataclass(frozen=True, slots=True)
 class Files(Source, Sink):
-    """A directory: as a source every file that appears in it, with a schema; as a static table if
-    `is_static`."""
+    """A directory of files. As a source it is a stream of the files that appear in it; with
+    `is_static` a table of those that are there."""
 
     path: str
     format: str = "parquet"

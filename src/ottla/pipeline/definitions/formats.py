@@ -21,21 +21,23 @@ _CORRUPT: Final = "_ottla_corrupt"
 
 
 class Format(ABC):
-    """What values hold."""
+    """How values of records become columns, and columns values."""
 
     @abstractmethod
     def parse(self, frame: DataFrame) -> DataFrame:
-        """With `fields` and `reason`, made of `value`."""
+        """Adds the columns `fields` and `reason`, of which one is null, from the column `value`."""
 
     @abstractmethod
     def render(self, frame: DataFrame) -> Column:
-        """The value made of all columns."""
+        """One value from all columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Json(Format):
-    """An object with these fields, as in "carrier string, delay double". One that is NOT NULL must
-    be there. To write, no schema is needed."""
+    """A JSON object with these fields, as in "carrier string, delay double".
+
+    A field that is NOT NULL must be there. Writing needs no schema.
+    """
 
     schema: str = ""
 
@@ -55,7 +57,7 @@ class Json(Format):
 
 @dataclass(frozen=True, slots=True)
 class Csv(Format):
-    """One line with these fields, in their order."""
+    """One line with these fields, in this order."""
 
     schema: str = ""
     separator: str = ","
@@ -84,7 +86,7 @@ class Csv(Format):
 
 @dataclass(frozen=True, slots=True)
 class Text(Format):
-    """UTF-8, in one column `text`."""
+    """UTF-8 text, in a column `text`."""
 
     def parse(self, frame: DataFrame) -> DataFrame:
         from pyspark.sql import functions as f
@@ -99,7 +101,7 @@ class Text(Format):
 
 @dataclass(frozen=True, slots=True)
 class Bytes(Format):
-    """As it is, in one column `value`."""
+    """The value as it is, in a column `value`."""
 
     def parse(self, frame: DataFrame) -> DataFrame:
         from pyspark.sql import functions as f

@@ -28,7 +28,7 @@ _NUMBER: Final = "ottla_row_number"
 
 @dataclass(frozen=True)
 class Jdbc(BatchSink):
-    """The target table is there, with a unique key over `key`."""
+    """A database table. It must exist and have a unique key over the columns of `key`."""
 
     url: str
     table: str

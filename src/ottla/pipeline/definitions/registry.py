@@ -104,7 +104,8 @@ def _register(definition: Definition) -> None:
 
 
 def source(connector: Source) -> Callable[[F], F]:
-    """What is read. The function gets its rows and may prepare them: a watermark, a column."""
+    """Declares what is read. The function receives the rows and may prepare them: a watermark, a
+    column."""
 
     def register(function: F) -> F:
         if len(_inputs(function)) != 1:
@@ -116,14 +117,17 @@ def source(connector: Source) -> Callable[[F], F]:
 
 
 def view(function: F) -> F:
-    """Rows made of others: a function of DataFrames, or one without arguments that returns SQL."""
+    """Declares rows made of others: a function of DataFrames, or one without arguments that
+    returns SQL."""
     _register(ViewDefinition(_name(function), function, _inputs(function)))
     return function
 
 
 def sink(connector: Sink, *, mode: str = "append", every: str | None = None) -> Callable[[F], F]:
-    """Where rows go, in one query with Spark's output mode. It begins a batch as soon as it can, or
-    `every` so often, as in "10 seconds"."""
+    """Declares a query that writes rows, with Spark's output mode.
+
+    A batch starts as soon as possible, or `every` so often, as in "10 seconds".
+    """
 
     def register(function: F) -> F:
         name = _name(function)

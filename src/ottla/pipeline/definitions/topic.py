@@ -36,10 +36,10 @@ _SCHEMA: Final = (
 @dataclass(frozen=True, slots=True)
 class Topic(Source, Sink):
     """A topic as a stream. Rows have the columns of the format, and `message`: key, topic,
-    partition, offset and timestamp, which no sink writes.
+    partition, offset and timestamp, which sinks do not write.
 
-    A value that does not parse ends the query with a message, or goes to the topic `rejected_to`
-    with the reason and where it comes from in its headers. Options are those of format("ottla").
+    A value that does not parse stops the query or, with `rejected_to`, goes to that topic with the
+    reason and its position in headers. `options` are those of `format("ottla")`.
     """
 
     name: str
@@ -137,8 +137,11 @@ class RejectedTopic(Sink):
 
 @dataclass(frozen=True, slots=True)
 class Table(Source):
-    """A compacted topic as a table: for each key its latest value, as of the beginning of each
-    batch that it is joined to. A value that does not parse ends the query with a message."""
+    """A compacted topic as a table: the latest value of each key, as of the beginning of each
+    batch.
+
+    A value that does not parse stops the query.
+    """
 
     name: str
     format: Format

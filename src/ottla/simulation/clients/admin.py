@@ -31,8 +31,10 @@ _TOPIC_RESOURCE: Final = 2
 
 
 class SimulatedAdmin:
-    """Belongs to the process of its host. Says how what it asked for ended, or None if nobody
-    knows."""
+    """An administrative client in the process of a host.
+
+    Methods return the error code of the response, or None if there was no response.
+    """
 
     def __init__(self, host: Host, bootstrap: Sequence[Address], *, name: str) -> None:
         self._client = ClusterClient(host, bootstrap, name=name)
@@ -45,7 +47,7 @@ class SimulatedAdmin:
         replication_factor: int = 3,
         configs: Mapping[str, str] | None = None,
     ) -> None:
-        """Returns when the topic is there."""
+        """Creates a topic; retries until it exists."""
         topic = CreatableTopic(
             name=name,
             num_partitions=partitions,
@@ -64,11 +66,13 @@ class SimulatedAdmin:
             await self._client.back_off()
 
     async def delete_topic(self, name: str) -> int | None:
+        """Deletes a topic."""
         request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=_TIMEOUT_MS)
         response = await self._try(request, 6)
         return None if response is None else int(response.responses[0].error_code)
 
     async def alter_topic(self, name: str, changes: Mapping[str, str]) -> int | None:
+        """Sets configs of a topic."""
         resource = configs.AlterConfigsResource(
             resource_type=_TOPIC_RESOURCE,
             resource_name=name,
@@ -81,6 +85,7 @@ class SimulatedAdmin:
         return None if response is None else int(response.responses[0].error_code)
 
     async def reassign(self, partition: TopicPartition, replicas: Sequence[int]) -> int | None:
+        """Moves a partition to other brokers."""
         wanted = reassignments.ReassignablePartition(
             partition_index=partition.partition, replicas=list(replicas)
         )
@@ -96,6 +101,7 @@ class SimulatedAdmin:
         return int(response.responses[0].partitions[0].error_code)
 
     async def elect_preferred(self, partition: TopicPartition) -> int | None:
+        """Elects the preferred leader of a partition."""
         wanted = TopicPartitions(topic=partition.topic, partitions=[partition.partition])
         response = await self._try(
             ElectLeadersRequest(topic_partitions=[wanted], timeout_ms=_TIMEOUT_MS), 2
@@ -103,6 +109,7 @@ class SimulatedAdmin:
         return None if response is None else int(response.error_code)
 
     async def add_voter(self, node: SimulatedNode) -> int | None:
+        """Adds a node to the voters of the metadata quorum."""
         host, port = node.controller_address
         request = AddRaftVoterRequest(
             cluster_id=None,
@@ -115,6 +122,7 @@ class SimulatedAdmin:
         return None if response is None else int(response.error_code)
 
     async def remove_voter(self, node: SimulatedNode) -> int | None:
+        """Removes a node from the voters of the metadata quorum."""
         request = RemoveRaftVoterRequest(
             cluster_id=None, voter_id=node.id, voter_directory_id=node.directory_id
         )
@@ -122,10 +130,12 @@ class SimulatedAdmin:
         return None if response is None else int(response.error_code)
 
     async def unregister(self, node_id: int) -> int | None:
+        """Unregisters a broker."""
         response = await self._try(UnregisterBrokerRequest(broker_id=node_id), 0)
         return None if response is None else int(response.error_code)
 
     async def update_feature(self, name: str, *, level: int, upgrade_type: int) -> int | None:
+        """Changes the level of a feature."""
         update = FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=upgrade_type)
         request = UpdateFeaturesRequest(timeout_ms=_TIMEOUT_MS, feature_updates=[update])
         response = await self._try(request, 2)

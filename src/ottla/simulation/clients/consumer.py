@@ -22,7 +22,7 @@ _WAIT_MS: Final = 500
 
 
 class SimulatedConsumer:
-    """Belongs to the process of its host; several can share one."""
+    """A consumer of one partition, in the process of a host."""
 
     isolation_level = 0
 
@@ -43,12 +43,12 @@ class SimulatedConsumer:
         self._record = record
 
     def go_on(self, position: LogPosition) -> None:
-        """Reads on from what somebody has committed."""
+        """Continues from a committed position."""
         self.position, self.leader_epoch = position
         self._client.has_seen(self.partition, position.leader_epoch)
 
     async def poll(self) -> list[Record]:
-        """The records after the last ones; none if nothing came within a moment."""
+        """The next records; an empty list if none came within the fetch's wait."""
         leader = await self._client.wait_leader(self.partition)
         asked = FetchPartition(
             partition=self.partition.partition,
@@ -72,7 +72,7 @@ class SimulatedConsumer:
         return await self._take(leader, response)
 
     async def records(self) -> AsyncIterator[Record]:
-        """Everything, as it comes, without an end."""
+        """All records as they come, without an end."""
         while True:
             for record in await self.poll():
                 yield record

@@ -37,7 +37,7 @@ _UNDER_WAY_MAX: Final = 5
 
 
 class SimulatedProducer:
-    """Belongs to the process of its host."""
+    """An idempotent producer in the process of a host."""
 
     def __init__(
         self,
@@ -56,9 +56,11 @@ class SimulatedProducer:
         self._pipelines: dict[TopicPartition, _Pipeline] = {}
 
     async def send(self, partition: TopicPartition, *values: bytes) -> int:
-        """Writes records as one batch; returns the first one's offset once they are acknowledged.
+        """Writes records as one batch and returns the first one's offset when they are
+        acknowledged.
 
-        Raises `RuntimeError` for an error after which an idempotent producer cannot go on.
+        Retries until then. Raises `RuntimeError` for an error after which an idempotent producer
+        cannot continue.
         """
         producer_id = await self._wait_producer_id()
         sequence = self._sequences.get(partition, 0)

@@ -27,7 +27,7 @@ _DEFAULTS: Final = {
 
 
 class SimulatedCluster:
-    """Made and started by `start_cluster`. Lives as long as the world does."""
+    """A cluster in a world, made by `start_cluster`. It lives as long as the world."""
 
     def __init__(
         self, world: World, *, nodes: int, voters: int | None, properties: Mapping[str, str]
@@ -66,7 +66,7 @@ class SimulatedCluster:
         return [self._observers[node.id] for node in self.nodes]
 
     def add_node(self) -> SimulatedNode:
-        """One more, which begins to start and knows nobody but the first ones' addresses."""
+        """Adds a node. It starts with no more than the addresses of the first nodes."""
         self._nodes_made += 1
         world = self._world
         node = SimulatedNode(world.surroundings, self._nodes_made, properties=self._properties)
@@ -78,10 +78,12 @@ class SimulatedCluster:
         return node
 
     def start(self) -> None:
+        """Starts all nodes; see `wait_serving`."""
         for node in self.nodes:
             node.start()
 
     def node(self, node_id: int) -> SimulatedNode:
+        """The node with this id."""
         return next(node for node in self.nodes if node.id == node_id)
 
     def observer(self, node: SimulatedNode) -> Observer:
@@ -89,7 +91,7 @@ class SimulatedCluster:
 
     @property
     def active_controller(self) -> SimulatedNode | None:
-        """Who says that it is the active controller, if somebody does."""
+        """The node that claims to be the active controller, or None."""
         for node in self.nodes:
             broker = None if node.node is None else node.node.broker
             if broker is not None and node.is_serving and broker.service.controller.is_active:
@@ -97,7 +99,7 @@ class SimulatedCluster:
         return None
 
     def leader_of(self, topic: str, partition: int) -> SimulatedNode | None:
-        """Who says that it leads a partition, in the latest epoch if several do."""
+        """The node that claims to lead a partition: of several, the one with the latest epoch."""
         found, latest = None, -1
         for node in self.nodes:
             each = self.replica_of(node, TopicPartition(topic, partition))
@@ -106,7 +108,7 @@ class SimulatedCluster:
         return found
 
     def replica_of(self, node: SimulatedNode, name: TopicPartition) -> Partition | None:
-        """What a node that runs has of a partition."""
+        """The replica of a partition on a running node, or None."""
         broker = self.observer(node).broker
         if broker is None or not node.is_running:
             return None
@@ -115,7 +117,7 @@ class SimulatedCluster:
     async def wait_leader(
         self, topic: str, partition: int, *, seconds: float = 60.0
     ) -> SimulatedNode:
-        """Until somebody leads a partition. Raises `TimeoutError` if that takes too long."""
+        """Waits until a node leads the partition. Raises `TimeoutError`."""
         await self._world.wait_until(
             lambda: self.leader_of(topic, partition) is not None, seconds=seconds
         )
@@ -127,16 +129,18 @@ class SimulatedCluster:
 
     @property
     def bootstrap(self) -> list[Address]:
+        """The addresses of all nodes."""
         return [node.address for node in self.nodes]
 
     def admin(
         self, name: str = "admin", *, host: Host | None = None, only: SimulatedNode | None = None
     ) -> SimulatedAdmin:
-        """Asks whichever node, or one and no other."""
+        """An administrative client, which asks any node or only the given one."""
         bootstrap = self.bootstrap if only is None else [only.address]
         return SimulatedAdmin(host or self._world.here, bootstrap, name=name)
 
     def producer(self, name: str = "producer", *, host: Host | None = None) -> SimulatedProducer:
+        """An idempotent producer."""
         return SimulatedProducer(
             host or self._world.here, self.bootstrap, self._world.record, name=name
         )
@@ -144,7 +148,7 @@ class SimulatedCluster:
     def consumer(
         self, topic: str, partition: int, *, name: str = "consumer", host: Host | None = None
     ) -> SimulatedConsumer:
-        """Reads one partition from its beginning."""
+        """A consumer that reads one partition from its beginning."""
         return SimulatedConsumer(
             host or self._world.here,
             self.bootstrap,
@@ -156,7 +160,7 @@ class SimulatedCluster:
     # ---- its life
 
     async def wait_serving(self, *, seconds: float = 60.0) -> None:
-        """Until every node has started. Raises `TimeoutError` if that takes too long."""
+        """Waits until every node has started. Raises `TimeoutError`."""
         await self._world.wait_until(
             lambda: all(node.is_serving for node in self.nodes), seconds=seconds
         )
@@ -173,7 +177,7 @@ class SimulatedCluster:
         await self._world.wait_until(lambda: node.is_serving, seconds=seconds)
 
     def partition(self, *sides: tuple[int, ...]) -> None:
-        """Lets nodes of different sides hear nothing of each other. Clients reach everybody."""
+        """Cuts the links between nodes of different sides. Clients still reach all nodes."""
         for side in sides:
             for other in sides:
                 if side is not other:
@@ -184,11 +188,11 @@ class SimulatedCluster:
         self._world.record(Fault("network", f"is parted: {said}"))
 
     def cut(self, source: int, target: int) -> None:
-        """Lets nothing through from one node to another, in this direction only."""
+        """Cuts the link from one node to another, in this direction only."""
         self._world.fabric.cut(self.node(source).name, self.node(target).name)
 
     def isolate(self, node_id: int) -> None:
-        """Lets nobody hear of a node any more, nor it of anybody, clients included."""
+        """Cuts all links of a node, to clients too."""
         name = self.node(node_id).name
         for host in self._world.host_names:
             if host != name:
@@ -197,6 +201,7 @@ class SimulatedCluster:
         self._world.record(Fault(name, "is cut off"))
 
     def heal_network(self) -> None:
+        """Restores all links."""
         self._world.fabric.heal_all()
         self._world.record(Fault("network", "is whole again"))
 
@@ -208,8 +213,11 @@ def start_cluster(
     voters: int | None = None,
     properties: Mapping[str, str] | None = None,
 ) -> SimulatedCluster:
-    """A cluster of nodes that begin to start. All of them vote on the metadata, or as many as
-    `voters` says. `properties` are Kafka's broker configs."""
+    """Creates a cluster and begins to start its nodes.
+
+    All nodes vote on the metadata, or only the first `voters`. `properties` are Kafka's broker
+    configs.
+    """
     cluster = SimulatedCluster(world, nodes=nodes, voters=voters, properties=properties or {})
     for node in cluster.nodes:
         world.add_host(node)

@@ -20,10 +20,10 @@ _ROOM_UNLIMITED = 1 << 50
 
 
 class SimulatedDisk:
-    """One host's files. Outlives the programs that use it: `crash` and `kill` end those.
+    """The files of a host. The disk outlives programs; `crash` and `kill` end them.
 
-    For one thread. Handles from before a `crash` or `kill` raise `OSError` when used; only their
-    `close` is still allowed, and does nothing.
+    For one thread. Handles from before a `crash` or `kill` raise `OSError`, except on `close`,
+    which does nothing.
     """
 
     def __init__(self) -> None:
@@ -124,16 +124,16 @@ class SimulatedDisk:
         return SimulatedFile(self, path, content, on_close=self._locked.discard)
 
     def kill(self) -> None:
-        """Ends the programs but not the host: what was written stays, handles and locks go."""
+        """Ends programs but not the host: written data stays, handles and locks are gone."""
         self.generation += 1
         self._locked.clear()
         self.faults.power_on()
 
     def crash(self, dice: Dice) -> None:
-        """Loses power, and comes back as one of the disks that may be found then.
+        """Loses power. Afterwards the disk is in one of the states that a real one may be in.
 
-        A fifth each: everything arrived, nothing unsynced did, everything up to some moment did,
-        names and sizes did without their bytes, or every file and name as it happened.
+        Five states are equally likely: everything was written; nothing unsynced was; everything up
+        to some moment was; names and sizes were but not data; or a choice for each file and name.
         """
         self.kill()
         fate = dice.choice(tuple(WriteFate))
@@ -147,27 +147,27 @@ class SimulatedDisk:
                 content.lose_power(fate, dice, cut)
 
     def flip_bit(self, path: str, *, position: int, bit: int) -> None:
-        """Rots bit 0 to 7 of the byte at a position, on the device and in the cache."""
+        """Flips bit 0 to 7 of the byte at a position, on the device and in the cache."""
         content = self._names.find_file(path)
         assert 0 <= position < len(content.durable), "only what is on the device rots"
         content.flip_bit(position * 8 + bit)
 
     def durable_size(self, path: str) -> int:
-        """How much of a file is on the device."""
+        """The number of bytes of a file that are on the device."""
         return len(self._names.find_file(path).durable)
 
     def content(self, path: str) -> bytes:
-        """All of a file, as programs see it."""
+        """The content of a file, as programs see it."""
         return bytes(self._names.find_file(path).volatile)
 
     def rot(self, path: str, dice: Dice) -> int:
-        """Rots a bit anywhere in what is durable of a file, and says in which byte."""
+        """Flips a random bit in the durable part of a file and returns the position of its byte."""
         position = dice.below(len(self._names.find_file(path).durable))
         self.flip_bit(path, position=position, bit=dice.below(8))
         return position
 
     def limit_space(self, bytes_left: int | None) -> None:
-        """Leaves so much room from now on, growth and removal counted; None: no limit again."""
+        """Sets the free space from now on; None removes the limit."""
         self._room = None if bytes_left is None else self._used() + bytes_left
 
     def room_left(self) -> int:

@@ -15,7 +15,7 @@ from ottla.simulation.disk.namespace import parts
 
 
 class Operation(Enum):
-    """Kinds of calls that can fail on their own."""
+    """Disk operations that can fail separately."""
 
     READ = auto()
     WRITE = auto()
@@ -36,9 +36,9 @@ _ASKING = (Operation.READ, Operation.LOOKUP)
 
 
 class PowerLost(BaseException):
-    """The simulated host went off in the middle of a call.
+    """The simulated host lost power during a call.
 
-    No `Exception`, so that no handler of errors goes on as if the host were still there.
+    It is not an `Exception`, so error handlers do not continue as if the host still ran.
     """
 
 
@@ -62,7 +62,7 @@ class Corruption(NamedTuple):
 
 
 class DiskFaults:
-    """Faults by path, each for the path itself and everything below it, until `heal`."""
+    """Faults of a disk. Each applies to a path and everything below it, until `heal`."""
 
     def __init__(self) -> None:
         self.seconds_waited = 0.0
@@ -75,32 +75,32 @@ class DiskFaults:
         self.on_power_lost: Callable[[], object] = lambda: None
 
     def fail(self, path: str, *operations: Operation, error: int = errno.EIO) -> None:
-        """Lets those operations fail there; without any named, all of them: a dead disk.
+        """Makes operations fail; without names, all of them.
 
-        A sync that fails drops what it was to write (see file_content.py).
+        A failed sync drops the data that it was to write, as Linux does.
         """
         self._failing.append(_Failing(canonical(path), operations or tuple(Operation), error))
         self._quiet = False
 
     def slow(self, path: str, seconds: float) -> None:
-        """Lets every call there wait that long for the device, and nothing there be cached.
+        """Makes every call wait for the device, without a cache.
 
-        The waits add up in `seconds_waited`; the simulation decides what they hold up.
+        The waits add up in `seconds_waited`; the simulation decides what they delay.
         """
         self._slow[canonical(path)] = seconds
         self._quiet = False
 
     def heal(self, path: str) -> None:
-        """Takes back `fail` and `slow` for that path."""
+        """Ends `fail` and `slow` for a path."""
         path = canonical(path)
         self._failing = [fault for fault in self._failing if fault.path != path]
         self._slow.pop(path, None)
         self._quiet = not self._failing and not self._slow and self._changes_left is None
 
     def power_off_after(self, changes: int) -> None:
-        """Lets that many more writes, syncs and changes of names happen, then loses power.
+        """Loses power after this many more writes, syncs and changes of names.
 
-        From then on every call raises `PowerLost`, until the disk's `crash` or `kill`.
+        From then on every call raises `PowerLost`, until `crash` or `kill` of the disk.
         """
         self._changes_left = changes
         self._quiet = False

@@ -16,7 +16,7 @@ from ottla.model import TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to somebody."""
+    """Something that happened. `who` names the node, client or host."""
 
     who: str
 
@@ -27,7 +27,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Fault(Event):
-    """The world did something to a host or between hosts."""
+    """A fault that the simulation caused."""
 
     what: str
 
@@ -37,7 +37,7 @@ class Fault(Event):
 
 @dataclass(frozen=True, slots=True)
 class Noted(Event):
-    """A node, a client or the world itself said something: for the person who reads."""
+    """A log line of a node or client."""
 
     text: str
 
@@ -55,7 +55,7 @@ class Sent(Event):
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged(Event):
-    """A producer was told that a record is committed, at an offset (-1: it was not told which)."""
+    """A record was acknowledged to a producer, at an offset (-1 if the response had none)."""
 
     partition: TopicPartition
     value: bytes
@@ -73,7 +73,7 @@ class ProducerFailed(Event):
 
 @dataclass(frozen=True, slots=True)
 class Read(Event):
-    """A consumer read a record."""
+    """A consumer received a record."""
 
     partition: TopicPartition
     offset: int
@@ -170,7 +170,7 @@ class InSyncReplicaLacks(Event):
 
 @dataclass(frozen=True, slots=True)
 class Failed(Event):
-    """Something failed in a way that no fault explains."""
+    """An unexpected failure: no fault explains it."""
 
     what: str
 
@@ -202,7 +202,7 @@ E = TypeVar("E", bound=Event)
 
 
 class History:
-    """Owned by the world; only grows."""
+    """The events of a world, in order. The world appends to it."""
 
     def __init__(self) -> None:
         self.events: list[tuple[float, Event]] = []
@@ -214,12 +214,14 @@ class History:
         self._by_kind[type(event)].append(event)
 
     def of(self, kind: type[E]) -> Iterator[E]:
-        """Those of exactly this kind."""
+        """The events of exactly this class."""
         return iter(self._by_kind[kind])
 
     def lines(self) -> Iterator[str]:
+        """One line of text for each event, with its virtual time."""
         for at, event in self.events:
             yield f"{at:12.6f}  {event}"
 
     def text(self) -> str:
+        """All lines."""
         return "\n".join(self.lines())

@@ -8,7 +8,7 @@ from ottla.runtime.dice import RandomDice
 
 
 class SeededDice(RandomDice):
-    """Repeats its throws for the same seed, on every machine with the same version of Python."""
+    """Random numbers from a seed: the same ones on every machine with the same Python version."""
 
     def __init__(self, seed: int | str) -> None:
         super().__init__(random.Random(seed))  # noqa: S311  repeatable, not secret
@@ -22,7 +22,8 @@ class SeededDice(RandomDice):
         return low + int(self._random.random() * (high - low + 1))
 
     def fork(self, name: str) -> SeededDice:
-        """Dice of their own for a part of the world, whose throws do not disturb the others'."""
+        """Independent dice for one part of the simulation: their use does not change other
+        results."""
         return SeededDice(f"{self.seed}/{name}")
 
     def __repr__(self) -> str:

@@ -36,7 +36,10 @@ class HostSurroundings:
 
 
 class Host:
-    """Off or on, and with or without a process. Its disk survives everything but its own faults."""
+    """A simulated host: a disk and a clock, and at most one process.
+
+    The disk outlives processes and power losses; `disk.faults` makes it fail.
+    """
 
     def __init__(self, surroundings: HostSurroundings, name: str) -> None:
         self.name = name
@@ -58,7 +61,7 @@ class Host:
         return self.loop is not None
 
     def start_process(self) -> SimulatedLoop:
-        """A new process, with a loop and a network of its own. Turns the host on."""
+        """Starts a process with an event loop and a network, and turns the host on."""
         assert self.loop is None, f"{self.name} runs already"
         world = self._surroundings
         if self._is_off:
@@ -77,7 +80,7 @@ class Host:
         return loop
 
     def run(self, name: str, coroutine: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
-        """Runs a coroutine in the process."""
+        """Runs a coroutine in the host's process."""
         assert self.loop is not None, f"{self.name} has no process"
         return self.loop.create_task(coroutine, name=name)
 
@@ -88,12 +91,12 @@ class Host:
         self.disk.kill()
 
     def kill(self) -> None:
-        """Ends the process at once; what it wrote is in the page cache."""
+        """Ends the process at once. What it wrote is in the page cache."""
         if self.loop is not None:
             self.exited()
 
     def lose_power(self) -> None:
-        """Ends everything at once. What was not synced may be gone."""
+        """Turns the host off. What was not synced may be lost."""
         if self.loop is not None:
             self._end_process()
             self.network.power_lost()
@@ -103,7 +106,7 @@ class Host:
         self.disk.crash(self.dice)
 
     def end_within(self, changes: int, *, power: bool) -> None:
-        """Ends the process in the middle of what it does, after so many changes on its disk."""
+        """Ends the process in the middle of its work, after this many changes on its disk."""
         self._loses_power_fully = power
         self.disk.faults.power_off_after(changes)
 
@@ -115,11 +118,13 @@ class Host:
         self.network.connections.clear()
 
     def pause(self) -> None:
+        """Stops the process, as SIGSTOP does."""
         if self.loop is not None and not self.is_paused:
             self.is_paused = True
             self.loop.pause()
 
     def resume(self) -> None:
+        """Continues a paused process."""
         if self.loop is not None and self.is_paused:
             self.is_paused = False
             self.loop.resume()

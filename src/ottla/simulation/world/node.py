@@ -21,7 +21,7 @@ CONTROLLER_PORT = 9093
 
 
 class SimulatedNode(Host):
-    """Formatted when made. `start`, `stop`, `kill` and the like as often as one wants."""
+    """A host with a node of the cluster. It can be started and ended any number of times."""
 
     def __init__(
         self, surroundings: HostSurroundings, node_id: int, *, properties: Mapping[str, str]
@@ -62,7 +62,7 @@ class SimulatedNode(Host):
 
     @property
     def is_serving(self) -> bool:
-        """Whether it runs and has finished starting."""
+        """Whether the node has started and still runs."""
         return self.is_running and self._is_serving
 
     def format(self, cluster_id: str, voters: VoterSet) -> None:
@@ -88,7 +88,7 @@ class SimulatedNode(Host):
         self.run("start", self._start(node))
 
     def stop(self) -> None:
-        """Begins to shut down cleanly; `is_running` is False when that is done."""
+        """Begins a clean shutdown. `is_running` is False when it is done."""
         node = self.node
         if self.is_running and node is not None:
             self.record(Noted(self.name, "stops"))
@@ -108,12 +108,14 @@ class SimulatedNode(Host):
             self.run("stop", self._stop(node))
 
     def kill(self) -> None:
+        """Ends the node at once. What it wrote is in the page cache."""
         if self.is_running:
             self.record(Fault(self.name, "is killed"))
             super().kill()
             self.node = None
 
     def lose_power(self) -> None:
+        """Turns the host off. What was not synced may be lost."""
         self.record(Fault(self.name, "loses power"))
         super().lose_power()
         self.node = None
@@ -123,11 +125,13 @@ class SimulatedNode(Host):
         self.node = None
 
     def pause(self) -> None:
+        """Stops the node's process, as SIGSTOP does."""
         if self.is_running and not self.is_paused:
             self.record(Fault(self.name, "is paused"))
             super().pause()
 
     def resume(self) -> None:
+        """Continues a paused node."""
         if self.is_paused:
             self.record(Fault(self.name, "goes on"))
             super().resume()

@@ -36,7 +36,7 @@ _STEP_SECONDS: Final = 0.02
 
 
 class World:
-    """One `run`, and then its `history` is there to be read."""
+    """A simulation: its seed, time, hosts and network. `run` it once, then read its `history`."""
 
     def __init__(self, seed: int | str, *, notes: bool = False) -> None:
         """With `notes`, what nodes log becomes part of the history."""
@@ -57,11 +57,12 @@ class World:
 
     @property
     def now(self) -> float:
-        """Seconds since the beginning."""
+        """Virtual seconds since the beginning."""
         return self.scheduler.now
 
     @property
     def hosts(self) -> list[Host]:
+        """All hosts, nodes included."""
         return list(self._hosts.values())
 
     @property
@@ -69,7 +70,7 @@ class World:
         return list(self._hosts)
 
     def run(self, story: Callable[[World], Coroutine[Any, Any, T]]) -> T:
-        """Plays a story to its end. What it raises is raised here."""
+        """Runs a story to its end and returns its result, or raises its exception."""
         listener = _Listener(self)
         logger = logging.getLogger("ottla")
         level, propagates = logger.level, logger.propagate
@@ -92,18 +93,20 @@ class World:
         self._hosts[host.name] = host
 
     def host(self, name: str) -> Host:
-        """Another host, for clients, with a process that runs."""
+        """Adds a host with a running process, for clients."""
         host = self._hosts[name] = Host(self.surroundings, name)
         host.start_process()
         return host
 
     async def sleep(self, seconds: float) -> None:
+        """Waits in virtual time."""
         await self.clock.sleep(seconds)
 
     async def wait_until(
         self, is_so: Callable[[], bool], *, seconds: float, step: float = _STEP_SECONDS
     ) -> None:
-        """Raises `TimeoutError` if it is not so in time."""
+        """Waits until the condition is true. Raises `TimeoutError` after this many virtual
+        seconds."""
         deadline = self.now + seconds
         while not is_so():
             if self.now >= deadline:

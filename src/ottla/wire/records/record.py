@@ -25,6 +25,8 @@ _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 
 
 class Record(NamedTuple):
+    """A record of a batch."""
+
     offset: Offset
     timestamp: TimestampMs
     key: bytes | None
