@@ -1,5 +1,6 @@
 """`ottla[pipeline]`: a pipeline writes a record to a topic, and another one reads it."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -31,6 +32,8 @@ def copies(written):
 
 with tempfile.TemporaryDirectory() as directory, running_node() as node:
     place = Path(directory)
+    # What a first run keeps for the next ones is of no use here.
+    os.environ["XDG_CACHE_HOME"] = f"{place}/cache"
     (place / "lines").mkdir()
     (place / "lines" / "one.txt").write_text("an apple\n")
     file = place / "copies.py"
