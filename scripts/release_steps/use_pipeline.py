@@ -4,7 +4,9 @@ import os
 import tempfile
 from pathlib import Path
 
-from node import ottla, running_node
+from node import ottla
+
+from ottla.testing import Cluster
 
 PIPELINE = """
 from ottla.pipeline import Files, Text, Topic, sink, source
@@ -30,7 +32,8 @@ def copies(written):
     return written.select("text")
 """
 
-with tempfile.TemporaryDirectory() as directory, running_node() as node:
+with tempfile.TemporaryDirectory() as directory, Cluster() as cluster:
+    cluster.create_topic("orders")
     place = Path(directory)
     # What a first run keeps for the next ones is of no use here.
     os.environ["XDG_CACHE_HOME"] = f"{place}/cache"
@@ -38,7 +41,8 @@ with tempfile.TemporaryDirectory() as directory, running_node() as node:
     (place / "lines" / "one.txt").write_text("an apple\n")
     file = place / "copies.py"
     file.write_text(PIPELINE.format(lines=f"{place}/lines", copies=f"{place}/copies"))
-    ottla("pipelines", "run", str(file), "--once", "--bootstrap", node.address)
-    ottla("pipelines", "run", str(file), "--once", "--bootstrap", node.address)
+    # The first run writes to the topic, and the second one finds it there.
+    for _ in range(2):
+        ottla("pipelines", "run", str(file), "--once", "--bootstrap", cluster.bootstrap)
     written = [each.read_text() for each in (place / "copies").glob("*.txt")]
     assert "an apple\n" in written, written
