@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -68,3 +69,33 @@ def test_nothing_is_left_to_compile() -> None:
 
 def test_loops_work_where_nothing_can_be_kept() -> None:
     subprocess.run([sys.executable, "-c", NOWHERE], check=True)
+
+
+OLD_MODULE = """
+from typing import NamedTuple
+import numpy as np
+from ottla.wire.records.compiled import loop
+
+class {name}(NamedTuple):
+    bytes: np.ndarray
+
+@loop
+def size(column):
+    return len(column.bytes)
+
+print(size({name}(np.zeros(3, np.uint8))))
+"""
+
+
+def test_what_was_compiled_for_types_that_are_gone_is_compiled_again(tmp_path: Path) -> None:
+    for name in ("Column", "RenamedColumn"):
+        (tmp_path / "kept.py").write_text(OLD_MODULE.format(name=name))
+        done = subprocess.run(
+            [sys.executable, "-c", "import kept"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout == "3\n", done.stderr
+    assert list(tmp_path.glob("__pycache__/kept.size-*.nbi"))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from ottla.runtime.log_limit import LINES_MAX, WINDOW_SECONDS, LogLimit
-from ottla.simulation import SimulatedClock
+from ottla.simulation.seams.clock import SimulatedClock
 
 
 class Limited:

@@ -49,10 +49,20 @@ def loop(function: _Function) -> _Function:
     made: Any
     try:
         made = njit(cache=True, nogil=True)(function)
+        _drop_unreadable(made)
     except RuntimeError:
         # Nothing can be kept: a container without a home, an installation of somebody else.
         made = njit(nogil=True)(function)
     return cast(_Function, made)
+
+
+def _drop_unreadable(made: Any) -> None:
+    """Deletes what was compiled from an older version of a loop's file, if that names types which
+    do not exist any more. Numba only compares dates after it has read all of it."""
+    try:
+        made._cache._cache_file._load_index()  # noqa: SLF001 - Numba has no public way
+    except (AttributeError, ImportError):
+        made._cache.flush()  # noqa: SLF001
 
 
 def step(function: _Function) -> _Function:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from ottla.broker.control.departures import Departures
 from ottla.metadata import MetadataDelta, MetadataImage
-from ottla.simulation import SimulatedClock
+from ottla.simulation.seams.clock import SimulatedClock
 from tests.support.controller.cluster_images import broker, image_of
 
 SESSION_SECONDS = 9

@@ -6,7 +6,8 @@ from ottla.broker.fetching import fetch_session_cache
 from ottla.broker.fetching.fetch_session import FetchSession
 from ottla.broker.fetching.fetch_session_cache import FetchSessionCache
 from ottla.model import ErrorCode, KafkaError, NodeId
-from ottla.simulation import SeededDice, SimulatedClock
+from ottla.simulation import SeededDice
+from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.fetch import (
     FetchPartition,
     FetchRequest,

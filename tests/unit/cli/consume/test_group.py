@@ -12,7 +12,7 @@ from ottla.cli.consume.group import COMMIT_INTERVAL_S, GroupReading, GroupReques
 from ottla.cli.consume.output import RecordOutput
 from ottla.cli.consume.start_position import BEGINNING, Anchor, StartPosition
 from ottla.cli.exit_codes import CommandError
-from ottla.simulation import SimulatedClock
+from ottla.simulation.seams.clock import SimulatedClock
 from tests.support.captured_terminal import captured_terminal, complained
 
 

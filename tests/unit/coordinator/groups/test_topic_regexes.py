@@ -16,7 +16,8 @@ from ottla.coordinator.groups.consumer.topic_regexes import (
     TopicRegexes,
 )
 from ottla.metadata import MetadataImage
-from ottla.simulation import SeededDice, SimulatedClock
+from ottla.simulation import SeededDice
+from ottla.simulation.seams.clock import SimulatedClock
 from tests.support.coordinator.consumer_members import Member, add_topic, all_of
 from tests.support.coordinator.group_shard import GroupShard
 
