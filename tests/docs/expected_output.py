@@ -18,6 +18,8 @@ _REPLACED = (
     (re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?"), "#"),
     (re.compile(r"\d+"), "#"),
     (re.compile(r"# ?(?:ms|s|µs|us|MB|KB|kB|GB|bytes)\b"), "#"),
+    # Rates, which are shown where something took a second or more.
+    (re.compile(r"(?<= in #): # records/s, #/s$"), ""),
     # What a table shows where there is no number.
     (re.compile(r"(?<!\S)-(?!\S)"), "#"),
     (re.compile(r"\s+"), " "),

@@ -29,6 +29,8 @@ from tests.support.spark.spark import CONFIGS
 
 ROOT = Path(__file__).resolve().parents[2]
 SHELL_LANGUAGES = ("sh", "console")
+# Lines of a log and the like, which are only shown.
+SHOWN_LANGUAGE = "text"
 # Without the Makefile: a document that ran it would make the environment of the tests anew.
 EVENTUALLY_SECONDS_MAX = 60.0
 _OF_A_CLONE = ("examples", "docs", "README.md")
@@ -90,7 +92,7 @@ class Walk:
                 self._fail(block.line, error)
         elif block.language in SHELL_LANGUAGES:
             self._run_commands(block)
-        else:
+        elif block.language != SHOWN_LANGUAGE:
             self._fail(block.line, f"what to do with {block.language!r}? Mark it: file, not run")
 
     def _run_commands(self, block: Block) -> None:

@@ -16,6 +16,7 @@ from tests.conformance.java_tools.client import Java
 from tests.conformance.java_tools.test_topics import Tool
 from tests.conformance.topics import Topics
 from tests.conformance.transactions import UNVERIFIED, leave_hanging, values
+from tests.support.nodes.cluster_processes import wait_until
 from tests.support.nodes.nodes import RunningNode, running_node
 
 pytestmark = pytest.mark.java
@@ -154,14 +155,18 @@ def test_copier_copies_each_message_once(
 def test_kafka_reads_the_log_of_the_coordinator(
     java: Java, node: RunningNode, opened: Producer, topic: str
 ) -> None:
+    def statuses() -> list[str]:
+        dumped = ""
+        for folder in sorted(node.data_directory.glob("__transaction_state-*")):
+            for segment in sorted(folder.glob("*.log")):
+                ran = java.run(
+                    DUMP, "--transaction-log-decoder", "--print-data-log", "--files", str(segment)
+                )
+                assert ran.status == 0, ran.stderr
+                dumped += ran.stdout
+        line = rf'"transactionalId":"{topic}".*"transactionStatus":(\d)'
+        return re.findall(line, dumped)
+
     opened.commit_transaction(TIMEOUT_S)
-    told = ""
-    for folder in sorted(node.data_directory.glob("__transaction_state-*")):
-        for segment in sorted(folder.glob("*.log")):
-            ran = java.run(
-                DUMP, "--transaction-log-decoder", "--print-data-log", "--files", str(segment)
-            )
-            assert ran.status == 0, ran.stderr
-            told += ran.stdout
-    line = rf'"transactionalId":"{topic}".*"transactionStatus":(\d)'
-    assert re.findall(line, told) == ["0", "1", "2", "4"]
+    # The last one follows the markers, which are written after the commit is answered.
+    wait_until(lambda: statuses() == ["0", "1", "2", "4"], "the end of the transaction")
