@@ -62,7 +62,7 @@ def _file(arguments: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-_STEPS: dict[Callable[..., Any], Step] = {
+STEPS: dict[Callable[..., Any], Step] = {
     build_batch: Step("build the record batch, compute its CRC-32C"),
     requests.encode_request: Step("encode the request", lambda a: type(a["request"]).__name__),
     SystemConnection.write: Step("send", _size, is_io=True),
@@ -94,7 +94,12 @@ _STEPS: dict[Callable[..., Any], Step] = {
     SystemFile.sync: Step("sync to the device (fdatasync)", _file, is_io=True),
     SystemDisk.sync_directory: Step("sync the directory", is_io=True),
     group_commit.GroupCommit.when_durable: Step("wait for the next sync (group commit)"),
-    requests.encode_response: Step("encode the answer", lambda a: type(a["response"]).__name__),
+    requests.encode_whole_response: Step(
+        "encode the answer", lambda a: type(a["response"]).__name__
+    ),
+    requests.encode_response_into: Step(
+        "encode the answer, with stretches of files", lambda a: type(a["response"]).__name__
+    ),
     broker_connection.ClientConnection.buffer_filled: Step("take requests from what came"),
     requests.decode_response: Step("decode the answer"),
 }
@@ -129,7 +134,7 @@ class _Exchange:
 
 def run_trace(*, size: int, sync: bool, as_json: bool) -> None:
     configs = {"flush.messages": "1"} if sync else {}
-    steps = {function.__code__: step for function, step in _STEPS.items()}
+    steps = {function.__code__: step for function, step in STEPS.items()}
     # Before any thread of the node's is started.
     worker = FunctionTracer("worker", steps)
     worker.install_for_new_threads()
