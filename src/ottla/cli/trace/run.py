@@ -143,7 +143,7 @@ def run_trace(*, size: int, sync: bool, as_json: bool) -> None:
         Cluster(data_dir=directory) as cluster,
     ):
         cluster.create_topic(TOPIC, configs=configs)
-        calls = asyncio.run(_follow(cluster, size, steps, worker))
+        calls = asyncio.run(follow_message(cluster, size, steps, worker))
     worker.uninstall_for_new_threads()
     if as_json:
         for call in calls:
@@ -152,7 +152,7 @@ def run_trace(*, size: int, sync: bool, as_json: bool) -> None:
         open_terminal().stdout.print(_table(calls))
 
 
-async def _follow(
+async def follow_message(
     cluster: Cluster, size: int, steps: Mapping[CodeType, Step], worker: FunctionTracer
 ) -> list[Call]:
     """Sends and fetches messages until everything is warm, then one more under the tracer."""
