@@ -1,4 +1,4 @@
-"""`ottla trace` shows every step of a message: a function that is renamed may not drop out of it."""
+"""`ottla trace` shows every step of a message: a renamed function may not drop out of it."""
 
 from __future__ import annotations
 
