@@ -58,8 +58,8 @@ class LogBeside:
         return self.header
 
     def max_timestamp(self) -> int:
-        """The latest timestamp of the batch's records; if compaction has removed them all, the
-        header's.
+        """The latest timestamp of the batch's records; the header's if compaction removed them
+        all.
         """
         assert self.header is not None, "there is no batch"
         data = self._file.read_at(self.position, self.header.size_in_bytes)

@@ -67,9 +67,7 @@ class RecordRow(NamedTuple):
 
 
 class ProducerRow(NamedTuple):
-    """A producer in a producer snapshot. A producer that has only written a marker has no last
-    batch.
-    """
+    """A producer in a producer snapshot. It has no last batch if it has only written a marker."""
 
     producer_id: int
     producer_epoch: int

@@ -64,9 +64,7 @@ class SizeHistogram:
 
 @dataclass(slots=True)
 class OffsetStatistics:
-    """The offsets of the records. Offsets removed by compaction or lost in aborted appends are
-    gaps.
-    """
+    """The offsets of the records. Offsets missing after compaction or a rollback are gaps."""
 
     first: int | None = None
     last: int | None = None
@@ -148,9 +146,7 @@ class LogStatistics:
         return self.total.records - self.control.records - self.records_with_key
 
     def add(self, batch: Batch) -> None:
-        """Adds a batch with a valid checksum. Raises `ProtocolError` if its records are
-        malformed.
-        """
+        """Adds a batch with a valid checksum. Raises `ProtocolError` for malformed records."""
         header = batch.header
         body = read_body(batch.data, 0, header)
         # Read all records before counting any, so that a malformed batch is not counted partially.
@@ -191,9 +187,7 @@ def gather(
     statistics: LogStatistics,
     watch: Watch | None = None,
 ) -> Iterator[Row]:
-    """Adds a log's batches to the statistics, and yields a problem for each batch that cannot be
-    added.
-    """
+    """Adds a log's batches to the statistics. Yields a problem for each malformed batch."""
     return with_problems(_gather(disk, file, selection, statistics, watch))
 
 

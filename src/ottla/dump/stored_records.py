@@ -141,9 +141,7 @@ def _stored(message: Message, version: int) -> StoredRecord:
 
 
 def _open_consumer_protocol(member: MemberMetadata, plain: Fields) -> None:
-    """Decodes the members' subscription and assignment, which are opaque bytes to the
-    coordinator.
-    """
+    """Decodes the members' subscription and assignment, opaque bytes to the coordinator."""
     for name, data, cls in (
         ("subscription", member.subscription, ConsumerProtocolSubscription),
         ("assignment", member.assignment, ConsumerProtocolAssignment),

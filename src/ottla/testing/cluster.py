@@ -97,13 +97,11 @@ class Cluster:
 
     @property
     def running(self) -> list[int]:
-        """The ids of the running nodes. A node whose metadata or last log directory fails is
-        closed.
-        """
+        """The ids of the running nodes, without those closed after a metadata or disk failure."""
         return sorted(each for each, node in self._running.items() if not node.has_failed)
 
     def start(self) -> Self:
-        """Starts all nodes and returns when all of them serve. Raises the first error of a failed
+        """Starts all nodes and returns when they serve. Raises the first error of a failed
         start.
         """
         assert not self._running, "the cluster runs already"
@@ -227,9 +225,7 @@ class Cluster:
         )
 
     def _prepare_quorum(self) -> None:
-        """The voters are in the properties rather than in the metadata, so that the next start can
-        use other ports.
-        """
+        """The voters are in the properties, so that the next start can use other ports."""
         dice = SystemDice()
         ports = free_ports(dice, _HOST, count=len(self._ids))
         self._controller_ports = dict(zip(self._ids, ports, strict=True))

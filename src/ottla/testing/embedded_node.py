@@ -61,9 +61,7 @@ class EmbeddedNode:
         return self.node.addresses[self.node.config.listeners.broker[0].name]
 
     def begin(self) -> Future[None]:
-        """Starts the node. The future completes when the node serves, or with the error that
-        prevented it.
-        """
+        """Starts the node. The future completes when it serves, or with the error of the start."""
         self._thread.start()
         return asyncio.run_coroutine_threadsafe(self._start(), self._loop)
 
@@ -79,9 +77,7 @@ class EmbeddedNode:
             self.end()
 
     def begin_stop(self) -> Future[None]:
-        """Begins a clean shutdown. The future completes when the node has stopped; call `end`
-        afterwards.
-        """
+        """Begins a clean shutdown. The future completes when it is done; call `end` afterwards."""
         return asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
 
     @property

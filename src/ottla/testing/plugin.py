@@ -27,8 +27,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def ottla_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """A cluster for one test, in memory. `@pytest.mark.ottla(nodes=3)` passes arguments to
-    `Cluster`.
+    """A cluster for one test, in memory. `@pytest.mark.ottla(nodes=3)` sets `Cluster`'s
+    arguments.
     """
     from ottla.testing.cluster import Cluster
 

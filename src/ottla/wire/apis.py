@@ -209,9 +209,7 @@ def _message_class(key: int, kind: str) -> type[Message]:
 
 @lru_cache(maxsize=4096)
 def request_header_version(key: int, version: int) -> int:
-    """The version of a request's header. Works for unknown higher versions too, which are
-    flexible.
-    """
+    """The version of a request's header. Unknown higher versions are flexible too."""
     return 2 if version in request_class(key).flexible else 1
 
 

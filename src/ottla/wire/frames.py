@@ -129,7 +129,7 @@ class FrameReader:
         return frame
 
     def release(self) -> None:
-        """Drops received bytes that were not returned, and the kept memory. Returned frames stay
+        """Drops received bytes not yet returned, and the kept memory. Returned frames stay
         valid.
         """
         self._chunk, self._kept = _NO_CHUNK, bytearray()
@@ -151,8 +151,8 @@ class FrameReader:
         self._chunk, self._start, self._end = chunk, 0, received
 
     def _can_use_kept(self) -> bool:
-        """Whether the kept memory is large enough and has no views: resizing it raises
-        `BufferError` if it has.
+        """Whether the kept memory is large enough and has no views; with views it cannot be
+        resized.
         """
         if len(self._kept) < self._frame_bytes:
             return False

@@ -65,9 +65,7 @@ def encode_response(response: Message, version: int, *, correlation_id: int) -> 
 def encode_response_into(
     parts: list[Part], response: Message, version: int, *, correlation_id: int
 ) -> int:
-    """Appends a response to `parts` and returns its size. If it cannot be encoded, `parts` is left
-    unchanged.
-    """
+    """Appends a response to `parts` and returns its size. Undoes this if encoding fails."""
     # The header is encoded by hand: as a message it would cost as much as most bodies.
     start = len(parts)
     parts.append(b"")

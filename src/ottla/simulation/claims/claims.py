@@ -78,9 +78,7 @@ class EachRecordOnceAtOneOffset:
 
 
 class IdempotentProducersNeverDuplicate:
-    """A record that was sent once is in the log once, and no producer gets a fatal sequence
-    error.
-    """
+    """A record that was sent once is in the log once, and no producer gets a sequence error."""
 
     def check(self, history: History) -> Iterator[str]:
         sent = {(event.partition, event.value) for event in history.of(Sent)}
@@ -94,9 +92,7 @@ class IdempotentProducersNeverDuplicate:
 
 
 class OnlyWhatWasSentIsThere:
-    """Logs contain only records that were sent, and each producer's records are in sending
-    order.
-    """
+    """Logs contain only records that were sent, each producer's records in sending order."""
 
     def check(self, history: History) -> Iterator[str]:
         order: dict[TopicPartition, dict[bytes, tuple[str, int]]] = defaultdict(dict)

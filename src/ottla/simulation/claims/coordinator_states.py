@@ -1,6 +1,4 @@
-"""Compares the coordinators' state in memory with their logs, from which a successor would load
-it.
-"""
+"""Compares the coordinators' state in memory with what a successor would load from their logs."""
 
 from __future__ import annotations
 
@@ -72,9 +70,7 @@ def _transactions(machine: TransactionReplay) -> dict[str, Transaction]:
 
 
 def _offsets(machine: GroupReplay) -> dict[str, dict[TopicPartition, tuple[int, bool]]]:
-    """By group and partition: the committed offset and whether a transactional commit is
-    pending.
-    """
+    """By group and partition: the committed offset, and whether a transactional one is pending."""
     offsets = machine.offsets
     found: dict[str, dict[TopicPartition, tuple[int, bool]]] = {}
     for group in machine.groups:

@@ -107,9 +107,7 @@ class CommittedIsReadInOrder:
 
 
 class TransactionsAreWhole:
-    """A transaction is committed completely or not at all, as its producer's EndTxn response
-    said.
-    """
+    """A transaction is committed completely or not at all, as its EndTxn response said."""
 
     def check(self, history: History) -> Iterator[str]:
         if not any(history.of(TransactionalLogHas)):
@@ -173,9 +171,7 @@ class CopiesAreInOrder:
 
 
 class FencedProducersWriteNothing:
-    """After another producer took over a transactional id, the old one neither writes nor
-    commits.
-    """
+    """After a transactional id was taken over, its old producer neither writes nor commits."""
 
     def check(self, history: History) -> Iterator[str]:
         begun = {each.name: each for each in history.of(TransactionBegun)}

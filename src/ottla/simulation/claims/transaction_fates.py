@@ -1,6 +1,4 @@
-"""The outcome of each transactional record, read from the logs, where a marker ends each
-transaction.
-"""
+"""The outcome of each transactional record, from the logs, where a marker ends each transaction."""
 
 from __future__ import annotations
 

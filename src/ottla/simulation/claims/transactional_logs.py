@@ -106,9 +106,7 @@ def record_group_offsets(
 def record_group_log(
     record: Callable[[Event], None], cluster: SimulatedCluster, group: str
 ) -> None:
-    """Records the group's transactional commits; nothing if its log was compacted or has no
-    leader.
-    """
+    """Records the group's transactional commits; nothing if its log is compacted or leaderless."""
     for broker in _brokers(cluster):
         name = broker.coordinators.groups.partition_of(group)
         partition = None if name is None else broker.partitions.get(name)

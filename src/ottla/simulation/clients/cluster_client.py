@@ -103,9 +103,7 @@ class ClusterClient:
         return leader
 
     async def forget_leader(self, partition: TopicPartition) -> None:
-        """Drops a leader that returned an error or did not respond, and waits before the next
-        attempt.
-        """
+        """Drops a leader that failed or did not respond, and waits before the next attempt."""
         self._leaders.pop(partition, None)
         await self.back_off()
 

@@ -57,8 +57,8 @@ def copy_of(name: str, source: TopicPartition, offset: int) -> bytes:
 
 
 class Copier:
-    """One of the processes that share a transactional id. `run` ends when another process has
-    fenced it.
+    """One of the processes that share a transactional id. `run` ends when another one has fenced
+    it.
 
     `is_wanted` says whether this process should continue after it was fenced. `is_over` says
     whether it should only finish the remaining input.
@@ -165,9 +165,7 @@ class Copier:
             await self._resume(source)
 
     async def _give_up(self, name: str, source: TopicPartition, records: list[Record]) -> None:
-        """Aborts a transaction while its last batch is still in flight; the batch may arrive
-        later.
-        """
+        """Aborts a transaction while its last batch is in flight; the batch may arrive later."""
         if self._dice.chance(0.5):
             await self._write(name, source, records[:-1])
         target = self._dice.choice(self._task.outputs)

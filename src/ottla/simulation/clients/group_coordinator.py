@@ -76,7 +76,7 @@ class CoordinatorClient:
             return None
 
     def heed(self, error: int) -> ErrorCode:
-        """Looks the coordinator up again if the error says that it has moved."""
+        """Looks the coordinator up again if the error says that it moved or is not available."""
         if error in _MOVED:
             self._address = None
         return ErrorCode(error)

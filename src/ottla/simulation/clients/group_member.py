@@ -34,8 +34,8 @@ class MemberProgress:
         self._epochs: dict[TopicPartition, int] = {}
 
     def begins(self, partition: TopicPartition, offset: int, *, epoch: int) -> bool:
-        """Registers a commit that is about to be sent. Whether none with the same offset and epoch
-        was.
+        """Registers a commit to be sent. Returns whether it is the first with this offset and
+        epoch.
         """
         doubtful = self._doubtful.setdefault(partition, set())
         is_first = (offset, epoch) not in doubtful
@@ -56,8 +56,8 @@ class MemberProgress:
         }
 
     def is_told(self, partition: TopicPartition, offset: int) -> None:
-        """A member was told to resume at this offset, so the offset has been committed, even if no
-        commit response said so.
+        """A member was told to resume at this offset: so it is committed, even without a
+        response.
         """
         self.committed[partition] = max(offset, self.committed.get(partition, 0))
 

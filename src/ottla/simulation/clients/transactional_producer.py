@@ -117,9 +117,7 @@ class SimulatedTransactionalProducer:
             )
 
     async def write_late(self, partition: TopicPartition, values: Sequence[bytes]) -> None:
-        """Sends a batch without waiting for the response. The transaction has to be aborted
-        afterwards.
-        """
+        """Sends a batch without awaiting the response. The transaction has to be aborted then."""
         await self._add_partition(partition)
         request = self._produce_request(partition, values)
         self._straggler.write(partition, request, _PRODUCE_VERSIONS[self.is_v2])
@@ -159,7 +157,7 @@ class SimulatedTransactionalProducer:
                 self._repeat(request, written)
 
     def _repeat(self, end: EndTxnRequest, written: Sequence[TopicPartition]) -> None:
-        """Sends all requests that ended the transaction again, possibly after the next one has
+        """Repeats all requests that ended the transaction, possibly after the next one has
         begun.
         """
         self._straggler.end(end, _END_VERSIONS[True])
@@ -220,9 +218,7 @@ class SimulatedTransactionalProducer:
     async def _produce(
         self, partition: TopicPartition, request: ProduceRequest, sequence: int
     ) -> int | None:
-        """The first offset, -1 if it is unknown (duplicate), or None if the batch has to be
-        resent.
-        """
+        """The first offset, -1 if unknown (duplicate), or None if the batch has to be resent."""
         leader = await self._client.wait_leader(partition)
         try:
             response: Any = await self._client.ask_node(
@@ -283,8 +279,8 @@ class SimulatedTransactionalProducer:
     async def _ask_until_answered(
         self, request: Message, version: int, *, is_asked_again: bool = True
     ) -> Any:
-        """The response without error; retries retriable errors. Raises `RefusedError` for any
-        other.
+        """The response without error; retries retriable errors, raises `RefusedError` for
+        others.
         """
         while True:
             response = await self._coordinator.ask(request, version)

@@ -17,7 +17,7 @@ from ottla.simulation.world.node import SimulatedNode
 from ottla.simulation.world.observer import Observer
 from ottla.simulation.world.world import World
 
-# Fewer internal partitions and smaller load buffers than by default, to keep simulations fast.
+# Fewer partitions of internal topics than by default, to keep simulations fast.
 _DEFAULTS: Final = {
     "offsets.topic.num.partitions": "4",
     # Coordinators load their logs in many small reads, which end in the middle of batches.
@@ -66,7 +66,7 @@ class SimulatedCluster:
         return [self._observers[node.id] for node in self.nodes]
 
     def add_node(self) -> SimulatedNode:
-        """Adds and starts a node. It is formatted without voters and knows only the bootstrap
+        """Adds and starts a node, formatted without voters and configured with bootstrap
         servers.
         """
         self._nodes_made += 1
@@ -101,9 +101,7 @@ class SimulatedCluster:
         return None
 
     def leader_of(self, topic: str, partition: int) -> SimulatedNode | None:
-        """The node that considers itself the partition's leader. Of several: the latest leader
-        epoch.
-        """
+        """The node that considers itself the partition's leader, with the latest leader epoch."""
         found, latest = None, -1
         for node in self.nodes:
             each = self.replica_of(node, TopicPartition(topic, partition))

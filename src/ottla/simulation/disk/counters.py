@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class DiskCounters:
-    """The number of calls per operation. To reset, assign a new instance to the disk's
-    `counters`.
-    """
+    """The number of calls per operation. To reset, replace the disk's `counters`."""
 
     opens: int = 0
     reads: int = 0

@@ -124,9 +124,7 @@ class SimulatedDisk:
         return SimulatedFile(self, path, content, on_close=self._locked.discard)
 
     def kill(self) -> None:
-        """Ends the process but not the host: written data stays; handles and locks become
-        invalid.
-        """
+        """Ends the process but not the host: written data stays, handles and locks are invalid."""
         self.generation += 1
         self._locked.clear()
         self.faults.power_on()
@@ -199,9 +197,7 @@ class SimulatedDisk:
         self.faults.meet(Operation.NAMES, *map(canonical, paths))
 
     def _moment(self, dice: Dice) -> int:
-        """The sequence number at which power was lost: that of a random change that is not
-        durable.
-        """
+        """The sequence number at which power was lost: that of a random unsynced change."""
         moments = [change.sequence for change in self._names.pending]
         for content in self._names.files():
             moments.extend(change.sequence for change in content.pending)

@@ -1,6 +1,4 @@
-"""I/O errors, slow calls and wrong reads of a simulated disk. See disk.py for power loss and bit
-rot.
-"""
+"""I/O errors, slow calls and wrong reads of a simulated disk. For power loss see disk.py."""
 
 from __future__ import annotations
 
@@ -51,8 +49,7 @@ class _Failing(NamedTuple):
 
 
 class Corruption(NamedTuple):
-    """Wrong data returned by a read: one flipped bit, or the data of another sector of the same
-    file.
+    """Wrong data returned by a read: a flipped bit, or the data of another sector of the file.
 
     The bit is near the end of the data, where a checksum covers it: Kafka's checksum does not cover
     a batch's offset, so damage there cannot be detected. Data of another sector is used only if the
@@ -129,8 +126,8 @@ class DiskFaults:
         self._corruption = corruption
 
     def as_sent(self, data: bytes, content: bytearray, position: int) -> bytes:
-        """The result of reading this data, possibly corrupted. `position` is its place in
-        `content`.
+        """The result of reading this data, possibly corrupted; `position` is its place in the
+        file.
         """
         corruption = self._corruption
         if corruption is None or len(data) < _SENT_BYTES_MIN:
@@ -153,8 +150,8 @@ class DiskFaults:
         return bool(self._failing)
 
     def seconds_until_looked_at(self, left: float) -> float:
-        """The next part of a wait of `left` seconds: 0 once the device is fast again, so that the
-        rest of the wait is skipped.
+        """The next part of a wait of `left` seconds; 0 once the device is fast, to skip the
+        rest.
         """
         return min(left, _LOOK_SECONDS) if self._slow else 0.0
 

@@ -100,9 +100,7 @@ class FileContent:
         ]
 
     def flip_bit(self, bit: int) -> None:
-        """Flips one bit, counted from the start of the file, on the device and in the page
-        cache.
-        """
+        """Flips one bit, counted from the start of the file, on the device and in the cache."""
         for held in (self.durable, self.volatile):
             if bit // 8 < len(held):
                 held[bit // 8] ^= 1 << bit % 8

@@ -162,8 +162,8 @@ async def full_disk(trouble: Trouble) -> None:
 
 
 async def failing_disk(trouble: Trouble) -> None:
-    """Makes writes, syncs or all disk operations fail. Data that a failed sync has dropped is still
-    in the page cache, where a process restarted on the same host finds it.
+    """Makes syncs, writes and syncs, or all disk operations fail. Data that a failed sync has
+    dropped is still in the page cache, where a process restarted on the same host finds it.
     """
     operations = trouble.dice.choice(((Operation.SYNC,), (Operation.WRITE, Operation.SYNC), ()))
     said = "nothing" if not operations else "no " + " and no ".join(o.name for o in operations)

@@ -21,9 +21,7 @@ _STOP_SECONDS_MAX: Final = 30.0
 
 
 class Trouble:
-    """The context of a fault: the world, the affected node and partition, and its own random
-    numbers.
-    """
+    """The context of a fault: the world, the affected node and partition, and random numbers."""
 
     def __init__(
         self,

@@ -12,7 +12,5 @@ _EXPLAINED = (OSError, KafkaError, StorageError, EOFError, PowerLost, CancelledE
 
 
 def is_unexpected(error: BaseException) -> bool:
-    """Disk errors, lost connections and their consequences are expected; any other error is a
-    bug.
-    """
+    """Disk errors, lost connections and their consequences are expected; others are bugs."""
     return not isinstance(error, _EXPLAINED)

@@ -128,7 +128,7 @@ class Neighbourhood:
         handler: ConnectionHandler,
         made: asyncio.Future[SimulatedConnection],
     ) -> None:
-        """Requests a connection. `made` is completed on the client's loop, unless the reply is
+        """Requests a connection. `made` completes on the client's loop, unless the reply is
         lost.
         """
         fabric, target = self.fabric, address.host

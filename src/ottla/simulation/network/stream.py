@@ -38,9 +38,7 @@ class Stream:
         self._last_arrival = 0.0
 
     def send(self, data: bytes) -> None:
-        """Sends data as one segment, or occasionally as two, so that readers meet partial
-        messages.
-        """
+        """Sends data as one segment, or occasionally as two, so that readers meet partial data."""
         dice = self._fabric.dice
         if len(data) > 1 and dice.chance(_PIECE_PROBABILITY):
             cut = dice.between(low=1, high=len(data) - 1)

@@ -31,9 +31,7 @@ class ReachedLines:
             sys.settrace(None)
 
     def unreached(self) -> dict[str, list[int]]:
-        """By file: lines of functions that were never executed. Lines that run at import do not
-        count.
-        """
+        """By file: lines of functions that were never executed. Module-level lines do not count."""
         found = {}
         for name, reached in self.reached.items():
             missing = sorted(_lines_of_functions(Path(name)) - reached)

@@ -141,9 +141,7 @@ async def _suffer(
 
 
 def _topic_of(plan: Plan, fault: PlannedFault) -> tuple[str, int]:
-    """The topic and its number of partitions that a fault affects; with copiers, also their
-    topics.
-    """
+    """The topic that a fault affects and its number of partitions."""
     topics = [(TOPIC, plan.partitions)]
     if plan.copiers:
         topics += [(COPIES, OUTPUTS), (TRANSACTION_STATE, STATE_PARTITIONS)]
@@ -211,9 +209,7 @@ async def _supervise(world: World, cluster: SimulatedCluster) -> None:
 
 
 async def _tidy(world: World, cluster: SimulatedCluster) -> None:
-    """Moves replicas away from removed nodes, to which a concurrent reassignment may have added
-    them.
-    """
+    """Moves replicas away from removed nodes, in case a concurrent fault assigned them."""
     admin = cluster.admin(name="tidy")
     while True:
         for node_id in cluster.gone:
@@ -226,9 +222,7 @@ def _is_whole(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> bo
 
 
 def _reasons(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> list[str]:
-    """Why the cluster has not recovered: nodes that do not serve, lagging replicas,
-    reassignments.
-    """
+    """Why the cluster has not recovered: ended nodes, lagging replicas or reassignments."""
     found = [f"{node.name} does not serve" for node in cluster.nodes if not node.is_serving]
     ends: dict[TopicPartition, set[tuple[int, int]]] = {each: set() for each in partitions}
     offsets = set()

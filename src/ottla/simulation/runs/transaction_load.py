@@ -1,6 +1,4 @@
-"""The transactional load of a run: copiers, readers of their output, and copiers that are replaced
-while they still run.
-"""
+"""The transactional load of a run: copiers that are replaced while they run, and readers."""
 
 from __future__ import annotations
 
@@ -159,9 +157,7 @@ class TransactionLoad:
 
 
 class _Succession:
-    """The processes that use one transactional id, one after the other and sometimes
-    concurrently.
-    """
+    """The processes that use one transactional id, one after the other or concurrently."""
 
     def __init__(
         self, load: TransactionLoad, transactional_id: str, inputs: Sequence[TopicPartition]

@@ -30,8 +30,7 @@ class SimulatedTimer:
 
 
 class SimulatedClock:
-    """Virtual time. `advance` runs each timer at its deadline; equal deadlines in order of
-    creation.
+    """Virtual time. `advance` runs timers at their deadlines, equal ones in order of creation.
 
     A coroutine that sleeps continues when its loop next runs after the `advance` that reached its
     deadline.
@@ -67,9 +66,7 @@ class SimulatedClock:
             timer.cancel()
 
     def advance(self, seconds: float) -> None:
-        """Moves time forward and runs all timers that fall due, including those that timers
-        create.
-        """
+        """Moves time forward and runs all timers that fall due, including newly created ones."""
         end = self._seconds + seconds
         assert end >= self._seconds, "monotonic time never goes back; see jump_wall_clock"
         while (deadline := self.next_deadline()) is not None and deadline <= end:

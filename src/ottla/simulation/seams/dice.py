@@ -22,9 +22,7 @@ class SeededDice(RandomDice):
         return low + int(self._random.random() * (high - low + 1))
 
     def fork(self, name: str) -> SeededDice:
-        """Independent random numbers for one part of the simulation: using them does not change the
-        results of other parts.
-        """
+        """Independent random numbers for one part of the simulation, which do not affect others."""
         return SeededDice(f"{self.seed}/{name}")
 
     def __repr__(self) -> str:

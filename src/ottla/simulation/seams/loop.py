@@ -48,9 +48,7 @@ class SimulatedLoop(ScheduledLoop):
     # ---- the life cycle of a process
 
     def pause(self) -> None:
-        """Stops the process until `resume` was called as often as `pause`. Due calls are
-        deferred.
-        """
+        """Stops the process until `resume` was called as often as `pause`. Defers due calls."""
         self._pauses += 1
         self.is_running_now = False
 
@@ -71,9 +69,7 @@ class SimulatedLoop(ScheduledLoop):
             self._deferred.append(call)
 
     def forget(self) -> None:
-        """Closes its tasks when the world ends. Their cleanup runs now; tasks that it creates are
-        closed too.
-        """
+        """Closes its tasks when the world ends, and the tasks that their cleanup creates."""
         self.end()
         _set_running_loop(self)
         try:

@@ -95,9 +95,7 @@ class SimulatedNode(Host):
             self._begin_stop(node)
 
     def _failed(self) -> None:
-        """Stops a failed node, as `ottla start` does. A node that is still starting ends by
-        itself.
-        """
+        """Stops a failed node, as `ottla start` does. A node that still starts ends by itself."""
         node = self.node
         assert node is not None
         self.record(Noted(self.name, f"cannot go on: {node.failure}"))

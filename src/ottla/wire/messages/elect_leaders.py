@@ -1,6 +1,4 @@
-"""Elects preferred leaders of partitions (KIP-183); from version 1 on also unclean ones
-(KIP-460).
-"""
+"""Elects preferred leaders of partitions (KIP-183); version 1 also unclean ones (KIP-460)."""
 
 from __future__ import annotations
 

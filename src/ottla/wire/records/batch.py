@@ -1,5 +1,4 @@
-"""Record batches v2 as a broker handles them: iterated, validated and patched without decoding
-records.
+"""Record batches v2 as a broker handles them: iterated, validated, patched, but not decoded.
 
 A broker patches batches in place: the base offset and leader epoch, which the checksum does not
 cover, and the log append time, which it covers.

@@ -164,9 +164,7 @@ def seal_batch(
 
 
 def empty_batch(header: BatchHeader) -> bytearray:
-    """The result of compacting away all records: it keeps the batch's offsets and producer
-    state.
-    """
+    """The result of compacting away all records: only offsets and producer state remain."""
     attributes = header.attributes & ~(CODEC_MASK | DELETE_HORIZON_FLAG)
     return seal_batch(
         header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, record_count=0), b""

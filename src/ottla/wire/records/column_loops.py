@@ -34,9 +34,7 @@ _HEADER_BYTES_MIN: Final = 2
 
 
 class Binaries(NamedTuple):
-    """Values being written for Arrow's `binary`: value `i` is at `offsets[i]` to `offsets[i + 1]`
-    of the data.
-    """
+    """Values for Arrow's `binary`: value `i` is at `offsets[i]` to `offsets[i + 1]` of the data."""
 
     offsets: Int32s
     data: Bytes

@@ -69,9 +69,7 @@ def _drop_unreadable(made: Any) -> None:
 
 
 def step(function: _Function) -> _Function:
-    """Compiles a function that is inlined into the loops that call it, since a call would take
-    longer than its work.
-    """
+    """Compiles a function that is inlined into loops: a call would take longer than its work."""
     made: Any = njit(inline="always")(function)
     return cast(_Function, made)
 

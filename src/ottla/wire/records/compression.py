@@ -87,8 +87,7 @@ _open_frames: dict[Codec, Callable[[Buffer, bytearray], int]] = {
 
 
 def _decompress_frames(codec: Codec, data: Buffer, output_bytes_max: int) -> bytes:
-    """Starts with a buffer proportional to the input, and retries with a larger one while it is
-    full.
+    """Starts with a buffer proportional to the input; retries with a larger one while it is full.
 
     Starting over costs less than a third more than knowing the size would.
     """

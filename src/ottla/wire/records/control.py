@@ -73,9 +73,7 @@ def end_transaction_batch(
     producer_epoch: ProducerEpoch,
     timestamp: TimestampMs,
 ) -> bytearray:
-    """The batch that ends a producer's transaction in one partition, before the log assigns its
-    offset.
-    """
+    """The batch that ends a producer's transaction in one partition, without its offset."""
     assert marker.type in (ControlRecordType.ABORT, ControlRecordType.COMMIT)
     record = _marker_record.pack(
         _MARKER_START,

@@ -21,9 +21,7 @@ _FIRST = Offset(0)
 
 
 class GrowingBatch:
-    """Builds a batch of records with keys and one common timestamp. Owned by its builder until
-    `seal`.
-    """
+    """Builds a batch of records with keys and one timestamp. Owned by its builder until `seal`."""
 
     def __init__(self, timestamp: TimestampMs) -> None:
         self._timestamp = timestamp

@@ -108,9 +108,7 @@ def tag_size_error(field: str, end: int, stop: int) -> _MalformedError:
 
 
 class _DecoderText:
-    """Generates the code for one version. `data` is the buffer, `p` the position, `end` its
-    length.
-    """
+    """Generates the code for one version. `data` is the buffer, `p` the position, `end` its end."""
 
     def __init__(self, source: SourceText, version: int, *, flexible: bool, counted: bool) -> None:
         self._source = source

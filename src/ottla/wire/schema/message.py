@@ -62,9 +62,7 @@ class Message(VersionedStruct):
 
     @classmethod
     def decode_from(cls, buffer: Buffer, version: int, position: int = 0) -> tuple[Self, int]:
-        """Decodes the message at `position`. Returns it with the position after it. Records are
-        views of `buffer`.
-        """
+        """The message at `position`, and the position after it. Records are views of `buffer`."""
         decoder = cls._decoders.get(version) or _compile_decoder(cls, version)
         return decoder(buffer, position)
 

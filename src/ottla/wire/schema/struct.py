@@ -73,9 +73,7 @@ _versions = versions
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class StructType(type):
-    """Turns annotations into slots and defaults into a constructor that is compiled on first
-    use.
-    """
+    """Turns annotations into slots, and defaults into a constructor compiled on first use."""
 
     field_options: dict[str, FieldOptions]
 
