@@ -75,7 +75,7 @@ async def change_feature(trouble: Trouble) -> None:
 
 
 async def is_drained(cluster: SimulatedCluster, admin: SimulatedAdmin, node_id: int) -> bool:
-    """Starts moving the node's replicas away. Whether it had none."""
+    """Starts moving the node's replicas away. Returns whether it had none."""
     controller = cluster.active_controller
     broker = None if controller is None else cluster.observer(controller).broker
     if broker is None:

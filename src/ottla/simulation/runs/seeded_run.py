@@ -175,7 +175,7 @@ def _has_failed(node: SimulatedNode) -> bool:
 
 
 async def _recover(world: World, cluster: SimulatedCluster, load: SimulatedLoad) -> bool:
-    """Waits for the recovery. Whether it succeeded in time."""
+    """Waits for the recovery. Returns whether it succeeded in time."""
     began = world.now
     partitions = load.all_partitions
     try:
