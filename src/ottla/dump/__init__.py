@@ -1,1 +1,1 @@
-"""Files of a log made readable: from a path to rows, verdicts and statistics, without printing."""
+"""Decodes the files of a log: from a path to rows, verification results and statistics."""

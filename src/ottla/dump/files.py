@@ -1,7 +1,7 @@
-"""Which file is what: recognised by name, as Kafka does, and listed in the order of the log.
+"""Recognises Kafka's files by their names, and lists them in the order of the log.
 
-A partition's directory lists what describes it first, then its segments by offset. A log directory
-(what `log.dirs` names) lists its own files first, then those of its partitions.
+A partition's directory lists its metadata files first, then its segments by offset. A log directory
+(an entry of `log.dirs`) lists its own files first, then those of its partitions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ottla.storage.files.file_names import (
 
 
 class Kind(StrEnum):
-    """What a file holds, in words for people."""
+    """The kind of a file, as shown to users."""
 
     META_PROPERTIES = "identity of a log directory"
     CLEAN_SHUTDOWN = "mark of a clean shutdown"
@@ -65,14 +65,14 @@ _KIND_OF_NAME: Final[dict[str, Kind]] = {
     **dict.fromkeys(OffsetCheckpointName, Kind.OFFSET_CHECKPOINT),
 }
 
-# Its end offset and epoch; one that is still being written, or waits for removal, says so.
+# The end offset and epoch; the suffix marks a snapshot that is being written or deleted.
 _METADATA_SNAPSHOT: Final = re.compile(
     r"(?P<offset>[0-9]{20})-[0-9]{10}\.checkpoint(\.part|\.deleted)?"
 )
 
 
 class KnownFile(NamedTuple):
-    """A file of a known kind. `offset` is the one in its name, `topic` that of its directory."""
+    """A file of a known kind. `offset` is from its name, `topic` from its directory's name."""
 
     path: str
     kind: Kind
@@ -90,9 +90,9 @@ class KnownFile(NamedTuple):
 
 
 def recognise(path: str, *, working_directory: str = "/") -> KnownFile | None:
-    """What a path names, or None if Kafka calls no file like that.
+    """The kind of a path, or None if its name is not one of Kafka's.
 
-    The working directory is where a relative path starts; its name may be the topic's.
+    `working_directory` is the base of a relative path; its name may contain the topic.
     """
     name = basename(path)
     topic = _topic(dirname(normpath(join(working_directory, path))))
@@ -108,7 +108,7 @@ def recognise(path: str, *, working_directory: str = "/") -> KnownFile | None:
 
 
 def list_files(disk: Disk, directory: str, *, working_directory: str = "/") -> Iterator[KnownFile]:
-    """The known files of a directory, in order, and those of the partitions in it."""
+    """The known files of a directory in order, followed by those of its partition directories."""
     names = disk.list_directory(directory)
     paths = [join(directory, name) for name in names]
     directories = [path for path in paths if disk.is_directory(path)]
@@ -125,10 +125,10 @@ def list_files(disk: Disk, directory: str, *, working_directory: str = "/") -> I
 
 
 def without_segments_outside(files: list[KnownFile], selection: Selection) -> list[KnownFile]:
-    """Leaves out the segments that cannot hold an offset of the selection.
+    """Removes the segments that cannot contain an offset of the selection.
 
-    A segment ends where the next log of its directory begins. One that is under compaction may
-    reach further, so those stay, and snapshots do, which are named after their end.
+    A segment ends where the next log of its directory begins. Segments under compaction may extend
+    further, so they are kept. So are snapshots, which are named after their end offset.
     """
     ends: dict[tuple[str, int], int] = {}
     live = [file for file in files if file.kind is Kind.LOG and file.state is FileState.LIVE]

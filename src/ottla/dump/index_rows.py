@@ -1,7 +1,8 @@
-"""The entries of a segment's three indexes.
+"""The entries of a segment's offset, time and transaction index.
 
-Kafka preallocates the first two and cuts them when it rolls or closes a segment, so those of the
-active segment of a running broker, or of one that crashed, end in zeros. The entries stop there.
+Kafka preallocates the offset and time index and truncates them when it rolls or closes a segment.
+In the active segment of a running or crashed broker they therefore end in zeros, where reading
+stops.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ottla.storage.indexes.offset_index import OffsetIndex, OffsetPosition
 from ottla.storage.indexes.time_index import TimeIndex, TimestampOffset
 from ottla.storage.indexes.transaction_index import TransactionIndex
 
-# Only an append asks for room, and nothing is appended here.
+# The index size limit matters only for appends, and nothing is appended here.
 _NO_ROOM: Final = 0
 
 
@@ -37,7 +38,7 @@ def open_transaction_index(disk: Disk, file: KnownFile) -> closing[TransactionIn
 
 
 def used_offset_entries(index: OffsetIndex) -> Iterator[OffsetPosition]:
-    """The entries before the zeros: no real one has position 0."""
+    """The entries before the zeros: no real entry has position 0."""
     for entry in index.entries():
         if entry == (index.base_offset, 0):
             return
@@ -45,7 +46,7 @@ def used_offset_entries(index: OffsetIndex) -> Iterator[OffsetPosition]:
 
 
 def used_time_entries(index: TimeIndex) -> Iterator[TimestampOffset]:
-    """The entries before the zeros: timestamps ascend, so only the first can be 0."""
+    """The entries before the zeros: timestamps ascend, so only the first entry can be 0."""
     for number, entry in enumerate(index.entries()):
         if entry == (0, index.base_offset) and (number or index.entry_count > 1):
             return
@@ -81,7 +82,7 @@ def transaction_index_rows(disk: Disk, file: KnownFile, selection: Selection) ->
 
 
 def torn_entry(index: OffsetIndex | TimeIndex) -> Problem | None:
-    """What is left of an entry that was not written to its end."""
+    """A problem if the file ends in an incomplete entry."""
     size = index.file.size()
     left = size % index.ENTRY.size
     if not left:

@@ -1,8 +1,8 @@
-"""An index checked by itself and against the log beside it.
+"""Verifies an index by itself and against its log.
 
-First what a broker asks of an index before it trusts it, then, as Kafka's own tool does, each entry
-against the batch that it names. The log's headers are walked once beside the entries, so a position
-that is not the beginning of a batch is found, too.
+First the same sanity checks as a broker makes when it loads an index. Then, as in Kafka's
+DumpLogSegments, each entry is compared with its batch. The log's batch headers are read once, in
+parallel with the entries, so a position that is not the start of a batch is detected too.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from ottla.wire.records.record import iterate_records
 
 
 class LogBeside:
-    """The log of an index, walked forward once by its headers. Owned by whoever opened the file.
+    """The log of an index, read forward once by batch headers. The caller owns the file.
 
-    `position` and `header` are those of the batch it stands at, and None after the last one.
+    `position` and `header` are those of the current batch; `header` is None after the last one.
     """
 
     def __init__(self, file: File) -> None:
@@ -46,19 +46,21 @@ class LogBeside:
         self._step()
 
     def skip_to_position(self, position: int) -> BatchHeader | None:
-        """Goes to the first batch that begins there or later."""
+        """Moves to the first batch that begins at this position or later."""
         while self.header is not None and self.position < position:
             self._step()
         return self.header
 
     def skip_to_offset(self, offset: int) -> BatchHeader | None:
-        """Goes to the first batch that ends with that offset or a higher one."""
+        """Moves to the first batch whose last offset is this one or higher."""
         while self.header is not None and self.header.last_offset < offset:
             self._step()
         return self.header
 
     def max_timestamp(self) -> int:
-        """The latest of the batch's records. Compaction may have left none, and then its own."""
+        """The latest timestamp of the batch's records; the header's if compaction removed them
+        all.
+        """
         assert self.header is not None, "there is no batch"
         data = self._file.read_at(self.position, self.header.size_in_bytes)
         timestamps = (record.timestamp for record in iterate_records(data))
@@ -68,12 +70,12 @@ class LogBeside:
         try:
             self.position, self.header = next(self._headers)
         except (StopIteration, CorruptLogError):
-            # Where the log is torn is the log's own problem; for an index it ends there.
+            # Corruption of the log is reported for the log; for the index the log ends there.
             self.header = None
 
 
 def verify_offset_index(disk: Disk, file: KnownFile) -> Iterator[Row]:
-    """The entries that were checked, with a problem after each that is wrong."""
+    """The checked entries, each wrong one followed by a problem."""
     with open_offset_index(disk, file) as index:
         yield from _sanity(index)
         path = file.beside(FileKind.LOG)
@@ -92,7 +94,7 @@ def verify_offset_index(disk: Disk, file: KnownFile) -> Iterator[Row]:
 
 
 def verify_time_index(disk: Disk, file: KnownFile) -> Iterator[Row]:
-    """The entries that were checked, with a problem after each that is wrong."""
+    """The checked entries, each wrong one followed by a problem."""
     with open_time_index(disk, file) as index:
         yield from _sanity(index)
         path = file.beside(FileKind.LOG)

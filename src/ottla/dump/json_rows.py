@@ -1,4 +1,4 @@
-"""Rows and statistics as objects for JSON, with names that stay. docs/dump.md lists them."""
+"""Rows and statistics as JSON objects. Their field names are stable; docs/dump.md lists them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ottla.dump.statistics import Amount, LogStatistics, SizeHistogram
 
 
 def row_to_json(path: str, row: Row) -> Fields:
-    """A row of a file: what it is, which file it is from, and its fields."""
+    """A row as a JSON object: its type, its file and its fields."""
     plain: Fields = {"type": ROW_NAMES[type(row)], "file": path}
     if isinstance(row, RecordRow):
         return plain | _record(row)

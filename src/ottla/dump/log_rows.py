@@ -1,8 +1,8 @@
-"""A log as rows: its batches, and with them their records.
+"""The batches and records of a log as rows.
 
-One batch at a time is in memory, whatever the size of the file. A batch whose checksum is wrong, or
-whose records cannot be read, is a problem of its own: the walk goes on behind it. Where no batch
-follows, it ends.
+Only one batch is in memory at a time. A batch with a wrong checksum or unreadable records is
+reported as a problem, and reading continues after it. Reading ends where no valid batch header
+follows.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from ottla.wire.records.record import Record, iterate_records
 
 _ZEROS_READ_BYTES: Final = 1 << 20
 
-# Gets the position that a walk has reached.
+# Called with the position reached so far.
 Watch: TypeAlias = Callable[[int], None]
 
 
 class Batch(NamedTuple):
-    """A batch where it lies; its bytes are valid until the next one is asked for."""
+    """A batch at its position in the file. `data` is valid until the next batch is read."""
 
     position: int
     header: BatchHeader
@@ -58,7 +58,7 @@ class Batch(NamedTuple):
 def walk_log(
     file: File, selection: Selection = EVERYTHING, watch: Watch | None = None
 ) -> Iterator[Batch]:
-    """The batches of a log that hold offsets of the selection; `CorruptLogError` where it tears."""
+    """The batches of a log that overlap the selection. Raises `CorruptLogError` at invalid data."""
     end = file.size()
     try:
         start = _first_position(file, selection, end)
@@ -136,7 +136,7 @@ def _decoded(
 
 
 def _first_position(file: File, selection: Selection, end: int) -> int:
-    """Where the first batch of the selection begins, found without reading those before it."""
+    """The position of the first batch of the selection, found by reading only batch headers."""
     if selection.from_offset <= 0:
         return 0
     for position, header in scan_headers(file, 0, end):

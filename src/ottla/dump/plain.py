@@ -1,8 +1,7 @@
-"""Decoded messages and raw bytes as values that JSON has.
+"""Converts decoded messages and raw bytes to JSON values.
 
-Bytes become text where they are printable UTF-8. Where they are not they become base64, and a
-second field, named after the first with `_encoding` at its end, says so. Topic ids and the like are
-written as Kafka writes them.
+Bytes become text if they are printable UTF-8, otherwise base64 with a second field, named after the
+first with the suffix `_encoding`. UUIDs such as topic ids are written in Kafka's text form.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _WHITE_SPACE: Final = str.maketrans("\t\n\r", "   ")
 
 
 def fields_to_plain(struct: Struct, version: int) -> Fields:
-    """The fields that a struct has in a version, in the order of its declaration."""
+    """The fields that a struct has in a version, in the order of their declaration."""
     plain: Fields = {}
     for field in fields_of(type(struct)):
         if version in field.options.versions:
@@ -36,7 +35,7 @@ def fields_to_plain(struct: Struct, version: int) -> Fields:
 
 
 def put_bytes(plain: Fields, name: str, data: bytes | None) -> None:
-    """Sets a field to bytes as text, with the field beside it that tells when it is base64."""
+    """Sets a field to bytes as text or base64; for base64 it also sets the `_encoding` field."""
     text = None if data is None else printable_text(data)
     if data is None or text is not None:
         plain[name] = text
@@ -46,7 +45,7 @@ def put_bytes(plain: Fields, name: str, data: bytes | None) -> None:
 
 
 def printable_text(data: bytes) -> str | None:
-    """The text that bytes are in UTF-8, or None if a person could not read it."""
+    """The bytes as UTF-8 text, or None if they are not printable UTF-8."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

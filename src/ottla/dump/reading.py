@@ -1,4 +1,4 @@
-"""From a file to its rows, whatever kind it is of."""
+"""Reads the rows of a file of any kind."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ottla.storage.errors import CorruptLogError, StorageError
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What somebody wants to see of files.
+    """What to read from files.
 
-    Without a format, a topic's name tells how its records are written. The limit counts batches, or
-    records in a deep reading, or entries, and begins anew with each file.
+    Without `record_format` it is derived from the topic's name. `limit` counts batches (records if
+    `deep`) or index entries, for each file separately.
     """
 
     selection: Selection = EVERYTHING
@@ -50,16 +50,16 @@ _SMALL_FILES: Final[dict[Kind, Callable[[Disk, KnownFile], Iterator[Row]]]] = {
 def read_rows(
     disk: Disk, file: KnownFile, reading: Reading, watch: Watch | None = None
 ) -> Iterator[Row]:
-    """The rows of a file, one at a time. What cannot be read is a `Problem` among them.
+    """The rows of a file, read lazily. Unreadable data is reported as `Problem` rows.
 
-    A device that fails raises `OSError`.
+    I/O errors raise `OSError`.
     """
     rows = with_problems(_rows(disk, file, reading, watch))
     return rows if reading.limit is None else _limited(rows, reading.limit, deep=reading.deep)
 
 
 def with_problems(rows: Iterator[Row]) -> Iterator[Row]:
-    """Rows whose iterator may give up: the reason becomes their last one."""
+    """Converts a storage error that ends the iterator into a last `Problem` row."""
     try:
         yield from rows
     except CorruptLogError as error:
@@ -91,7 +91,7 @@ def _rows(disk: Disk, file: KnownFile, reading: Reading, watch: Watch | None) ->
 
 
 def _limited(rows: Iterator[Row], limit: int, *, deep: bool) -> Iterator[Row]:
-    """Problems do not count, and in a deep reading batches do not either."""
+    """At most `limit` rows. Problems and remarks do not count, nor do batches if `deep`."""
     free = (Problem, Remark, BatchRow) if deep else (Problem, Remark)
     left = limit
     for row in rows:

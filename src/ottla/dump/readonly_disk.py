@@ -1,7 +1,7 @@
-"""A disk that cannot be changed, for tools that look at files which may be in use.
+"""A read-only disk, for tools that read files which may be in use.
 
-Some of storage's readers open files for reading and writing, because a log does both. Over this
-disk the same readers are harmless.
+Some of storage's readers open files for reading and writing, because a log does both. With this
+disk they cannot change anything.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ottla.runtime.disk import Disk, File
 
 
 class ReadonlyDisk:
-    """Another disk, of which only the reading half is let through. Owns nothing."""
+    """Passes reads on to another disk and rejects changes. Owns nothing."""
 
     __slots__ = ("_disk",)
 

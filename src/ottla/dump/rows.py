@@ -1,7 +1,7 @@
-"""What files are turned into: one value for each thing in them, with the names that users see.
+"""The rows that files are decoded into, with the field names that users see.
 
-The names of the fields are those of the JSON output, so they stay. What storage has a value for
-already is a row as it is: an index's entry, an aborted transaction, a leader epoch.
+The field names are those of the JSON output, so they must not change. Index entries, aborted
+transactions and leader epochs are storage's own values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ottla.wire.records.record import RecordHeader
 
 
 class BatchRow(NamedTuple):
-    """A record batch; -1 stands for what it does not have, as in the file."""
+    """A record batch; -1 marks missing values, as in the file."""
 
     base_offset: int
     last_offset: int
@@ -44,7 +44,7 @@ class BatchRow(NamedTuple):
 
 
 class StoredRecord(NamedTuple):
-    """A key or a value that Kafka itself wrote, decoded."""
+    """A decoded key or value of an internal topic or control record."""
 
     type: str
     version: int
@@ -52,7 +52,7 @@ class StoredRecord(NamedTuple):
 
 
 class RecordRow(NamedTuple):
-    """A record. In control batches and internal topics its bytes come decoded as well."""
+    """A record. In control batches and internal topics its key and value are also decoded."""
 
     offset: int
     timestamp: int
@@ -67,7 +67,7 @@ class RecordRow(NamedTuple):
 
 
 class ProducerRow(NamedTuple):
-    """A producer of a snapshot. One that only wrote a marker has no last batch."""
+    """A producer in a producer snapshot. It has no last batch if it has only written a marker."""
 
     producer_id: int
     producer_epoch: int
@@ -92,20 +92,20 @@ class Property(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Something that is wrong with a file, where in it if that is known, and what it means."""
+    """An error in a file, with its position if that is known."""
 
     reason: str
     position: int | None = None
 
 
 class Remark(NamedTuple):
-    """Something worth saying that is in order."""
+    """A note that is not an error."""
 
     text: str
 
 
 class Verdict(NamedTuple):
-    """How much of a file was checked, and how many problems came before this row."""
+    """The result of verifying a file: the amounts checked and the number of problems found."""
 
     batches: int
     records: int

@@ -1,4 +1,4 @@
-"""Which offsets of a log somebody wants to see."""
+"""A range of offsets to read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ottla.storage.files.file_names import OFFSET_MAX
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A range of offsets; both ends belong to it."""
+    """A range of offsets; both ends are inclusive."""
 
     from_offset: int = 0
     to_offset: int = OFFSET_MAX

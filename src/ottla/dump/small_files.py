@@ -1,4 +1,4 @@
-"""The small files beside the segments, and those of a log directory: checkpoints and properties."""
+"""The small files of partition and log directories: snapshots, checkpoints and properties."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def producer_rows(disk: Disk, file: KnownFile) -> Iterator[Row]:
 
 
 def leader_epoch_rows(disk: Disk, file: KnownFile) -> Iterator[Row]:
-    """The entries as they stand; a log that opens the file drops those that contradict others."""
+    """All entries of the file; a broker that loads it drops entries that contradict others."""
     yield from CheckpointFile(disk, file.path, str, _parse_epoch).read()
 
 

@@ -1,4 +1,4 @@
-"""Numbers about a log, gathered batch by batch."""
+"""Statistics of a log, collected batch by batch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ottla.wire.records.record import WalkedRecord, walk_records
 
 @dataclass(slots=True)
 class Amount:
-    """Batches, what is in them, and what they would take uncompressed."""
+    """The number and size of batches, their records, and their size when uncompressed."""
 
     batches: int = 0
     records: int = 0
@@ -43,7 +43,7 @@ class Amount:
 
 
 class SizeHistogram:
-    """How many sizes fall between two powers of two."""
+    """Counts sizes in buckets between powers of two."""
 
     def __init__(self) -> None:
         self._counts: Counter[int] = Counter()
@@ -54,7 +54,7 @@ class SizeHistogram:
     def buckets(self) -> list[tuple[int, int, int]]:
         """The smallest and the largest size of each bucket, both inclusive, and its count.
 
-        Buckets between the first and the last are there even if they are empty.
+        Includes empty buckets between the first and the last.
         """
         if not self._counts:
             return []
@@ -64,7 +64,7 @@ class SizeHistogram:
 
 @dataclass(slots=True)
 class OffsetStatistics:
-    """The offsets that records have. What compaction or a rollback left out is a gap."""
+    """The offsets of the records. Offsets missing after compaction or a rollback are gaps."""
 
     first: int | None = None
     last: int | None = None
@@ -85,7 +85,7 @@ class OffsetStatistics:
 
 @dataclass(slots=True)
 class Timestamps:
-    """The earliest and the latest that records have."""
+    """The earliest and the latest record timestamp."""
 
     first: int | None = None
     last: int | None = None
@@ -101,8 +101,9 @@ class Timestamps:
 
 @dataclass(slots=True)
 class TransactionStatistics:
-    """How transactions ended. `open_since` has, by producer, the first offset of those that have
-    not; what of them lies before the batches looked at is not known."""
+    """The number of committed and aborted transactions. `open_since` maps the producers of open
+    transactions to their first offset; batches before the selection are not considered.
+    """
 
     batches: int = 0
     committed: int = 0
@@ -122,9 +123,9 @@ class TransactionStatistics:
 
 
 class LogStatistics:
-    """The statistics of one log, of one segment or many, added in order.
+    """The statistics of one log, from one or many segments added in order.
 
-    Memory grows with the number of producers, and with nothing else.
+    Memory use grows only with the number of producers.
     """
 
     def __init__(self) -> None:
@@ -145,10 +146,10 @@ class LogStatistics:
         return self.total.records - self.control.records - self.records_with_key
 
     def add(self, batch: Batch) -> None:
-        """Adds a batch that has the right checksum; `ProtocolError` if its records are none."""
+        """Adds a batch with a valid checksum. Raises `ProtocolError` for malformed records."""
         header = batch.header
         body = read_body(batch.data, 0, header)
-        # Read to the end before anything is counted, so that a bad batch leaves no trace.
+        # Read all records before counting any, so that a malformed batch is not counted partially.
         records = list(walk_records(body, header.record_count))
         ends = [read_control_type(record[4]) for record in records if header.is_control]
         for amount in self._amounts_of(header):
@@ -186,7 +187,7 @@ def gather(
     statistics: LogStatistics,
     watch: Watch | None = None,
 ) -> Iterator[Row]:
-    """Adds a log's batches to the statistics, and yields the problems of those that are not in."""
+    """Adds a log's batches to the statistics. Yields a problem for each malformed batch."""
     return with_problems(_gather(disk, file, selection, statistics, watch))
 
 

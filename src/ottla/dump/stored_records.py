@@ -1,6 +1,6 @@
-"""Keys and values that Kafka itself writes, decoded: control records and the internal topics'.
+"""Decodes the keys and values of control records and of Kafka's internal topics.
 
-A record that cannot be decoded is not lost for that: it comes as its bytes, with the reason.
+A record that cannot be decoded is still returned, as raw bytes with the error.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ottla.wire.stored.typed_records import TypedRecords
 
 
 class StoredRecordFormat(StrEnum):
-    """How the records of an internal topic are written."""
+    """The record format of an internal topic."""
 
     METADATA = "metadata"
     OFFSETS = "offsets"
@@ -48,7 +48,7 @@ class StoredRecordFormat(StrEnum):
 
 
 class Decoded(NamedTuple):
-    """What a record's bytes mean; the fields are those of `RecordRow`."""
+    """A decoded record; the fields are those of `RecordRow`."""
 
     control_type: str | None = None
     key_record: StoredRecord | None = None
@@ -122,7 +122,7 @@ def _control_value(kind: ControlRecordType, record: Record) -> StoredRecord | No
         return StoredRecord("EndTxnMarker", _END_MARKER_VERSION, fields)
     if kind not in _QUORUM_RECORDS:
         return None
-    # These carry their version as their first field, so it is known before they are decoded.
+    # These messages start with their version, so it can be read before decoding them.
     version = _version(record.value)
     assert record.value is not None, "it has a version"
     return _stored(_QUORUM_RECORDS[kind].decode(record.value, version), version)
@@ -141,14 +141,15 @@ def _stored(message: Message, version: int) -> StoredRecord:
 
 
 def _open_consumer_protocol(member: MemberMetadata, plain: Fields) -> None:
-    """Decodes what consumers told each other through the coordinator, to which it is bytes."""
+    """Decodes the members' subscription and assignment, opaque bytes to the coordinator."""
     for name, data, cls in (
         ("subscription", member.subscription, ConsumerProtocolSubscription),
         ("assignment", member.assignment, ConsumerProtocolAssignment),
     ):
         try:
             version = _version(data)
-            # Versions only add to the end, so a newer one can be read as the last that is known.
+            # Versions only append fields, so a newer version can be decoded as the latest known
+            # one.
             known = min(version, cls.versions.highest)
             message, _ = cls.decode_from(data, known, _VERSION.size)
         except ProtocolError:

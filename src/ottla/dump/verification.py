@@ -1,6 +1,6 @@
-"""Whether files are sound: each by itself, and indexes against their logs.
+"""Verifies files by themselves, and indexes against their logs.
 
-What is read is counted, so that a verdict says how much it is about.
+It counts what it reads, so that the verdict says how much was checked.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ottla.wire.records.record import iterate_records
 def verify_file(
     disk: Disk, file: KnownFile, watch: Watch | None = None
 ) -> Iterator[Problem | Verdict]:
-    """The problems of a file, as they are found, and then the verdict."""
+    """The problems of a file as they are found, followed by the verdict."""
     batches = records = entries = problems = 0
     for row in with_problems(_checked(disk, file, watch)):
         match row:
@@ -56,13 +56,13 @@ def _checked(disk: Disk, file: KnownFile, watch: Watch | None) -> Iterator[Row]:
         return verify_transaction_index(disk, file)
     if file.kind is Kind.LEADER_EPOCHS:
         return _verify_leader_epochs(disk, file)
-    # The others are small, and reading them is checking them.
+    # The other kinds are small; reading them completely verifies them.
     return read_rows(disk, file, Reading())
 
 
 def _verify_log(disk: Disk, file: KnownFile, watch: Watch | None) -> Iterator[Row]:
     with closing(disk.open_readonly(file.path)) as log:
-        # A snapshot is named after its end and begins at 0.
+        # A snapshot is named after its end offset and begins at 0.
         first_offset = file.offset if file.kind is Kind.LOG else 0
         next_offset = first_offset
         for batch in walk_log(log, watch=watch):
@@ -92,8 +92,9 @@ def _wrong_offsets(batch: Batch, next_offset: int, first_offset: int) -> str | N
 
 
 def _wrong_records(batch: Batch) -> str | None:
-    """Opens the batch and reads every field of its records, which have to end with the batch's last
-    byte. Control records have to say what they are."""
+    """Decompresses the batch and parses all its records, which must fill it exactly. Control
+    records need a valid type.
+    """
     header = batch.header
     last_offset = header.base_offset - 1
     try:

@@ -1,4 +1,4 @@
-"""Ids and values that every other package speaks of."""
+"""Ids and values that all other packages use."""
 
 from ottla.model.buffers import Buffer, Part
 from ottla.model.errors import ErrorCode, KafkaError

@@ -1,4 +1,4 @@
-"""What counts as bytes to hand on without copying."""
+"""Types of data that is passed on without copying."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import TypeAlias
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
-# A part of something to be sent: a buffer, or what the transport can send without it being read
-# first, such as a stretch of a file. Its length is known either way.
+# A part of data to be sent: a buffer, or an object of known length that the transport can send
+# without reading it first, such as a slice of a file.
 Part: TypeAlias = Buffer | Sized

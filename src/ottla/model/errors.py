@@ -197,5 +197,5 @@ class KafkaError(Exception):
         self.message = message
 
     def __reduce__(self) -> tuple[type[KafkaError], tuple[object, ...]]:
-        """Pickled by its own arguments: a worker process may have raised it."""
+        """Pickles the original arguments, because worker processes raise this error too."""
         return type(self), (self.code, self.message)

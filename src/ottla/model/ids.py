@@ -1,4 +1,4 @@
-"""Ids and counters as distinct types, so that a node id is never taken for an epoch."""
+"""Distinct types for ids and counters, so that a node id cannot be passed as an epoch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The topics that a cluster keeps its own state in."""
+"""The names of Kafka's internal topics."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
 TRANSACTION_STATE: Final = "__transaction_state"
 SHARE_GROUP_STATE: Final = "__share_group_state"
-# A log of the quorum, which is no topic in the metadata.
+# The metadata quorum's log, which is not a topic in the metadata.
 CLUSTER_METADATA: Final = "__cluster_metadata"
 
-# A key's partition follows from their number of partitions, and they are compacted.
+# Compacted topics. A key's partition depends on the topic's number of partitions.
 COORDINATOR_TOPICS: Final = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE})
 
 _INTERNAL: Final = frozenset({*COORDINATOR_TOPICS, SHARE_GROUP_STATE})

@@ -1,4 +1,4 @@
-"""A partition's name, and the directory that Kafka gives it."""
+"""The name of a partition and of its directory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class TopicPartition(NamedTuple):
-    """A topic's name and a partition's number."""
+    """A topic's name and a partition's index."""
 
     topic: str
     partition: int

@@ -1,7 +1,7 @@
-"""Kafka's UUIDs: sixteen raw bytes inside, unpadded URL-safe base64 in text.
+"""Kafka's UUIDs: sixteen raw bytes in memory, unpadded URL-safe base64 in text.
 
-They stay `bytes` all the way: a `uuid.UUID` costs ten times as much to make and nothing here
-looks inside one.
+They are kept as `bytes`: creating a `uuid.UUID` costs ten times as much, and no code needs its
+fields.
 """
 
 from __future__ import annotations

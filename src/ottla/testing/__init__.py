@@ -1,11 +1,11 @@
-"""A real cluster inside a test: any Kafka client can connect to it.
+"""A real cluster inside a test process, for any Kafka client.
 
     from ottla.testing import Cluster
 
     with Cluster() as cluster:
         producer = Producer({"bootstrap.servers": cluster.bootstrap})
 
-With pytest, the fixture `ottla_cluster` is one.
+With pytest, use the fixture `ottla_cluster`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A cluster in the test's own process: each node in a thread, on free ports of the loopback."""
+"""A cluster in the test's own process: each node runs in a thread, on free loopback ports."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from ottla.wire.schema import Message
 
 _HOST: Final = "127.0.0.1"
 _IN_MEMORY: Final = "/ottla"
-# Retention, compaction and the like need not wait for minutes in a test, and a topic of internal
-# use need not have fifty partitions.
+# Short intervals, so that tests do not wait for retention or compaction, and few partitions for the
+# internal topics.
 _TEST_PROPERTIES: Final = {
     "log.retention.check.interval.ms": "1000",
     "log.cleaner.backoff.ms": "500",
@@ -44,7 +44,7 @@ _TEST_PROPERTIES: Final = {
     "transaction.state.log.num.partitions": "4",
     "group.initial.rebalance.delay.ms": "0",
 }
-# Nodes of one process need not give each other as much time as nodes of different hosts.
+# Short timeouts: the nodes share a process, so messages are fast.
 _QUORUM_PROPERTIES: Final = {
     "controller.quorum.election.timeout.ms": "300",
     "controller.quorum.election.backoff.max.ms": "300",
@@ -57,9 +57,9 @@ _POLL_SECONDS: Final = 0.005
 
 
 class Cluster:
-    """A cluster in this process. It serves from `start` to `stop`, or within `with`.
+    """A cluster in this process. It runs from `start` to `stop`, or within `with`.
 
-    Without `data_dir` all data is in memory and gone at the end. With it, data is on disk, and
+    Without `data_dir` all data is in memory and lost at the end. With it, data is on disk, and
     another cluster can be started from it. `properties` are Kafka's broker configs. Nodes have the
     ids 1, 2, 3, ...; all are brokers and controllers. With three nodes or more, topics have three
     replicas.
@@ -86,7 +86,7 @@ class Cluster:
         self._memory = {node_id: SimulatedDisk() for node_id in self._ids}
         self._quorum: dict[str, str] = {}
         self._controller_ports: dict[int, int] = {}
-        # Of nodes that were started; they keep their addresses when they are started again.
+        # The addresses of all nodes started so far; a restarted node keeps its address.
         self._addresses: dict[int, Address] = {}
         self._running: dict[int, EmbeddedNode] = {}
 
@@ -97,12 +97,13 @@ class Cluster:
 
     @property
     def running(self) -> list[int]:
-        """The ids of the nodes that run. One whose last disk or whose metadata fails is closed."""
+        """The ids of the running nodes, without those closed after a metadata or disk failure."""
         return sorted(each for each, node in self._running.items() if not node.has_failed)
 
     def start(self) -> Self:
-        """Starts all nodes and returns when each one serves. Raises what keeps a node from
-        starting."""
+        """Starts all nodes and returns when they serve. Raises the first error of a failed
+        start.
+        """
         assert not self._running, "the cluster runs already"
         if len(self._ids) > 1:
             self._prepare_quorum()
@@ -113,7 +114,8 @@ class Cluster:
         """Shuts down all nodes. With `data_dir` they close their logs cleanly."""
         nodes, self._running = list(self._running.values()), {}
         if self._data_dir is None and len(self._ids) > 1:
-            # The last ones could not take their leave of anybody, and would try for a while.
+            # Without data to keep, skip the clean shutdown: the last nodes could not reach the
+            # others and would retry until a timeout.
             for node in nodes:
                 node.kill()
             return
@@ -144,8 +146,9 @@ class Cluster:
         replication_factor: int | None = None,
         configs: Mapping[str, str] | None = None,
     ) -> None:
-        """Creates a topic and returns when every node knows it. Raises `KafkaError` if the cluster
-        refuses."""
+        """Creates a topic and returns when all nodes have its metadata. Raises `KafkaError` if the
+        cluster rejects it.
+        """
         topic = CreatableTopic(
             name=name,
             num_partitions=partitions,
@@ -190,7 +193,7 @@ class Cluster:
         return nodes
 
     def _start(self, node_ids: list[int]) -> None:
-        """All at once: none is ready before most of them are."""
+        """Starts the nodes concurrently: none becomes ready before a majority runs."""
         nodes = {node_id: self._make_node(node_id) for node_id in node_ids}
         starting = [(node_id, node, node.begin()) for node_id, node in nodes.items()]
         failure: BaseException | None = None
@@ -222,7 +225,7 @@ class Cluster:
         )
 
     def _prepare_quorum(self) -> None:
-        """The quorum is named in the properties, so that another start may choose other ports."""
+        """The voters are in the properties, so that the next start can use other ports."""
         dice = SystemDice()
         ports = free_ports(dice, _HOST, count=len(self._ids))
         self._controller_ports = dict(zip(self._ids, ports, strict=True))
@@ -269,7 +272,7 @@ async def _ask(node: EmbeddedNode, request: Message, version: int) -> Any:
 
 
 async def _wait_topic(node: EmbeddedNode, name: str) -> None:
-    """Until the node would send clients to the leaders of all its partitions."""
+    """Waits until the node's metadata has a leader for all partitions of the topic."""
     request = MetadataRequest(
         topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False
     )

@@ -1,6 +1,7 @@
-"""A node in a thread of this process, which can be ended as if its process had died.
+"""A node in a thread of this process, which can be killed as if it were a process.
 
-A node that fails, with its last directory, is closed and the process goes on.
+A node that fails because of its metadata or its last log directory is closed; the process
+continues.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _LAST_TURNS: Final = 3
 
 
 class EmbeddedNode:
-    """Runs from `begin` to `stop` or `kill`, in an event loop and a thread of its own. Once."""
+    """A node with its own thread and event loop. Runs once, from `begin` to `stop` or `kill`."""
 
     def __init__(self, config: NodeConfig, disk: Disk, background: Background) -> None:
         self._network = _MortalNetwork()
@@ -56,54 +57,54 @@ class EmbeddedNode:
 
     @property
     def client_address(self) -> Address:
-        """Where clients connect to."""
+        """The address for clients."""
         return self.node.addresses[self.node.config.listeners.broker[0].name]
 
     def begin(self) -> Future[None]:
-        """What is returned is done when the node serves, or has what kept it from that."""
+        """Starts the node. The future completes when it serves, or with the error of the start."""
         self._thread.start()
         return asyncio.run_coroutine_threadsafe(self._start(), self._loop)
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Runs a coroutine on the node's loop and waits for it here."""
+        """Runs a coroutine on the node's loop and waits for its result."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(WAIT_SECONDS)
 
     def stop(self) -> None:
-        """In order: it tells the others, and closes its logs."""
+        """Shuts the node down cleanly, including its logs, and ends its thread."""
         try:
             self.begin_stop().result(WAIT_SECONDS)
         finally:
             self.end()
 
     def begin_stop(self) -> Future[None]:
-        """What is returned is done when the node has stopped; `end` is still to come."""
+        """Begins a clean shutdown. The future completes when it is done; call `end` afterwards."""
         return asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
 
     @property
     def has_failed(self) -> bool:
-        """Whether it was closed because it could not go on."""
+        """Whether the node was closed because of a failure."""
         return self.node.failure is not None
 
     def kill(self) -> None:
-        """Without a word to anybody. What it wrote is there, as it is after SIGKILL."""
+        """Ends the node without a clean shutdown. Written data remains, as after SIGKILL."""
         self.call(self._die())
         self.end()
 
     def end(self) -> None:
-        """Ends the thread with whatever still runs in it. Also after a start that failed."""
+        """Ends the thread and all tasks on its loop. Needed after a failed start too."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        # A task that ends may begin another one.
+        # A cancelled task may create new ones.
         while tasks := asyncio.all_tasks(self._loop):
             for task in tasks:
                 task.cancel()
             self._loop.run_until_complete(asyncio.wait(tasks))
-        # A connection that was on its way when its task ended belongs to nobody: left open, the
-        # garbage collector would find it in the middle of somebody else's test.
+        # A connection that was being opened when its task ended has no owner: left open, the
+        # garbage collector would report it during another test.
         transports: Any = getattr(self._loop, "_transports", {})
         for transport in list(transports.values()):
             transport.abort()
-        # What was closed last is gone after the next turns.
+        # Closed transports need some more turns of the loop.
         for _ in range(_LAST_TURNS):
             self._loop.run_until_complete(SystemClock().sleep(0))
         self._loop.close()
@@ -119,7 +120,7 @@ class EmbeddedNode:
         await self._stopping
 
     async def _start(self) -> None:
-        """A node that fails while it starts closes itself."""
+        """A node that fails during its start closes itself."""
         await self.node.start()
         self._is_starting = False
 
@@ -131,15 +132,15 @@ class EmbeddedNode:
         for _ in range(2):
             for connection in list(self.node.broker.connections):
                 connection.abort()
-            # Some may still be on their way from the listener.
+            # Abort again after a moment: the listener may still be accepting connections.
             await SystemClock().sleep(_ARRIVAL_SECONDS)
-        # Timers that still fire find nothing to work with, which is nobody's business any more.
+        # Ignore the errors of timers that still fire.
         self._loop.set_exception_handler(lambda _loop, _context: None)
         await self.node.abandon()
 
 
 class _MortalNetwork(SystemNetwork):
-    """The host's network, until it dies: then nothing is heard of whoever used it any more."""
+    """The host's network until `die`: then all its listeners and connections are closed."""
 
     __slots__ = ("_connections", "_is_dead", "_listeners")
 

@@ -1,6 +1,6 @@
-"""The fixtures that installing ottla brings to pytest.
+"""The pytest fixtures that come with ottla.
 
-Everything else is imported when a test first asks for it: every run of pytest loads this module.
+Each pytest run loads this module, so it imports everything else only when a test uses it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def ottla_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """A cluster for one test, in memory. `@pytest.mark.ottla(nodes=3)` changes how it is made."""
+    """A cluster for one test, in memory. `@pytest.mark.ottla(nodes=3)` sets `Cluster`'s
+    arguments.
+    """
     from ottla.testing.cluster import Cluster
 
     marker = request.node.get_closest_marker(_MARKER)
@@ -47,8 +49,9 @@ def ottla_session_cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="session")
 def ottla_cluster_factory() -> Iterator[Callable[..., Cluster]]:
-    """Makes and starts clusters: takes the arguments of `ottla.testing.Cluster`, and stops what it
-    made when the tests are over. For fixtures of one's own, with a scope of their own."""
+    """Creates and starts clusters, with the arguments of `ottla.testing.Cluster`, and stops them at
+    the end of the session. Use it for fixtures with other scopes.
+    """
     from ottla.testing.cluster import Cluster
 
     with ExitStack() as running:

@@ -1,4 +1,4 @@
-"""Kafka's protocol: bytes to values and back, and nothing else."""
+"""Kafka's wire protocol: encoding and decoding, without I/O."""
 
 from ottla.wire.apis import ApiKey, ListenerKind, request_class, response_class
 from ottla.wire.errors import ProtocolError

@@ -1,7 +1,6 @@
-"""Kafka's APIs: their numbers, their messages, the listeners that serve them.
+"""Kafka's APIs: their numbers, their messages, and the listeners that serve them.
 
-The messages' modules are imported when they are first asked for, so that a program pays for the
-APIs that it speaks.
+Message modules are imported on first use, so a program loads only the APIs that it uses.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ottla.wire.schema import Message
 
 
 class ApiKey(IntEnum):
-    """Every API that has a number in Kafka 4.3, the removed ones too."""
+    """All API numbers of Kafka 4.3, including removed APIs."""
 
     PRODUCE = 0
     FETCH = 1
@@ -123,7 +122,7 @@ _BROKER = frozenset({ListenerKind.BROKER})
 _CONTROLLER = frozenset({ListenerKind.CONTROLLER})
 _BOTH = _BROKER | _CONTROLLER
 
-# By API, the listeners that serve it. The APIs are those whose messages are declared.
+# The listeners that serve each API. Contains exactly the APIs whose messages are declared.
 LISTENERS = {
     ApiKey.PRODUCE: _BROKER,
     ApiKey.FETCH: _BOTH,
@@ -190,7 +189,7 @@ LISTENERS = {
 
 @cache
 def request_class(key: int) -> type[Message]:
-    """The request of an API; its `versions` are those that Kafka advertises."""
+    """The request class of an API; its `versions` are those that Kafka advertises."""
     return _message_class(key, "Request")
 
 
@@ -210,13 +209,13 @@ def _message_class(key: int, kind: str) -> type[Message]:
 
 @lru_cache(maxsize=4096)
 def request_header_version(key: int, version: int) -> int:
-    """Also for versions that are too high to be known: flexible ones stay flexible."""
+    """The version of a request's header. Unknown higher versions are flexible too."""
     return 2 if version in request_class(key).flexible else 1
 
 
 @lru_cache(maxsize=4096)
 def response_header_version(key: int, version: int) -> int:
-    # A client has to read the answer before it can know which versions the node has.
+    # A client reads this response before it can know which versions the node supports.
     if key == ApiKey.API_VERSIONS:
         return 0
     return 1 if version in response_class(key).flexible else 0

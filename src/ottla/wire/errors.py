@@ -1,7 +1,7 @@
-"""The one exception that bytes from outside can cause."""
+"""The exception for invalid bytes from peers or files."""
 
 from __future__ import annotations
 
 
 class ProtocolError(Exception):
-    """Bytes that are not what the protocol says they should be. The message says where and why."""
+    """Bytes that violate the protocol. The message says where and why."""

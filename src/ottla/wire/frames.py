@@ -1,18 +1,19 @@
-"""Size-prefixed frames out of a stream of bytes, without I/O and with as few copies as possible.
+"""Splits a byte stream into size-prefixed frames, without I/O and with few copies.
 
-The reader owns the memory that the stream is received into. Small frames come out as views of a
-shared chunk, however many one receive brought, so pipelined requests cost no copy. A frame that is
-larger than a chunk gets a buffer of its own and is received straight into it; the buffer starts
-small and is replaced by a larger one whenever the peer has filled it: four times as large up to a
-few megabytes, twice as large beyond. So the memory follows the bytes that arrived, never the size
-that the peer announced. The owner calls `release` when its connection ends, since the objects of a
-connection refer to each other and may live until the next garbage collection.
+The reader owns the memory that the connection receives into. Small frames are returned as views of
+a shared chunk, any number per receive, so pipelined requests cost no copy. A frame larger than a
+chunk gets its own buffer and is received directly into it. The buffer starts small and is replaced
+by a larger one when the peer has filled it: four times as large up to a few megabytes, twice as
+large beyond. So memory use follows the bytes received, never the size that the peer announced. The
+owner calls `release` when its connection ends, because the objects of a connection form reference
+cycles and may live until the next garbage collection.
 
-Memory that was handed out lives as long as somebody holds a view of it, and is not written again
-before. A reader that is to keep it receives the next large frame into it, if nobody does any more:
-fresh memory has to be cleared, which takes as long as receiving.
-The views are writable: a batch inside a frame gets its offset where it lies. A small frame keeps
-its whole chunk alive; who wants to keep one for long copies it.
+A chunk lives as long as any view of it, and is not reused before. A reader with `keeps_memory`
+receives the next large frame into the last one's buffer if no view of it is left: new memory has to
+be zeroed, which takes as long as receiving.
+
+The views are writable: offsets are assigned to batches inside a frame in place. A small frame keeps
+its whole chunk alive; copy it to keep it for long.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ import struct
 
 from ottla.wire.errors import ProtocolError
 
-# A chunk is small until the peer has shown that it fills one: idle connections are many.
+# A chunk is small until the peer has filled one, because many connections are idle.
 _CHUNK_BYTES_SMALL = 4 * 1024
 _CHUNK_BYTES = 64 * 1024
 _FRAME_GROWTH = 4
-# Larger frames are rare, and their unused part is what a hostile peer can make us allocate.
+# Larger frames are rare, and a hostile peer could make us allocate their unused part.
 _LARGE_FRAME_BYTES = 4 * 1024 * 1024
 _LARGE_FRAME_GROWTH = 2
 
-# A receive into less room than this is not worth its system call.
+# Do not receive into less room than this: the system call would not pay.
 _ROOM_BYTES_MIN = 512
 
 _size_prefix = struct.Struct(">i")
@@ -38,14 +39,14 @@ _NO_CHUNK = memoryview(bytearray())
 
 
 class FrameReader:
-    """Turns what was received into frames. Belongs to one connection, which does the receiving.
+    """Splits received bytes into frames. Belongs to one connection, which does the receiving.
 
-    The connection asks for a buffer, receives into it, says how much, and takes frames until there
-    are none; then it asks again. The names fit `asyncio.BufferedProtocol`. `frame_bytes_max` may be
-    changed between frames: small before authentication, larger after it. After a ProtocolError
-    the stream has no next frame, and the connection should be closed.
+    The connection gets a buffer, receives into it, reports the number of bytes, takes frames until
+    there are none, and starts again. The names are those of `asyncio.BufferedProtocol`.
+    `frame_bytes_max` may be changed between frames: small before authentication, larger after it.
+    After a ProtocolError the stream cannot continue and the connection should be closed.
 
-    One that keeps memory is for the few connections that bring large frames again and again.
+    Use `keeps_memory` for the few connections that repeatedly receive large frames.
     """
 
     __slots__ = (
@@ -64,41 +65,41 @@ class FrameReader:
         self._keeps_memory = keeps_memory
         self._kept = bytearray()
         self._chunk = _NO_CHUNK
-        # Of the chunk, [start, end) is received and not yet handed out.
+        # [start, end) of the chunk is received and not yet returned as frames.
         self._start = 0
         self._end = 0
-        # The size of the frame at `start` with its prefix, if that much is known and it is not
-        # all here.
+        # The size of the frame at `start` including its prefix; 0 if it is unknown or the frame is
+        # complete.
         self._frame_bytes = 0
         self._was_filled = False
 
     def get_buffer(self) -> memoryview:
-        """Room for the next receive, valid until `buffer_filled`."""
+        """A buffer for the next receive, valid until `buffer_filled`."""
         room = len(self._chunk) - self._end
         if not self._frame_bytes:
             is_used_up = room < _ROOM_BYTES_MIN
         elif self._start:
             is_used_up = self._start + self._frame_bytes > len(self._chunk)
         else:
-            # The chunk is this frame's own and grows only when the peer has filled it.
+            # The chunk belongs to this frame and grows only after the peer has filled it.
             is_used_up = room == 0
         if is_used_up:
             self._replace_chunk()
         return self._chunk[self._end :]
 
     def buffer_filled(self, byte_count: int) -> None:
-        """The first `byte_count` bytes of the last buffer were received."""
+        """Reports that the first `byte_count` bytes of the last buffer were received."""
         assert 0 <= byte_count <= len(self._chunk) - self._end
         self._end += byte_count
         self._was_filled = self._end == len(self._chunk)
 
     @property
     def has_received(self) -> bool:
-        """Whether bytes are here that were not handed out, of whole frames or of part of one."""
+        """Whether received bytes were not yet returned as frames, complete or not."""
         return self._end > self._start
 
     def next_frame(self) -> memoryview | None:
-        """The next whole frame without its size, or None until more is received."""
+        """The next complete frame without its size prefix, or None until more is received."""
         start = self._start
         received = self._end - start
         if received < _PREFIX_BYTES:
@@ -121,20 +122,21 @@ class FrameReader:
                 memory = self._chunk.obj
                 assert isinstance(memory, bytearray)
                 self._kept = memory
-            # An idle connection must not keep the last frame's memory.
+            # An idle connection must not keep the memory of its last frame.
             self._chunk, end, self._end = _NO_CHUNK, 0, 0
         self._start = end
         self._frame_bytes = 0
         return frame
 
     def release(self) -> None:
-        """Drops everything that was received and not handed out, and the memory that was kept.
-        Frames that were handed out stay valid."""
+        """Drops received bytes not yet returned, and the kept memory. Returned frames stay
+        valid.
+        """
         self._chunk, self._kept = _NO_CHUNK, bytearray()
         self._start = self._end = self._frame_bytes = 0
 
     def _replace_chunk(self) -> None:
-        """Go on in a new chunk, with the beginning of the frame that does not fit the old one."""
+        """Continues in a new chunk, with the start of the frame that does not fit the old one."""
         received = self._end - self._start
         capacity = _CHUNK_BYTES if self._was_filled else _CHUNK_BYTES_SMALL
         if self._frame_bytes > capacity:
@@ -149,7 +151,9 @@ class FrameReader:
         self._chunk, self._start, self._end = chunk, 0, received
 
     def _can_use_kept(self) -> bool:
-        """Whether it holds the frame, and nobody looks at it: it could not change its size then."""
+        """Whether the kept memory is large enough and has no views; with views it cannot be
+        resized.
+        """
         if len(self._kept) < self._frame_bytes:
             return False
         try:

@@ -1,7 +1,7 @@
-"""Requests and responses whole: size, header and body.
+"""Complete requests and responses: size, header and body.
 
-Encoding gives a list of parts to send one after the other, with records as they are, none copied.
-Decoding takes a frame without its size.
+Encoding returns a list of parts to send in order, with records not copied. Decoding takes a frame
+without its size prefix.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REQUEST_HEAD = Layout(">hhih")
 _SIZE_AND_CORRELATION = Layout(">ii")
 _CORRELATION_BYTES = 4
 _NO_TAGS = b"\x00"
-# The version of the header in which it has tagged fields.
+# The request header version with tagged fields.
 _WITH_TAGS = 2
 _new_head: Callable[[type[RequestHead], tuple[object, ...]], RequestHead] = tuple.__new__
 
@@ -46,13 +46,13 @@ def encode_request(
 
 
 class RequestHead(NamedTuple):
-    """What a request says before its body. A client id of null is empty, as Kafka reads it."""
+    """A request's header. A null client id becomes empty, as in Kafka."""
 
     api_key: int
     api_version: int
     correlation_id: int
     client_id: str
-    # Where the body begins.
+    # The position of the body.
     size: int
 
 
@@ -65,9 +65,8 @@ def encode_response(response: Message, version: int, *, correlation_id: int) -> 
 def encode_response_into(
     parts: list[Part], response: Message, version: int, *, correlation_id: int
 ) -> int:
-    """Appends a response to others that wait to be sent, and returns its size. The list is left as
-    it was if the response cannot be encoded."""
-    # The header is written by hand: as a message it would cost as much as most of the bodies.
+    """Appends a response to `parts` and returns its size. Undoes this if encoding fails."""
+    # The header is encoded by hand: as a message it would cost as much as most bodies.
     start = len(parts)
     parts.append(b"")
     if response_header_version(_api_key(response), version):
@@ -83,7 +82,7 @@ def encode_response_into(
 
 
 def encode_whole_response(response: Message, version: int, *, correlation_id: int) -> bytes:
-    """A response without stretches of files, in one piece."""
+    """A response without file slices, as one bytes object."""
     key = response.api_key
     assert key is not None, f"{type(response).__name__} is no response"
     parts: list[Buffer] = [_NO_TAGS] if response_header_version(key, version) else []
@@ -93,9 +92,9 @@ def encode_whole_response(response: Message, version: int, *, correlation_id: in
 
 
 def decode_request_head(frame: Buffer) -> RequestHead:
-    """The header of a request, whether or not its version is one that we know.
+    """Decodes the header of a request of any version, known or not.
 
-    Read by hand, as the answer's is written: every request pays for it.
+    Decoded by hand, as responses are encoded, because it is done for every request.
     """
     try:
         key, version, correlation_id, length = _REQUEST_HEAD.unpack_from(frame)
@@ -124,7 +123,7 @@ def decode_request(frame: Buffer) -> tuple[RequestHead, Message]:
 
 
 def decode_response(frame: Buffer, key: int, version: int) -> tuple[ResponseHeader, Message]:
-    """The response to a request that was sent with this API key and version."""
+    """Decodes the response to a request that was sent with this API key and version."""
     header, position = ResponseHeader.decode_from(frame, response_header_version(key, version))
     return header, _body(response_class(key), frame, version, position)
 

@@ -1,12 +1,12 @@
-"""Variable-length integers: seven bits a byte, the lowest first, the high bit says "more follows".
+"""Variable-length integers: seven bits per byte, lowest first; the high bit means that more follow.
 
-Kafka has four of them: unsigned and zigzag, of 32 bits (five bytes at most) and 64 bits (ten bytes
-at most). Every reader takes any buffer and a position and gives the value with the position after
-it. Most values on the wire are lengths and deltas below 128, so one byte has a short way out and
-small values are encoded by looking them up.
+Kafka has four kinds: unsigned and zigzag, of 32 bits (at most five bytes) and 64 bits (at most
+ten). Each reader takes a buffer and a position and returns the value and the position after it.
+Most values on the wire are lengths and deltas below 128, so one-byte values have a fast path and
+small values are encoded by table lookup.
 
-An encoding that is longer than it has to be is read, as Kafka reads it; one that runs past the
-type's bytes or bits is not.
+Encodings that are longer than necessary are accepted, as in Kafka; those that exceed the type's
+bytes or bits are not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _encode(value: int) -> bytes:
     return bytes(encoded)
 
 
-# Every encoding of one byte and of two.
+# All one-byte and two-byte encodings.
 _LAST_BYTES = [bytes((low,)) for low in range(0x80)]
 _FIRST_BYTES = [bytes((low | 0x80,)) for low in range(0x80)]
 _SMALL_ENCODINGS = (

@@ -1,1 +1,1 @@
-"""What has to hold in every history."""
+"""Claims: the properties that every history must have."""

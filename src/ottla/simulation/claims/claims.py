@@ -1,6 +1,6 @@
-"""What has to hold in every history, whatever happened. Each claim is a class that checks it.
+"""The properties that every history must have, whatever faults occurred. Each claim is a class.
 
-A claim reads a history and yields a sentence for each place where it does not hold.
+A claim reads a history and yields one sentence for each violation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ottla.simulation.history.history import (
 
 
 class Violation(NamedTuple):
-    """A claim that does not hold, and where."""
+    """A violated claim and a description of the violation."""
 
     claim: str
     text: str
@@ -52,7 +52,7 @@ class Claim(Protocol):
 
 
 class NoAcknowledgedWriteLost:
-    """Every acknowledged record is on every replica in the end, at the offset that was told."""
+    """At the end every acknowledged record is on every replica, at the acknowledged offset."""
 
     def check(self, history: History) -> Iterator[str]:
         replicas = _replicas(history)
@@ -67,7 +67,7 @@ class NoAcknowledgedWriteLost:
 
 
 class EachRecordOnceAtOneOffset:
-    """After healing all replicas of a partition hold the same records at the same offsets."""
+    """After healing, all replicas of a partition have the same records at the same offsets."""
 
     def check(self, history: History) -> Iterator[str]:
         for partition, by_node in _replicas(history).items():
@@ -78,7 +78,7 @@ class EachRecordOnceAtOneOffset:
 
 
 class IdempotentProducersNeverDuplicate:
-    """A record that was sent once is in the log once, and no producer loses its place in it."""
+    """A record that was sent once is in the log once, and no producer gets a sequence error."""
 
     def check(self, history: History) -> Iterator[str]:
         sent = {(event.partition, event.value) for event in history.of(Sent)}
@@ -92,7 +92,7 @@ class IdempotentProducersNeverDuplicate:
 
 
 class OnlyWhatWasSentIsThere:
-    """Nothing is in a log that nobody wrote, and each producer's records are in its order."""
+    """Logs contain only records that were sent, each producer's records in sending order."""
 
     def check(self, history: History) -> Iterator[str]:
         order: dict[TopicPartition, dict[bytes, tuple[str, int]]] = defaultdict(dict)
@@ -113,7 +113,7 @@ class OnlyWhatWasSentIsThere:
 
 
 class InSyncReplicasHaveWhatIsCommitted:
-    """At every moment, each replica of the ISR that runs holds all that was ever committed."""
+    """At any moment, each serving in-sync replica has all records ever committed."""
 
     def check(self, history: History) -> Iterator[str]:
         for lacks in history.of(InSyncReplicaLacks):
@@ -121,7 +121,7 @@ class InSyncReplicasHaveWhatIsCommitted:
 
 
 class SingleLeaderPerEpoch:
-    """In an epoch nobody takes two nodes for the leader, of the quorum or of a partition."""
+    """Per epoch there is at most one leader, of the quorum and of each partition."""
 
     def check(self, history: History) -> Iterator[str]:
         quorum: dict[int, tuple[int, str]] = {}
@@ -141,7 +141,7 @@ class SingleLeaderPerEpoch:
 
 
 class OneVotePerEpoch:
-    """Nobody votes for two nodes in an epoch of the quorum, whatever it went through between."""
+    """A node votes for at most one candidate per quorum epoch, even across restarts."""
 
     def check(self, history: History) -> Iterator[str]:
         votes: dict[tuple[str, int], int] = {}
@@ -155,7 +155,7 @@ class OneVotePerEpoch:
 
 
 class MonotonicHighWatermark:
-    """A reader's high watermark never goes back while one leader is in its epoch."""
+    """Within one leader epoch, a reader's high watermark never decreases."""
 
     def check(self, history: History) -> Iterator[str]:
         highest: dict[tuple[str, TopicPartition, int, int], int] = {}
@@ -170,7 +170,7 @@ class MonotonicHighWatermark:
 
 
 class ReadsArePrefix:
-    """Whatever was read is in the agreed log, at that offset, and nothing before it was skipped."""
+    """Every record read is in the final log at that offset, and no offset before it was skipped."""
 
     def check(self, history: History) -> Iterator[str]:
         agreed = {
@@ -197,7 +197,7 @@ class ReadsArePrefix:
 
 
 class ImagesAgree:
-    """Nodes that have seen the metadata up to the same offset have seen the same."""
+    """Nodes with metadata up to the same offset have the same metadata image."""
 
     def check(self, history: History) -> Iterator[str]:
         images: dict[int, tuple[str, str]] = {}
@@ -208,7 +208,7 @@ class ImagesAgree:
 
 
 class AvailableAgainAfterHealing:
-    """When the faults are over everybody can work again, within a bound."""
+    """After the faults are healed, the cluster and all clients recover within a time limit."""
 
     def check(self, history: History) -> Iterator[str]:
         if len(list(history.of(LogRecovered))) < len(list(history.of(Healed))):
@@ -216,7 +216,7 @@ class AvailableAgainAfterHealing:
 
 
 class NothingFailsUnexplained:
-    """No node meets an error that no fault of the world explains."""
+    """No node fails with an error that the injected faults do not explain."""
 
     def check(self, history: History) -> Iterator[str]:
         for failed in history.of(Failed):
@@ -245,7 +245,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
 
 
 def violations(history: History) -> list[Violation]:
-    """Every claim that does not hold, in the order of the claims."""
+    """All violations, in the order of the claims."""
     return [
         Violation(type(claim).__name__, text) for claim in CLAIMS for text in claim.check(history)
     ]
@@ -257,7 +257,7 @@ class _Held(NamedTuple):
 
 
 def _replicas(history: History) -> dict[TopicPartition, dict[str, _Held]]:
-    """What each node holds in the end."""
+    """The records of each replica at the end."""
     found: dict[TopicPartition, dict[str, _Held]] = {}
     for held in history.of(ReplicaHas):
         offsets: dict[bytes, list[int]] = {}

@@ -1,4 +1,4 @@
-"""What coordinators hold in memory against what their logs say: whoever takes over reads these."""
+"""Compares the coordinators' state in memory with what a successor would load from their logs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from ottla.simulation.history.transaction_events import CoordinatorDiffers
 
 
 def record_differences(record: Callable[[Event], None], cluster: SimulatedCluster) -> None:
-    """Of every coordinator that works. Its log may be ahead of what is committed, its state is as
-    far as the log."""
+    """Checks every active coordinator. Its state includes records that are not committed yet, so it
+    is compared with the whole log.
+    """
     for node, observer in zip(cluster.nodes, cluster.observers, strict=True):
         broker = observer.broker
         if broker is None:
@@ -61,7 +62,7 @@ def _tell(
 
 
 def _transactions(machine: TransactionReplay) -> dict[str, Transaction]:
-    """The epoch before the last one is in nobody's log."""
+    """The transactions by id, without the last producer epoch, which is not stored in the log."""
     return {
         each.transactional_id: each._replace(last_producer_epoch=NO_PRODUCER_EPOCH)
         for each in machine.transactions
@@ -69,7 +70,7 @@ def _transactions(machine: TransactionReplay) -> dict[str, Transaction]:
 
 
 def _offsets(machine: GroupReplay) -> dict[str, dict[TopicPartition, tuple[int, bool]]]:
-    """By group, how far it is in each partition and whether a transaction is under way there."""
+    """By group and partition: the committed offset, and whether a transactional one is pending."""
     offsets = machine.offsets
     found: dict[str, dict[TopicPartition, tuple[int, bool]]] = {}
     for group in machine.groups:
@@ -82,7 +83,7 @@ def _offsets(machine: GroupReplay) -> dict[str, dict[TopicPartition, tuple[int, 
 
 
 def _replayed_ids(broker: Broker, shard: Shard[Any]) -> TransactionReplay:
-    # What reads a log makes no use of timers, nor of anything else there is.
+    # A replay uses neither timers nor any other part of the context.
     nothing: Any = shard.machine._context  # noqa: SLF001
     machine = TransactionReplay(nothing)
     _replay(broker, shard.name, machine)

@@ -1,4 +1,4 @@
-"""What has to hold of consumer groups, whatever happened."""
+"""The properties of consumer groups that every history must have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ottla.simulation.history.history import (
 
 
 class OneOwnerPerEpoch:
-    """In an epoch of a group a partition has one owner at most."""
+    """In each epoch of a group, a partition has at most one owner."""
 
     def check(self, history: History) -> Iterator[str]:
         owners: dict[tuple[str, TopicPartition, int], str] = {}
@@ -31,7 +31,7 @@ class OneOwnerPerEpoch:
 
 
 class NoCommitLost:
-    """Whoever goes on where a group was begins no earlier than what was committed for certain."""
+    """A member resumes no earlier than the offset that is known to be committed."""
 
     def check(self, history: History) -> Iterator[str]:
         for resumed in history.of(GroupResumed):
@@ -43,7 +43,7 @@ class NoCommitLost:
 
 
 class EverythingIsConsumed:
-    """A group that is able to work has read every acknowledged record, at least once."""
+    """After recovery, each group has read every acknowledged record at least once."""
 
     def check(self, history: History) -> Iterator[str]:
         members = {owns.who: owns.group for owns in history.of(GroupOwns)}

@@ -1,7 +1,8 @@
-"""What has to hold of transactions, whatever happened.
+"""The properties of transactions that every history must have.
 
-What became of a record is read from the log itself, in which a marker ends each transaction: that
-is held against what the producers were told, and against what the readers saw.
+The outcome of each record is read from the log, where a control record (marker) ends each
+transaction. The claims compare it with the responses that producers got and with the records that
+consumers read.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from ottla.simulation.history.transaction_events import (
 
 
 class NoAbortedRead:
-    """With read_committed nobody reads what was aborted, or was not decided yet."""
+    """read_committed consumers read no records of aborted or open transactions."""
 
     def check(self, history: History) -> Iterator[str]:
         fates = fates_of(history)
@@ -61,9 +62,10 @@ class NoAbortedRead:
 
 
 class NoReadBeforeItsCommit:
-    """With read_committed nobody reads a record before its producer has asked for the commit. So
-    what a transaction reads was decided before its own end, and however many others it goes
-    through, nothing that it writes comes back to it: no circular information flow."""
+    """read_committed consumers read a record only after its producer requested the commit. So each
+    transaction reads only from transactions that were decided before its own end, and nothing that
+    it writes can flow back to it: no circular information flow.
+    """
 
     def check(self, history: History) -> Iterator[str]:
         if not any(history.of(TransactionalRead)):
@@ -82,7 +84,7 @@ class NoReadBeforeItsCommit:
 
 
 class CommittedIsReadInOrder:
-    """A reader reads every record of its isolation level, in the log's order, once."""
+    """A reader reads every record of its isolation level once, in the order of the log."""
 
     def check(self, history: History) -> Iterator[str]:
         logs = logs_of(history)
@@ -105,7 +107,7 @@ class CommittedIsReadInOrder:
 
 
 class TransactionsAreWhole:
-    """All of a transaction is committed or nothing is, as its producer was told."""
+    """A transaction is committed completely or not at all, as its EndTxn response said."""
 
     def check(self, history: History) -> Iterator[str]:
         if not any(history.of(TransactionalLogHas)):
@@ -129,7 +131,7 @@ class TransactionsAreWhole:
 
 
 class EachInputIsCopiedOnce:
-    """Among what is committed there is a copy of each record of the input, and only one."""
+    """After recovery there is exactly one committed copy of each input record."""
 
     def check(self, history: History) -> Iterator[str]:
         copies: dict[tuple[int, int], list[bytes]] = defaultdict(list)
@@ -151,8 +153,9 @@ class EachInputIsCopiedOnce:
 
 
 class CopiesAreInOrder:
-    """In each partition the copies of an input are in its order: so are the transactions of a
-    producer."""
+    """In each partition the committed copies of an input partition are in the order of that input,
+    as are the transactions of a producer.
+    """
 
     def check(self, history: History) -> Iterator[str]:
         for partition, rows in logs_of(history).items():
@@ -168,13 +171,13 @@ class CopiesAreInOrder:
 
 
 class FencedProducersWriteNothing:
-    """Once a transactional id was taken over, whoever had it before neither writes nor commits."""
+    """After a transactional id was taken over, its old producer neither writes nor commits."""
 
     def check(self, history: History) -> Iterator[str]:
         begun = {each.name: each for each in history.of(TransactionBegun)}
-        # By transactional id, the latest producer id and epoch that somebody was given.
+        # By transactional id: the latest producer id and epoch that a producer was given.
         latest: dict[str, tuple[int, int]] = {}
-        # What was asked for when its producer was fenced already.
+        # Records and transactions whose request was sent when the producer was already fenced.
         late: set[object] = set()
         for _, event in history.events:
             match event:
@@ -194,8 +197,9 @@ class FencedProducersWriteNothing:
 
 
 class EpochsAreNeverReused:
-    """Nobody is given the producer id and epoch that somebody else has, and in a log the epochs of
-    a producer never go back."""
+    """No two producers get the same producer id and epoch, and in a log a producer's epochs never
+    decrease.
+    """
 
     def check(self, history: History) -> Iterator[str]:
         owners: dict[tuple[int, int], str] = {}
@@ -219,8 +223,9 @@ class EpochsAreNeverReused:
 
 
 class MonotonicLastStableOffset:
-    """A reader's last stable offset never goes back while one leader is in its epoch, and is never
-    past the high watermark."""
+    """Within one leader epoch, a reader's last stable offset never decreases, and it never exceeds
+    the high watermark.
+    """
 
     def check(self, history: History) -> Iterator[str]:
         highest: dict[tuple[str, TopicPartition, int, int], int] = {}
@@ -238,7 +243,7 @@ class MonotonicLastStableOffset:
 
 
 class EveryTransactionEnds:
-    """When the faults are over and the longest timeout too, no transaction is open."""
+    """After healing and the longest transaction timeout, no transaction is open."""
 
     def check(self, history: History) -> Iterator[str]:
         if not any(history.of(Healed)):
@@ -251,8 +256,9 @@ class EveryTransactionEnds:
 
 
 class MarkersAgree:
-    """All replicas have the same transactions, with the same ends. A marker that came late may be
-    on its way to some of them."""
+    """All replicas have the same transactions with the same outcomes. Some replicas may not have
+    the latest markers yet.
+    """
 
     def check(self, history: History) -> Iterator[str]:
         first: dict[TopicPartition, TransactionalLogHas] = {}
@@ -265,8 +271,7 @@ class MarkersAgree:
 
 
 class MarkersFollowDecisions:
-    """Whatever ends a transaction in a partition was decided, and no failover has taken the
-    decision back."""
+    """Every marker matches a logged decision of the coordinator, which no failover has undone."""
 
     def check(self, history: History) -> Iterator[str]:
         for logged in history.of(DecisionsLogged):
@@ -279,8 +284,9 @@ class MarkersFollowDecisions:
 
 
 class NoOffsetOfATransactionLost:
-    """What a group was told to be a part of a transaction is committed with it, even if a later
-    commit would hide that it was not."""
+    """Group offsets that were accepted as part of a transaction are committed with it, even if a
+    later commit would hide a loss.
+    """
 
     def check(self, history: History) -> Iterator[str]:
         told = {each.name for each in history.of(TransactionEnded) if each.commits}
@@ -295,7 +301,7 @@ class NoOffsetOfATransactionLost:
 
 
 class OffsetsAgreeWithOutput:
-    """A group is where the committed copies end."""
+    """After recovery, a group's committed offset is the end of the committed copies."""
 
     def check(self, history: History) -> Iterator[str]:
         if not any(history.of(LogRecovered)):
@@ -315,7 +321,7 @@ class OffsetsAgreeWithOutput:
 
 
 class CoordinatorsAreWhatTheirLogsSay:
-    """The state of a coordinator is what whoever takes over would read."""
+    """A coordinator's state equals the state that a successor would load from its log."""
 
     def check(self, history: History) -> Iterator[str]:
         for differs in history.of(CoordinatorDiffers):
@@ -352,7 +358,7 @@ def _values_by_transaction(history: History) -> dict[str, list[tuple[TopicPartit
 
 
 def _is_fenced(transaction: TransactionBegun, latest: dict[str, tuple[int, int]]) -> bool:
-    """Whether somebody else has taken its transactional id over."""
+    """Whether another producer has taken over its transactional id."""
     own = (transaction.producer_id, transaction.producer_epoch)
     return own < latest[transaction.transactional_id]
 

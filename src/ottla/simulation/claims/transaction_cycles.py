@@ -1,9 +1,9 @@
-"""Whether the transactions that were committed have an order at all.
+"""Checks that the committed transactions can be ordered.
 
-Transactions interleave: each of two may have a record before one of the other's, as nobody holds a
-lock on a partition. So that one record is before another says nothing. But where a transaction was
-committed before something happened that another is made of, it was decided on before the other was,
-however many lie between. Whoever follows such dependencies never comes back to where they began.
+Transactions interleave: partitions are not locked, so each of two transactions may have a record
+before one of the other's, and the order of records alone proves nothing. But a transaction precedes
+another if it was committed before something that the other depends on. This also holds across
+several steps, so these dependencies must not form a cycle.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ _TOLD: Final = "told of the commit, event"
 
 
 class NoCycleBetweenTransactions:
-    """No committed transaction depends on itself: by what it wrote after another's marker, by where
-    it went on with the input, and by having begun when another's producer knew of its commit."""
+    """No committed transaction depends on itself. A transaction depends on another if it wrote
+    after the other's commit marker, continued with the input after the other, or began after the
+    other's producer received the commit response.
+    """
 
     def check(self, history: History) -> Iterator[str]:
         order = _Order()
@@ -47,7 +49,9 @@ class NoCycleBetweenTransactions:
 
 
 class _Moment(NamedTuple):
-    """At which a transaction was known to be committed, as were all of this place before."""
+    """A point at one place (a log or the event history) where transactions became committed. Each
+    moment depends on all earlier ones at its place.
+    """
 
     place: str
     number: int
@@ -56,15 +60,15 @@ class _Moment(NamedTuple):
         return f"({self.place} {self.number})"
 
 
-# A transaction, by its name, or a moment between transactions.
+# A transaction, by name, or a moment between transactions.
 _Step = str | _Moment
 
 
 class _Order:
-    """What comes before what."""
+    """The dependencies between transactions and moments."""
 
     def __init__(self) -> None:
-        # In the order in which they were told, for a seed to say the same each time.
+        # In insertion order, so that a seed always gives the same message.
         self._before: dict[_Step, dict[_Step, None]] = defaultdict(dict)
         self._last: dict[str, _Moment] = {}
 
@@ -78,12 +82,12 @@ class _Order:
         self._last[moment.place] = moment
 
     def happens(self, transaction: str, place: str) -> None:
-        """A part of this transaction, after whatever is known at this place."""
+        """Makes a transaction depend on the last moment at this place."""
         if place in self._last:
             self._before[transaction][self._last[place]] = None
 
     def cycle(self) -> Sequence[_Step]:
-        """From a transaction to itself, if there is one."""
+        """A cycle, from a transaction back to itself, or an empty sequence."""
         try:
             TopologicalSorter(self._before).prepare()
         except CycleError as error:
@@ -95,12 +99,12 @@ class _Order:
 
 
 def _is_later(step: _Step, then: _Step) -> bool:
-    """Whether what follows is a later moment at the same place, which says all."""
+    """Whether the next step is a moment at the same place; then this one can be omitted."""
     return isinstance(step, _Moment) and isinstance(then, _Moment) and step.place == then.place
 
 
 def _add_writes(order: _Order, place: str, rows: tuple[LoggedRow, ...]) -> None:
-    """What was written after a marker is of a later transaction than what the marker commits."""
+    """Records written after a commit marker depend on the transaction that it commits."""
     ends = ends_of(rows)
     under_way: dict[int, list[str]] = defaultdict(list)
     for row in rows:
@@ -113,7 +117,7 @@ def _add_writes(order: _Order, place: str, rows: tuple[LoggedRow, ...]) -> None:
 
 
 def _add_reads(order: _Order, history: History) -> None:
-    """Whoever goes on where a group is has read what another transaction has committed."""
+    """A transaction depends on the one that committed the input offset at which it resumed."""
     copies: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for fates in fates_of(history).values():
         for value, fate in fates.items():
@@ -128,7 +132,7 @@ def _add_reads(order: _Order, history: History) -> None:
 
 
 def _add_real_time(order: _Order, history: History) -> None:
-    """What begins after a producer was told of its commit is later."""
+    """A transaction that begins after another's commit response depends on the other."""
     for number, (_, event) in enumerate(history.events):
         match event:
             case TransactionEnded() if event.commits:

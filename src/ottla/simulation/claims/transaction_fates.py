@@ -1,4 +1,4 @@
-"""What became of the records of transactions, as the logs tell it: a marker ends each of them."""
+"""The outcome of each transactional record, from the logs, where a marker ends each transaction."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ OPEN: Final = "open"
 
 
 class TransactionFate(NamedTuple):
-    """Of a record: how its transaction ended, and where the record is."""
+    """The outcome of a record's transaction, and the record's offset."""
 
     end: str
     offset: int
 
 
 def logs_of(history: History) -> dict[TopicPartition, tuple[LoggedRow, ...]]:
-    """The agreed log of each partition."""
+    """The log of each partition, from the first replica that was recorded."""
     found: dict[TopicPartition, tuple[LoggedRow, ...]] = {}
     for held in history.of(TransactionalLogHas):
         found.setdefault(held.partition, held.rows)
@@ -29,7 +29,7 @@ def logs_of(history: History) -> dict[TopicPartition, tuple[LoggedRow, ...]]:
 
 
 def ends_of(rows: tuple[LoggedRow, ...]) -> dict[int, str]:
-    """By offset, how the transaction of each record ended."""
+    """By offset: the outcome of the transaction of each record."""
     ends: dict[int, str] = {}
     under_way: dict[int, list[int]] = defaultdict(list)
     for row in rows:
@@ -43,7 +43,7 @@ def ends_of(rows: tuple[LoggedRow, ...]) -> dict[int, str]:
 
 
 def fates_of(history: History) -> dict[TopicPartition, dict[bytes, TransactionFate]]:
-    """By partition and value."""
+    """By partition and value: the outcome and offset of each record."""
     found: dict[TopicPartition, dict[bytes, TransactionFate]] = {}
     for partition, rows in logs_of(history).items():
         ends = ends_of(rows)
@@ -60,6 +60,6 @@ def transaction_of(value: bytes) -> str:
 
 
 def source_of(value: bytes) -> tuple[int, int]:
-    """The partition and offset that a value is a copy of."""
+    """The partition and offset of the input record that a value is a copy of."""
     partition, _, offset = value.partition(b"|")[2].partition(b":")
     return int(partition), int(offset)

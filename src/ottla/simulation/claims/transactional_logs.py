@@ -1,4 +1,4 @@
-"""What is in the logs of transactions and with their coordinators, seen from outside."""
+"""Reads transactional logs and coordinator state from the nodes and records them for the claims."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MARKERS: Final = {
 
 
 class OpenPartition(NamedTuple):
-    """One whose last stable offset holds readers back."""
+    """A partition whose last stable offset is below its high watermark."""
 
     partition: TopicPartition
     last_stable_offset: int
@@ -56,7 +56,7 @@ def record_hanging(record: Callable[[Event], None], cluster: SimulatedCluster) -
 
 
 def record_logs(record: Callable[[Event], None], cluster: SimulatedCluster, topic: str) -> None:
-    """What every replica of a topic holds, markers too."""
+    """Records the content of every replica of a topic, including markers."""
     for node, broker in zip(cluster.nodes, map(_broker_of, cluster.observers), strict=True):
         if broker is None:
             continue
@@ -67,8 +67,9 @@ def record_logs(record: Callable[[Event], None], cluster: SimulatedCluster, topi
 
 
 def record_decisions(record: Callable[[Event], None], cluster: SimulatedCluster) -> None:
-    """Nothing where the log of a coordinator was compacted or has no leader, for then some are
-    missing."""
+    """Records the coordinators' decisions; nothing if a coordinator's log was compacted or has no
+    leader, because decisions would be missing.
+    """
     replicas = [
         partition
         for broker in _brokers(cluster)
@@ -105,7 +106,7 @@ def record_group_offsets(
 def record_group_log(
     record: Callable[[Event], None], cluster: SimulatedCluster, group: str
 ) -> None:
-    """Nothing where the log was compacted or has no leader."""
+    """Records the group's transactional commits; nothing if its log is compacted or leaderless."""
     for broker in _brokers(cluster):
         name = broker.coordinators.groups.partition_of(group)
         partition = None if name is None else broker.partitions.get(name)
@@ -118,7 +119,7 @@ def record_group_log(
 
 
 def read_batches(log: Any) -> Iterator[tuple[memoryview, int, Any]]:
-    """Every batch of a log: the bytes it is in, where it begins in them, and its header."""
+    """Every batch of a log: the buffer that contains it, its position there, and its header."""
     offset = log.log_start_offset
     while offset < log.log_end_offset:
         piece = log.read(
@@ -137,7 +138,7 @@ def read_batches(log: Any) -> Iterator[tuple[memoryview, int, Any]]:
 
 
 def _decisions(log: Any) -> Iterator[tuple[int, Decision | None]]:
-    """Each record's offset, and what it decides if it does."""
+    """Each record's offset and the decision that it contains, if any."""
     for buffer, position, _ in read_batches(log):
         for each in iterate_records(buffer, position):
             if each.key is None or each.value is None:
@@ -151,7 +152,7 @@ def _decisions(log: Any) -> Iterator[tuple[int, Decision | None]]:
 
 
 def _committed_offsets(log: Any, group: str) -> list[tuple[TopicPartition, int]] | None:
-    """None if some are gone."""
+    """The offsets committed in transactions; None if records are missing from the log."""
     committed: list[tuple[TopicPartition, int]] = []
     pending: dict[int, list[tuple[TopicPartition, int]]] = {}
     expected = 0

@@ -1,4 +1,4 @@
-"""Clients for simulated worlds: small, and honest about everything that they are told."""
+"""Minimal clients for simulated worlds, which record every response in the history."""
 
 from ottla.simulation.clients.admin import SimulatedAdmin
 from ottla.simulation.clients.consumer import SimulatedConsumer

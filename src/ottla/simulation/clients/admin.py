@@ -1,4 +1,4 @@
-"""An administrator who asks for changes until the cluster has made or refused them."""
+"""A client for administrative requests such as creating topics and moving partitions."""
 
 from __future__ import annotations
 

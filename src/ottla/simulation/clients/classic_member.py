@@ -1,6 +1,6 @@
-"""A member by the classic protocol: it joins, the leader among the members assigns, all sync.
+"""A group member that uses the classic protocol: JoinGroup, SyncGroup, Heartbeat.
 
-Eager: whoever joins again gives up everything before.
+Rebalancing is eager: before a member rejoins it gives up all its partitions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PROTOCOL: Final = "in turn"
 
 
 class SimulatedClassicMember(GroupMember):
-    """Joins again whenever the coordinator says so, or does not know it any more."""
+    """Rejoins on a rebalance, or when the coordinator no longer has the member."""
 
     async def run(self) -> None:
         while True:
@@ -76,7 +76,7 @@ class SimulatedClassicMember(GroupMember):
         return True
 
     def _assign(self, member_ids: list[str]) -> list[SyncGroupRequestAssignment]:
-        """Partitions to members in turn, each as a byte."""
+        """Assigns partitions round-robin; each partition index is one byte."""
         count = len(member_ids)
         return [
             SyncGroupRequestAssignment(
@@ -86,7 +86,7 @@ class SimulatedClassicMember(GroupMember):
         ]
 
     async def _stay(self) -> None:
-        """Until it has to join again."""
+        """Sends heartbeats until the member has to rejoin."""
         while True:
             await self.host.clock.sleep(_HEARTBEAT_SECONDS)
             request = HeartbeatRequest(

@@ -1,4 +1,4 @@
-"""What every simulated client does: find out who leads what, ask, and ask again."""
+"""Common code of the simulated clients: finds leaders, sends requests and retries."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ _TIMEOUT_MS: Final = 5_000
 
 
 class KnownLeader(NamedTuple):
-    """Of a partition, as far as a client was told."""
+    """The leader of a partition according to the last metadata response."""
 
     node_id: int
     leader_epoch: int
 
 
 class LogPosition(NamedTuple):
-    """How far a reader has come, and the latest epoch that it has seen there: what it commits, so
-    that whoever goes on believes no older leader."""
+    """A reader's position and the latest leader epoch it has read. Both are committed, so that the
+    next reader rejects older leaders.
+    """
 
     offset: int
     leader_epoch: int = -1
 
 
 class ClusterClient:
-    """Belongs to the process of its host."""
+    """Sends requests to a cluster. Belongs to the process of its host."""
 
     def __init__(self, host: Host, bootstrap: Sequence[Address], *, name: str) -> None:
         assert host.loop is not None, f"{host.name} has no process"
@@ -48,23 +49,23 @@ class ClusterClient:
         self._peers: dict[Address, Peer] = {}
         self._addresses: dict[int, Address] = {}
         self._leaders: dict[TopicPartition, KnownLeader] = {}
-        # The latest that anybody has told: a node that is behind tells what was, and a leader that
-        # was deposed refuses what follows on what its successor has.
+        # The latest leader epoch seen per partition. A node that lags may return an older leader,
+        # and a deposed leader rejects the sequence numbers that follow batches on its successor.
         self._epochs: dict[TopicPartition, int] = {}
-        # What ends a task here was told to whoever waits for it.
+        # Errors of these tasks are reported to the callers that await them.
         self._tasks = Tasks(lambda _name, _error: None)
 
     def leader(self, partition: TopicPartition) -> KnownLeader | None:
         return self._leaders.get(partition)
 
     def has_seen(self, partition: TopicPartition, leader_epoch: int) -> None:
-        """Who led it in an older epoch is not believed any more."""
+        """Ignores leaders of older epochs from now on."""
         self._epochs[partition] = max(leader_epoch, self._epochs.get(partition, -1))
 
     async def ask_node(
         self, node_id: int, request: Message, version: int, *, timeout_ms: int = _TIMEOUT_MS
     ) -> Any:
-        """Raises `ChannelError` if there is no answer."""
+        """Raises `ChannelError` if there is no response."""
         return await self._ask(self._addresses[node_id], request, version, timeout_ms=timeout_ms)
 
     async def ask_address(
@@ -79,7 +80,7 @@ class ClusterClient:
         return await self._ask(address, request, version, timeout_ms=timeout_ms)
 
     async def refresh(self, topic: str) -> None:
-        """Learns who leads a topic's partitions, if somebody answers that."""
+        """Updates the leaders of a topic's partitions, if a node responds."""
         request = MetadataRequest(
             topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False
         )
@@ -94,7 +95,7 @@ class ClusterClient:
                 self._learn(TopicPartition(found.name, partition.partition_index), partition)
 
     async def wait_leader(self, partition: TopicPartition) -> KnownLeader:
-        """Asks until somebody leads it."""
+        """Refreshes the metadata until the partition has a leader."""
         while (leader := self._leaders.get(partition)) is None:
             await self.refresh(partition.topic)
             if partition not in self._leaders:
@@ -102,7 +103,7 @@ class ClusterClient:
         return leader
 
     async def forget_leader(self, partition: TopicPartition) -> None:
-        """It was not the leader, or did not answer: somebody is asked again after a moment."""
+        """Drops a leader that failed or did not respond, and waits before the next attempt."""
         self._leaders.pop(partition, None)
         await self.back_off()
 

@@ -1,4 +1,4 @@
-"""A consumer that was assigned a partition and reads it from its beginning, whoever leads it."""
+"""A consumer that reads one partition from its beginning and follows leader changes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SimulatedConsumer:
         leader = await self._client.wait_leader(self.partition)
         asked = FetchPartition(
             partition=self.partition.partition,
-            # So that whoever answers is the leader of this epoch and of no other.
+            # Only the leader of this epoch accepts the request.
             current_leader_epoch=leader.leader_epoch,
             fetch_offset=self.position,
             partition_max_bytes=_FETCH_BYTES,
@@ -72,7 +72,7 @@ class SimulatedConsumer:
         return await self._take(leader, response)
 
     async def records(self) -> AsyncIterator[Record]:
-        """All records as they come, without an end."""
+        """All records as they arrive, without end."""
         while True:
             for record in await self.poll():
                 yield record
@@ -93,7 +93,7 @@ class SimulatedConsumer:
         return self._keep(leader, found, buffer) if _is_sound(buffer) else []
 
     def _keep(self, leader: KnownLeader, found: Any, buffer: memoryview) -> list[Record]:  # noqa: ARG002
-        """What is new among whole batches, which is read from now on."""
+        """The new records of complete batches; also advances the position."""
         records = []
         for position, header in iterate_batches(buffer):
             if not header.is_control:
@@ -108,7 +108,7 @@ class SimulatedConsumer:
 
 
 def _is_sound(buffer: memoryview) -> bool:
-    """Whether what came is what was written. A disk may give out anything."""
+    """Whether all checksums match. A faulty disk may return wrong data."""
     try:
         return all(crc_matches(buffer, at, header) for at, header in iterate_batches(buffer))
     except ProtocolError:

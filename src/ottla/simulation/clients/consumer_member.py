@@ -1,4 +1,4 @@
-"""A member by the new protocol (KIP-848): the coordinator assigns, heartbeats carry everything."""
+"""A group member that uses the consumer protocol (KIP-848): heartbeats carry the assignment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FENCED: Final = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER
 
 
 class SimulatedConsumerMember(GroupMember):
-    """Joins again whenever the coordinator does not know it any more."""
+    """Rejoins when the coordinator fences the member or no longer has it."""
 
     async def run(self) -> None:
         self.member_id = uuid_to_text(self.host.dice.fork(self.name).uuid())

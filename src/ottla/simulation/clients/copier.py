@@ -1,8 +1,8 @@
-"""Copies a topic to another in transactions: consume, transform, produce, exactly once.
+"""Copies a topic to another one in transactions: consume, transform, produce, exactly once.
 
-What is read, what is written of it and how far the group has come are one transaction. After
-anything that a transaction cannot survive, the copier takes its transactional id over once more and
-goes on where the group was. A value names the transaction and the record that it is a copy of.
+Each transaction contains the copies of some records and the group's offset after these records.
+After a fatal error the copier initializes its transactional id again and resumes at the group's
+offset. Each value contains the name of its transaction and the record that it is a copy of.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TRANSACTION_TIMEOUT_MS: Final = 5_000
 
 
 class CopyTask(NamedTuple):
-    """What to copy where, in whose name."""
+    """What to copy, where to, and with which transactional id and group."""
 
     transactional_id: str
     group: str
@@ -57,10 +57,11 @@ def copy_of(name: str, source: TopicPartition, offset: int) -> bytes:
 
 
 class Copier:
-    """One process of those that share a transactional id. `run` ends when another has it.
+    """One of the processes that share a transactional id. `run` ends when another one has fenced
+    it.
 
-    `is_wanted` says whether this is the one that is to go on if it is fenced, and `is_over` whether
-    there is nothing left but to finish.
+    `is_wanted` says whether this process should continue after it was fenced. `is_over` says
+    whether it should only finish the remaining input.
     """
 
     def __init__(
@@ -119,18 +120,19 @@ class Copier:
                     return
 
     async def _dawdle(self) -> None:
-        """Sometimes for so long that the transaction is aborted meanwhile."""
+        """Sometimes waits so long that the coordinator aborts the transaction."""
         if not self._is_over() and self._dice.chance(_DAWDLE_PROBABILITY):
             longest_ms = 2 * TRANSACTION_TIMEOUT_MS
             await self._host.clock.sleep(self._dice.between(low=0, high=longest_ms) / 1_000)
 
     def _is_asked_again(self) -> bool:
-        """Whether it goes on like a member whose group was rebalanced: where the group is said to
-        be, at once after a commit whose markers may still be on their way."""
+        """Whether to resume at the group's committed offset directly after a commit, as a member
+        does after a rebalance. The markers of that commit may not be written yet.
+        """
         return not self._is_over() and self._dice.chance(_RESUME_PROBABILITY)
 
     async def _rest(self) -> None:
-        """So that there is something to copy when it goes on."""
+        """Waits so that there is new input to copy."""
         if not self._is_over():
             await self._host.clock.sleep(self._dice.between(low=0, high=_REST_MS_MAX) / 1_000)
 
@@ -163,8 +165,7 @@ class Copier:
             await self._resume(source)
 
     async def _give_up(self, name: str, source: TopicPartition, records: list[Record]) -> None:
-        """The last batch, or the only one, takes so long that the transaction is aborted; it may
-        arrive yet."""
+        """Aborts a transaction while its last batch is in flight; the batch may arrive later."""
         if self._dice.chance(0.5):
             await self._write(name, source, records[:-1])
         target = self._dice.choice(self._task.outputs)
@@ -172,7 +173,7 @@ class Copier:
         await self._host.clock.sleep(self._dice.choice(_PATIENCE_MS) / 1_000)
         await self._end(name, commits=False)
         if not self._producer.is_v2:
-            # Its sequence number may be taken or not: only a new epoch makes that sure.
+            # The batch may or may not use its sequence number: only a new epoch is safe.
             raise RefusedError(ErrorCode.REQUEST_TIMED_OUT)
         await self._resume(source)
 
@@ -196,14 +197,14 @@ class Copier:
             await self._dawdle()
 
     def _pieces(self, records: list[Record]) -> list[list[Record]]:
-        """One batch for each partition that is written to, or several."""
+        """All records at once, or split into two batches per output partition."""
         if len(records) < 2 or not self._dice.chance(_PIECE_PROBABILITY):
             return [records]
         at = self._dice.between(low=1, high=len(records) - 1)
         return [records[:at], records[at:]]
 
     async def _resume(self, partition: TopicPartition) -> None:
-        """Goes on where the group was."""
+        """Resumes at the group's committed offset."""
         floor = self._progress.committed.get(partition, 0)
         while (position := await self._group.committed(partition)) is None:
             await self._group.back_off()
@@ -223,7 +224,7 @@ class Copier:
 
 
 class _Reader:
-    """A few records at a time."""
+    """Returns records in small portions."""
 
     def __init__(self, consumer: SimulatedConsumer) -> None:
         self._consumer = consumer

@@ -1,4 +1,4 @@
-"""The way to a group's coordinator, whichever node that is."""
+"""A client that finds the coordinator of a group or transactional id and sends it requests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MOVED: Final = frozenset(
 
 
 class CoordinatorClient:
-    """Of one group, or of one transactional id, as one process knows it."""
+    """The coordinator of one group or of one transactional id."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class CoordinatorClient:
         key_type: int = _GROUP_KEY,
     ) -> None:
         self.group = group
-        # Whether the last request has left, so that somebody may have heard of it.
+        # Whether the last request was sent, so that the coordinator may have processed it.
         self.has_asked = False
         self._key_type = key_type
         self._client = ClusterClient(host, bootstrap, name=name)
@@ -60,7 +60,7 @@ class CoordinatorClient:
     async def ask(
         self, request: Message, version: int, *, timeout_ms: int = _TIMEOUT_MS
     ) -> Any | None:
-        """The answer, or None if there is none; then another one may be asked next time."""
+        """The response, or None if there is none; then the coordinator is looked up again."""
         self.has_asked = False
         if self._address is None:
             await self._find()
@@ -76,7 +76,7 @@ class CoordinatorClient:
             return None
 
     def heed(self, error: int) -> ErrorCode:
-        """Looks for the coordinator again if an error says that it is another one."""
+        """Looks the coordinator up again if the error says that it moved or is not available."""
         if error in _MOVED:
             self._address = None
         return ErrorCode(error)
@@ -87,7 +87,7 @@ class CoordinatorClient:
     async def commit(
         self, partition: TopicPartition, position: LogPosition, *, member_id: str, epoch: int
     ) -> bool:
-        """Whether the coordinator has taken it."""
+        """Whether the coordinator has accepted the commit."""
         committed = OffsetCommitRequestPartition(
             partition_index=partition.partition,
             committed_offset=position.offset,
@@ -106,7 +106,7 @@ class CoordinatorClient:
         return self.heed(response.topics[0].partitions[0].error_code) is ErrorCode.NONE
 
     async def committed(self, partition: TopicPartition) -> LogPosition | None:
-        """How far the group has come, 0 at first; None if nobody says."""
+        """The group's committed offset, 0 if there is none yet; None if there is no response."""
         topic = OffsetFetchRequestTopics(
             name=partition.topic, partition_indexes=[partition.partition]
         )

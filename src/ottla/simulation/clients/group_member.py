@@ -1,8 +1,8 @@
-"""A member of a consumer group: reads what it is assigned, and commits how far it came.
+"""A member of a consumer group: reads its assigned partitions and commits offsets.
 
-Membership itself is the subclasses': the new protocol (consumer_member.py) and the classic one
-(classic_member.py). Every partition that is assigned is read from what the group has committed, by
-a reader of its own, until it is taken away.
+Subclasses implement the group protocols: consumer_member.py the consumer protocol (KIP-848),
+classic_member.py the classic one. Each assigned partition is read by its own reader, from the
+group's committed offset until the partition is revoked.
 """
 
 from __future__ import annotations
@@ -20,19 +20,23 @@ from ottla.simulation.world.host import Host
 
 
 class MemberProgress:
-    """How far a group has come for certain, as the world knows it: what was told to be taken. And
-    what may yet be taken, for all that is known: a commit that nobody answers waits in its
-    connection, maybe, and is taken after later ones of the same epoch, for a node does not see who
-    has hung up meanwhile."""
+    """The offsets that a group has certainly committed, and those that may still be committed.
+
+    A commit without response may still wait in its connection and be applied after later commits of
+    the same epoch, because a node does not notice that the client has closed the connection.
+    """
 
     def __init__(self) -> None:
         self.committed: dict[TopicPartition, int] = {}
-        # Offsets and their epochs. Below an epoch that was heard nothing may be taken any more.
+        # Offset and epoch of commits without response. Commits of epochs older than the latest
+        # acknowledged one can no longer be applied.
         self._doubtful: dict[TopicPartition, set[tuple[int, int]]] = {}
         self._epochs: dict[TopicPartition, int] = {}
 
     def begins(self, partition: TopicPartition, offset: int, *, epoch: int) -> bool:
-        """A commit is on its way. Whether it is the first of its kind."""
+        """Registers a commit to be sent. Returns whether it is the first with this offset and
+        epoch.
+        """
         doubtful = self._doubtful.setdefault(partition, set())
         is_first = (offset, epoch) not in doubtful
         if epoch >= self._epochs.get(partition, 0):
@@ -52,19 +56,20 @@ class MemberProgress:
         }
 
     def is_told(self, partition: TopicPartition, offset: int) -> None:
-        """A member was told to go on there: whoever committed it, and whether it heard so or not,
-        it was taken."""
+        """A member was told to resume at this offset: so it is committed, even without a
+        response.
+        """
         self.committed[partition] = max(offset, self.committed.get(partition, 0))
 
     def floor(self, partition: TopicPartition, offset: int) -> int:
-        """Where the group has to go on at the earliest, if `offset` is what it is told."""
+        """The lowest offset at which the group may resume, if the coordinator returns `offset`."""
         certain = self.committed.get(partition, 0)
         is_doubtful = any(each == offset for each, _ in self._doubtful.get(partition, ()))
         return min(certain, offset) if is_doubtful else certain
 
 
 class GroupMember:
-    """Belongs to the process of its host. `run` never ends by itself."""
+    """Belongs to the process of its host. `run` never returns."""
 
     def __init__(
         self,
@@ -77,7 +82,7 @@ class GroupMember:
         partitions: Sequence[TopicPartition],
         name: str,
     ) -> None:
-        """The partitions are all those of the topic that the group reads."""
+        """`partitions` are all partitions of the topic that the group reads."""
         self.name = name
         self.topic = partitions[0].topic
         self.partitions = list(partitions)
@@ -100,7 +105,7 @@ class GroupMember:
         raise NotImplementedError
 
     def own(self, partitions: Iterable[TopicPartition]) -> None:
-        """These and no others are its own from now on, in its present epoch."""
+        """Makes these the member's only partitions, in its current epoch."""
         wanted = set(partitions)
         for partition in self.owned:
             if partition not in wanted:

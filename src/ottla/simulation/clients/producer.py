@@ -1,10 +1,10 @@
-"""An idempotent producer with acks=all that never gives up.
+"""An idempotent producer with acks=all that retries without end.
 
-Each batch is sent again with the same sequence until it is acknowledged, to whoever leads by then.
-So when the faults are over everything that it sent is acknowledged, or the cluster has a bug. Up to
-five batches for a partition may be under way at once, but the first of all goes alone: a leader who
-knows nothing of a producer takes whatever comes for its beginning. As with Kafka's own client, what
-has to be sent again goes alone and in order, and nothing new goes meanwhile.
+It resends each batch with the same sequence number to the current leader until it is acknowledged.
+So once the faults are over, everything it sent must be acknowledged, or the cluster has a bug. Up
+to five batches per partition may be in flight, but the very first is sent alone: a leader without
+state of a producer accepts any sequence number as its first. As in Kafka's own client, batches are
+resent one at a time and in order, and no new batch is sent meanwhile.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class SimulatedProducer:
 
 
 class _Pipeline:
-    """What is under way for a partition, in its order."""
+    """The batches in flight for a partition, in order."""
 
     def __init__(self) -> None:
         self._sequences: list[int] = []
@@ -145,17 +145,17 @@ class _Pipeline:
         return self._sequences[0]
 
     async def enter(self, sequence: int) -> None:
-        """Waits until nothing has to be sent again, and there is room."""
+        """Waits until no batch has to be resent and fewer than the maximum are in flight."""
         self._sequences.append(sequence)
         while self._again or sequence not in self._sequences[: self._room]:
             await self._wait()
 
     def send_again(self, sequence: int) -> None:
-        """This one was not acknowledged. From now on nothing new is sent."""
+        """Marks a batch that was not acknowledged. Until it is, no new batch is sent."""
         self._again.add(sequence)
 
     async def wait_turn(self, sequence: int) -> None:
-        """Waits until this one, which has to be sent again, is the first of all."""
+        """Waits until this batch, which has to be resent, is the first in flight."""
         while self.first != sequence:
             await self._wait()
 

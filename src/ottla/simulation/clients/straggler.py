@@ -1,7 +1,7 @@
-"""Requests that arrive late, when whoever sent them has given them up or has gone on.
+"""Sends requests that arrive late, after their client has given them up or continued.
 
-A network may hold a request back and deliver it at any time, on a connection that its sender has
-long forgotten. Nobody hears of the answer.
+A network may delay a request and deliver it at any time, on a connection that its client has long
+closed. The responses are ignored.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ottla.wire.messages.write_txn_markers import (
 from ottla.wire.schema import Message
 
 _MARKERS_VERSION: Final = 2
-# Some overtake what was sent after them by a hair, others come when all is over.
+# From slightly late to long after everything else.
 _DELAYS_MS: Final = (0, 1, 3, 10, 100, 1_000)
 
 
 class Straggler:
-    """Belongs to the process of its host, with connections of its own."""
+    """Sends late requests on its own connections. Belongs to the process of its host."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Straggler:
         self._host.run("late offsets", self._ask(self._group, request, version))
 
     def mark(self, partitions: Sequence[TopicPartition], marker: WritableTxnMarker) -> None:
-        """A coordinator's marker comes once more, to each partition."""
+        """Sends a coordinator's marker again to each partition."""
         for name in partitions:
             topic = WritableTxnMarkerTopic(name=name.topic, partition_indexes=[name.partition])
             marked = copy(marker)

@@ -1,9 +1,9 @@
-"""A transactional producer by either protocol: TransactionV1, or TransactionV2 (KIP-890).
+"""A transactional producer with either protocol: TransactionV1, or TransactionV2 (KIP-890).
 
-What is not answered is asked again, as far as that is safe. In the older protocol an epoch lasts
-for many transactions, so that a request which comes late may meet a later transaction than its own:
-an end or an offset of which nothing was heard is therefore given up, and whoever goes on takes the
-transactional id over with a new epoch. With TransactionV2 there is no need for that.
+Requests without response are retried where that is safe. In TransactionV1 an epoch lasts for many
+transactions, so a late request may affect a later transaction. An EndTxn or TxnOffsetCommit without
+response is therefore not retried: the producer has to be initialized again, which gives it a new
+epoch. TransactionV2 does not need this.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _TIMEOUT_MS: Final = 3_000
 
 
 class RefusedError(Exception):
-    """The transaction cannot go on; whoever wants to goes on with a new epoch."""
+    """The transaction cannot continue; the producer needs a new epoch."""
 
     def __init__(self, error: ErrorCode) -> None:
         super().__init__(error.name)
@@ -57,7 +57,7 @@ class RefusedError(Exception):
 
 
 class SimulatedTransactionalProducer:
-    """Belongs to the process of its host. One transaction at a time, one request at a time."""
+    """Belongs to the process of its host. One transaction and one request at a time."""
 
     def __init__(
         self,
@@ -88,11 +88,11 @@ class SimulatedTransactionalProducer:
         )
         self._sequences: dict[TopicPartition, int] = {}
         self._offsets_request: TxnOffsetCommitRequest | None = None
-        # The partitions and groups of the transaction, as far as its coordinator was told.
+        # The partitions and groups that were added to the transaction at its coordinator.
         self._added: set[object] = set()
 
     async def initialize(self) -> None:
-        """Takes the transactional id over, from whoever has it."""
+        """Initializes the transactional id, which fences its current producer."""
         request = InitProducerIdRequest(
             transactional_id=self.transactional_id, transaction_timeout_ms=self._timeout_ms
         )
@@ -117,7 +117,7 @@ class SimulatedTransactionalProducer:
             )
 
     async def write_late(self, partition: TopicPartition, values: Sequence[bytes]) -> None:
-        """Gives a batch up that is under way. The transaction has to be aborted after that."""
+        """Sends a batch without awaiting the response. The transaction has to be aborted then."""
         await self._add_partition(partition)
         request = self._produce_request(partition, values)
         self._straggler.write(partition, request, _PRODUCE_VERSIONS[self.is_v2])
@@ -125,7 +125,7 @@ class SimulatedTransactionalProducer:
     async def commit_offsets(
         self, group: CoordinatorClient, offsets: Mapping[TopicPartition, LogPosition]
     ) -> None:
-        """Makes a group's offsets a part of the transaction."""
+        """Adds a group's offsets to the transaction."""
         if not self.is_v2 and group.group not in self._added:
             request = AddOffsetsToTxnRequest(
                 transactional_id=self.transactional_id,
@@ -139,7 +139,7 @@ class SimulatedTransactionalProducer:
             await group.back_off()
 
     async def end(self, *, commits: bool, comes_twice: bool = False) -> None:
-        """Returns when the transaction has ended so, which a new one may follow."""
+        """Ends the transaction; after it returns, a new one may begin."""
         request = EndTxnRequest(
             transactional_id=self.transactional_id,
             producer_id=self.producer_id,
@@ -157,7 +157,9 @@ class SimulatedTransactionalProducer:
                 self._repeat(request, written)
 
     def _repeat(self, end: EndTxnRequest, written: Sequence[TopicPartition]) -> None:
-        """Everything that ended the transaction comes once more, when the next may have begun."""
+        """Repeats all requests that ended the transaction, possibly after the next one has
+        begun.
+        """
         self._straggler.end(end, _END_VERSIONS[True])
         if self._offsets_request is not None:
             self._straggler.commit_offsets(self._offsets_request, _OFFSETS_VERSIONS[True])
@@ -172,7 +174,7 @@ class SimulatedTransactionalProducer:
     # ----
 
     def _go_on_with(self, response: Any) -> None:
-        """Each epoch has sequence numbers of its own."""
+        """Adopts the producer id and epoch; sequence numbers start again with each epoch."""
         self.producer_id, self.producer_epoch = response.producer_id, response.producer_epoch
         self._sequences.clear()
         self._added.clear()
@@ -216,7 +218,7 @@ class SimulatedTransactionalProducer:
     async def _produce(
         self, partition: TopicPartition, request: ProduceRequest, sequence: int
     ) -> int | None:
-        """The first offset, -1 if it is not told, None if it has to be sent again."""
+        """The first offset, -1 if unknown (duplicate), or None if the batch has to be resent."""
         leader = await self._client.wait_leader(partition)
         try:
             response: Any = await self._client.ask_node(
@@ -277,7 +279,9 @@ class SimulatedTransactionalProducer:
     async def _ask_until_answered(
         self, request: Message, version: int, *, is_asked_again: bool = True
     ) -> Any:
-        """The answer, if it is none that says to wait. Raises `RefusedError` for any other."""
+        """The response without error; retries retriable errors, raises `RefusedError` for
+        others.
+        """
         while True:
             response = await self._coordinator.ask(request, version)
             if response is not None:

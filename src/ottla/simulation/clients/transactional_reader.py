@@ -1,7 +1,7 @@
-"""A reader of a partition that is written to in transactions, with either isolation level.
+"""A reader of a transactional partition, with either isolation level.
 
-With read_committed the leader sends nothing past the last stable offset, and tells which of the
-transactions before it were aborted; to leave these out is the reader's own business.
+With read_committed the leader returns nothing beyond the last stable offset, together with a list
+of the aborted transactions; the reader has to filter out their records.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ READ_COMMITTED: Final = 1
 
 
 class TransactionalReader(SimulatedConsumer):
-    """Belongs to the process of its host; several can share one."""
+    """Belongs to the process of its host; several can share one host."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""A cluster in a world, operated and observed."""
+"""A simulated cluster, its operations and its invariant checker."""

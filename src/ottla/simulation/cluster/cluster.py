@@ -1,4 +1,4 @@
-"""A cluster in a world: nodes that know each other, and what can be done to them."""
+"""A simulated cluster: its nodes, its clients, and the operations and faults applied to it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ottla.simulation.world.node import SimulatedNode
 from ottla.simulation.world.observer import Observer
 from ottla.simulation.world.world import World
 
-# Rarer than by default: most of what a quiet cluster does is to ask whether it is quiet.
+# Fewer partitions of internal topics than by default, to keep simulations fast.
 _DEFAULTS: Final = {
     "offsets.topic.num.partitions": "4",
-    # Coordinators read their logs in many pieces, which end within batches.
+    # Coordinators load their logs in many small reads, which end in the middle of batches.
     "offsets.load.buffer.size": "1000",
     "transaction.state.log.load.buffer.size": "1000",
 }
@@ -56,7 +56,7 @@ class SimulatedCluster:
         )
         for node in self.nodes:
             node.format(self._cluster_id, first if first.get(node.id) else NO_VOTERS)
-        # The ids of those who left for good.
+        # The ids of nodes that were removed for good.
         self.gone: list[int] = []
         self._observers = {node.id: Observer(node) for node in self.nodes}
         self._nodes_made = nodes
@@ -66,7 +66,9 @@ class SimulatedCluster:
         return [self._observers[node.id] for node in self.nodes]
 
     def add_node(self) -> SimulatedNode:
-        """Adds a node. It starts with no more than the addresses of the first nodes."""
+        """Adds and starts a node, formatted without voters and configured with bootstrap
+        servers.
+        """
         self._nodes_made += 1
         world = self._world
         node = SimulatedNode(world.surroundings, self._nodes_made, properties=self._properties)
@@ -91,7 +93,7 @@ class SimulatedCluster:
 
     @property
     def active_controller(self) -> SimulatedNode | None:
-        """The node that claims to be the active controller, or None."""
+        """The node that considers itself the active controller, or None."""
         for node in self.nodes:
             broker = None if node.node is None else node.node.broker
             if broker is not None and node.is_serving and broker.service.controller.is_active:
@@ -99,7 +101,7 @@ class SimulatedCluster:
         return None
 
     def leader_of(self, topic: str, partition: int) -> SimulatedNode | None:
-        """The node that claims to lead a partition: of several, the one with the latest epoch."""
+        """The node that considers itself the partition's leader, with the latest leader epoch."""
         found, latest = None, -1
         for node in self.nodes:
             each = self.replica_of(node, TopicPartition(topic, partition))
@@ -125,7 +127,7 @@ class SimulatedCluster:
         assert leader is not None
         return leader
 
-    # ---- clients, on a host of their own or beside the story
+    # ---- clients, on a host of their own or on the story's host
 
     @property
     def bootstrap(self) -> list[Address]:
@@ -135,7 +137,7 @@ class SimulatedCluster:
     def admin(
         self, name: str = "admin", *, host: Host | None = None, only: SimulatedNode | None = None
     ) -> SimulatedAdmin:
-        """An administrative client, which asks any node or only the given one."""
+        """An administrative client. It connects to any node, or only to the given one."""
         bootstrap = self.bootstrap if only is None else [only.address]
         return SimulatedAdmin(host or self._world.here, bootstrap, name=name)
 
@@ -157,7 +159,7 @@ class SimulatedCluster:
             name=name,
         )
 
-    # ---- its life
+    # ---- operations and faults
 
     async def wait_serving(self, *, seconds: float = 60.0) -> None:
         """Waits until every node has started. Raises `TimeoutError`."""

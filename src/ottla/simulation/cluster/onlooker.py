@@ -1,9 +1,10 @@
-"""Sees the whole cluster at once, as nobody in it can, and holds replicas against each other.
+"""Checks that every in-sync replica has all committed records, at any moment of the run.
 
-What is committed is on every in-sync replica, at every moment and not only once all is healed: a
-replica that is in the ISR and lacks something is one election away from losing it. How far a
-partition is committed is the most that any node or client has ever known; who is in its ISR, the
-active controller's.
+It compares the logs of all nodes, which no single node can do. A replica that is in the ISR but
+lacks a committed record would lose that record once it is elected, so it is an error even if the
+replica would have caught up later. A partition counts as committed up to the highest offset that
+any node's high watermark or any acknowledgement to a producer has reached. The ISR is the active
+controller's.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _EVERY_SECONDS: Final = 0.05
 
 
 class Onlooker:
-    """Of some partitions of a cluster, from `start` on."""
+    """Checks some partitions of a cluster periodically, from `start` on."""
 
     def __init__(
         self,
@@ -32,7 +33,7 @@ class Onlooker:
         self._cluster = cluster
         self._committed = dict.fromkeys(partitions, 0)
         self._events_seen = 0
-        # The latest of the quorum.
+        # The latest epoch of the metadata quorum.
         self._epoch = -1
 
     def start(self) -> None:
@@ -46,7 +47,7 @@ class Onlooker:
         for node, observer in zip(self._cluster.nodes, self._cluster.observers, strict=True):
             broker = observer.broker
             if broker is None or not node.is_serving:
-                # Before it has registered, nobody elects it, whatever the ISR says of it.
+                # A node that has not registered yet cannot be elected, even if it is in the ISR.
                 continue
             controller = broker.service.controller
             epoch = controller.quorum.leader_and_epoch.epoch
@@ -61,7 +62,7 @@ class Onlooker:
                     if log.high_watermark > self._committed[name]:
                         self._committed[name] = log.high_watermark
         if image is None:
-            # Who is in an ISR, only a controller knows that nobody has deposed.
+            # Only the active controller of the latest epoch has the current ISR.
             return
         for name, by_node in logs.items():
             topic = image.topics.by_name.get(name.topic)
@@ -77,7 +78,7 @@ class Onlooker:
         self._events_seen = len(events)
 
     def _compare(self, name: TopicPartition, logs: dict[int, Log], isr: frozenset[int]) -> None:
-        """The end of each log, and in which epoch the last committed record was written."""
+        """Compares the log end offsets and the leader epoch of the last committed record."""
         committed = self._committed[name]
         epochs = {}
         for node_id, log in logs.items():

@@ -1,1 +1,1 @@
-"""A disk in memory that crashes, tears, rots, fills up and fails."""
+"""An in-memory disk with power loss, torn writes, bit rot, full space and I/O errors."""

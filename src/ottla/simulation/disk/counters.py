@@ -1,4 +1,4 @@
-"""How often a simulated disk did what."""
+"""Operation counters of a simulated disk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class DiskCounters:
-    """How often programs asked the disk for what. Replace it to count anew."""
+    """The number of calls per operation. To reset, replace the disk's `counters`."""
 
     opens: int = 0
     reads: int = 0

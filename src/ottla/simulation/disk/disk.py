@@ -1,7 +1,7 @@
-"""A disk in memory that crashes, tears, rots, fills up, fails and slows down.
+"""An in-memory disk with power loss, torn writes, bit rot, full space, I/O errors and slow calls.
 
-It behaves like `SystemDisk` until told otherwise. What a power loss does to bytes is in
-file_content.py, what it does to names in namespace.py.
+Without configured faults it behaves like `SystemDisk`. The effect of a power loss on file contents
+is in file_content.py, its effect on names in namespace.py.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _ROOM_UNLIMITED = 1 << 50
 
 
 class SimulatedDisk:
-    """The files of a host. The disk outlives programs; `crash` and `kill` end them.
+    """The files of a host. The disk outlives processes; `crash` and `kill` end them.
 
-    For one thread. Handles from before a `crash` or `kill` raise `OSError`, except on `close`,
-    which does nothing.
+    For use by one thread. Handles opened before a `crash` or `kill` raise `OSError`, except on
+    `close`, which does nothing.
     """
 
     def __init__(self) -> None:
@@ -124,16 +124,17 @@ class SimulatedDisk:
         return SimulatedFile(self, path, content, on_close=self._locked.discard)
 
     def kill(self) -> None:
-        """Ends programs but not the host: written data stays, handles and locks are gone."""
+        """Ends the process but not the host: written data stays, handles and locks are invalid."""
         self.generation += 1
         self._locked.clear()
         self.faults.power_on()
 
     def crash(self, dice: Dice) -> None:
-        """Loses power. Afterwards the disk is in one of the states that a real one may be in.
+        """Loses power. Afterwards the disk is in one of the states that are possible on a real one.
 
-        Five states are equally likely: everything was written; nothing unsynced was; everything up
-        to some moment was; names and sizes were but not data; or a choice for each file and name.
+        Five outcomes are equally likely: all unsynced changes are kept; all are lost; all up to
+        some moment are kept; names and sizes are kept but data is lost; or each file and name has
+        its own outcome.
         """
         self.kill()
         fate = dice.choice(tuple(WriteFate))
@@ -147,17 +148,17 @@ class SimulatedDisk:
                 content.lose_power(fate, dice, cut)
 
     def flip_bit(self, path: str, *, position: int, bit: int) -> None:
-        """Flips bit 0 to 7 of the byte at a position, on the device and in the cache."""
+        """Flips one bit (0 to 7) of the byte at a position, on the device and in the page cache."""
         content = self._names.find_file(path)
         assert 0 <= position < len(content.durable), "only what is on the device rots"
         content.flip_bit(position * 8 + bit)
 
     def durable_size(self, path: str) -> int:
-        """The number of bytes of a file that are on the device."""
+        """The number of bytes of a file that are durable."""
         return len(self._names.find_file(path).durable)
 
     def content(self, path: str) -> bytes:
-        """The content of a file, as programs see it."""
+        """The content of a file as programs read it."""
         return bytes(self._names.find_file(path).volatile)
 
     def rot(self, path: str, dice: Dice) -> int:
@@ -174,7 +175,7 @@ class SimulatedDisk:
         return _ROOM_UNLIMITED if self._room is None else max(self._room - self._used(), 0)
 
     def next_sequence(self) -> int:
-        """Numbers the changes of the whole disk in their order."""
+        """The sequence number of the next change, in one order for the whole disk."""
         self._sequence += 1
         return self._sequence
 
@@ -196,7 +197,7 @@ class SimulatedDisk:
         self.faults.meet(Operation.NAMES, *map(canonical, paths))
 
     def _moment(self, dice: Dice) -> int:
-        """A sequence at which power may have gone: that of any change that is not durable."""
+        """The sequence number at which power was lost: that of a random unsynced change."""
         moments = [change.sequence for change in self._names.pending]
         for content in self._names.files():
             moments.extend(change.sequence for change in content.pending)
@@ -218,7 +219,7 @@ class SimulatedDisk:
                 return self._names_in_order(dice)
 
     def _names_in_order(self, dice: Dice) -> Callable[[NameChange], bool]:
-        """Names that arrive up to some moment, another one in each directory."""
+        """Keeps name changes in order up to some moment, a different one for each directory."""
         moments: dict[Directory, int] = {}
 
         def arrives(change: NameChange) -> bool:

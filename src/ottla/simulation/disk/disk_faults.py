@@ -1,4 +1,4 @@
-"""What goes wrong on a simulated disk while it runs. Power loss and rot are the disk's own."""
+"""I/O errors, slow calls and wrong reads of a simulated disk. For power loss see disk.py."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Operation(Enum):
     READ = auto()
     WRITE = auto()
     SYNC = auto()
-    # Asking about names and sizes, and opening what exists.
+    # Queries of names and sizes, and opening existing files.
     LOOKUP = auto()
-    # Changing names (create, rename, remove), and syncing a directory.
+    # Name changes (create, rename, remove) and syncs of a directory.
     NAMES = auto()
 
 
-# Shorter than any batch, and than what is after the header of the shortest one.
+# Shorter than any batch, and shorter than the part after the shortest batch's header.
 _SENT_BYTES_MIN = 61
-# Between looks at whether what is waited for is slow still.
+# How often a call that waits for a slow device checks whether the device is still slow.
 _LOOK_SECONDS = 0.5
 _END_BYTES = 7
 _MISDIRECTED_PROBABILITY = 0.5
@@ -49,11 +49,12 @@ class _Failing(NamedTuple):
 
 
 class Corruption(NamedTuple):
-    """Data that is wrong in a bit, or that of another sector of the same file.
+    """Wrong data returned by a read: a flipped bit, or the data of another sector of the file.
 
-    A bit near its end, where a checksum covers it: nobody can tell that a batch's offset, which
-    Kafka's checksum leaves out, is another one. And of other sectors only what is noticed: whole
-    batches of another place would do in a log with gaps.
+    The bit is near the end of the data, where a checksum covers it: Kafka's checksum does not cover
+    a batch's offset, so damage there cannot be detected. Data of another sector is used only if the
+    reader can detect it (`is_noticed`): in a log with gaps, complete batches from another position
+    would be accepted.
     """
 
     dice: Dice
@@ -62,7 +63,7 @@ class Corruption(NamedTuple):
 
 
 class DiskFaults:
-    """Faults of a disk. Each applies to a path and everything below it, until `heal`."""
+    """The faults of a disk. Each applies to a path and everything below it, until `heal`."""
 
     def __init__(self) -> None:
         self.seconds_waited = 0.0
@@ -71,19 +72,19 @@ class DiskFaults:
         self._changes_left: int | None = None
         self._quiet = True
         self._corruption: Corruption | None = None
-        # Called when power goes, before anything is raised.
+        # Called when power is lost, before `PowerLost` is raised.
         self.on_power_lost: Callable[[], object] = lambda: None
 
     def fail(self, path: str, *operations: Operation, error: int = errno.EIO) -> None:
-        """Makes operations fail; without names, all of them.
+        """Makes operations fail; all operations if none are given.
 
-        A failed sync drops the data that it was to write, as Linux does.
+        A failed sync drops the data that it should have written, as Linux does.
         """
         self._failing.append(_Failing(canonical(path), operations or tuple(Operation), error))
         self._quiet = False
 
     def slow(self, path: str, seconds: float) -> None:
-        """Makes every call wait for the device, without a cache.
+        """Makes every call wait for the device, as if nothing were cached.
 
         The waits add up in `seconds_waited`; the simulation decides what they delay.
         """
@@ -98,7 +99,7 @@ class DiskFaults:
         self._quiet = not self._failing and not self._slow and self._changes_left is None
 
     def power_off_after(self, changes: int) -> None:
-        """Loses power after this many more writes, syncs and changes of names.
+        """Loses power after this many more writes, syncs and name changes.
 
         From then on every call raises `PowerLost`, until `crash` or `kill` of the disk.
         """
@@ -110,7 +111,7 @@ class DiskFaults:
         self._quiet = not self._failing and not self._slow
 
     def meet(self, operation: Operation, *paths: str) -> None:
-        """Raises or waits as one call on those canonical paths has to."""
+        """Applies the faults configured for these canonical paths: raises, or adds to the wait."""
         if self._quiet:
             return
         self._count_down(operation)
@@ -121,11 +122,13 @@ class DiskFaults:
                     raise OSError(fault.error, f"{os.strerror(fault.error)} (simulated)", path)
 
     def corrupt_sent(self, corruption: Corruption | None) -> None:
-        """Lets what is read in order to be sent be wrong now and then; None: no more."""
+        """Corrupts some of the reads for `send_file`; None ends it."""
         self._corruption = corruption
 
     def as_sent(self, data: bytes, content: bytearray, position: int) -> bytes:
-        """What comes of reading this data, which is at that position of a file's content."""
+        """The result of reading this data, possibly corrupted; `position` is its place in the
+        file.
+        """
         corruption = self._corruption
         if corruption is None or len(data) < _SENT_BYTES_MIN:
             return data
@@ -147,8 +150,9 @@ class DiskFaults:
         return bool(self._failing)
 
     def seconds_until_looked_at(self, left: float) -> float:
-        """How long to wait at once, of so much that is left to wait: what was slow may be fast
-        again meanwhile, and then nobody waits for the rest."""
+        """The next part of a wait of `left` seconds; 0 once the device is fast, to skip the
+        rest.
+        """
         return min(left, _LOOK_SECONDS) if self._slow else 0.0
 
     def is_slow(self, path: str) -> bool:
@@ -169,7 +173,7 @@ class DiskFaults:
 
 @lru_cache(maxsize=4096)
 def canonical(path: str) -> str:
-    """One spelling for each path; the root's is empty."""
+    """The canonical spelling of a path; the root's is the empty string."""
     return "".join(f"/{part}" for part in parts(path))
 
 

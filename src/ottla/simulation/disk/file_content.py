@@ -1,17 +1,18 @@
-"""The bytes of one simulated file: what programs see, and what the device holds.
+"""The bytes of one simulated file, in the page cache and on the device.
 
-`volatile` is the page cache. `durable` is the device. Between them stand the changes made since
-the last sync, in order, each with the data it wrote; a sync replays them onto the device, a power
-loss replays what chance left of them:
+`volatile` is the page cache. `durable` is the device. `pending` are the changes since the last
+sync, in order, each with the data it wrote. A sync applies them all to the device; a power loss
+applies a random part of them:
 
-- a write falls apart into pieces of the page cache's pages (4096 bytes), and each piece arrives,
-  is lost, or is torn between the device's sectors (512 bytes);
-- where a piece is lost there are the bytes from before, or zeros where the file was shorter;
-- a truncation arrives or is lost, so that bytes from before it may be back;
-- the size may have arrived without the bytes, or fall short of bytes that did arrive.
+- a write is split at page boundaries (4096 bytes). Each page is written, lost, or torn at sector
+  boundaries (512 bytes);
+- where a page is lost, the old bytes remain, or zeros if the file was shorter;
+- a truncation is applied or lost; if it is lost, the bytes before it reappear;
+- the size may be applied without the bytes, or may be too small for the bytes applied.
 
-A failed sync drops the bytes: programs go on seeing them and no later sync writes them, which is
-what Linux does when writing back fails. Sizes are the file system's own business and arrive later.
+A failed sync drops the pending bytes: programs still read them, but no later sync writes them.
+Linux behaves the same when writeback fails. File sizes are metadata of the file system and are
+still written later.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ _SECTORS_PER_PAGE = PAGE_SIZE // SECTOR_SIZE
 
 
 class WriteFate(Enum):
-    """What a power loss does to changes that were not synced."""
+    """The effect of a power loss on changes that were not synced."""
 
     KEPT = auto()
     LOST = auto()
-    # Everything up to some moment, and nothing after it.
+    # Changes up to some moment are kept, later ones are lost.
     PREFIX = auto()
-    # Names and sizes, but no bytes: what a journal for the metadata alone leaves.
+    # Names and sizes are kept, data is lost: a file system that journals only metadata.
     METADATA = auto()
-    # Every piece on its own.
+    # Each change has its own outcome.
     SCATTERED = auto()
 
 
@@ -51,7 +52,7 @@ class Truncation(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """A write whose bytes a failed sync has dropped."""
+    """A write whose bytes a failed sync has dropped; only its effect on the size remains."""
 
     sequence: int
     size: int
@@ -61,7 +62,7 @@ Change: TypeAlias = Write | Truncation | Growth
 
 
 class FileContent:
-    """One file's bytes, whatever it is called and however often it is open."""
+    """The bytes of one file, independent of its names and of the handles open on it."""
 
     __slots__ = ("durable", "pending", "reserved", "volatile")
 
@@ -73,7 +74,7 @@ class FileContent:
 
     @property
     def allocated(self) -> int:
-        """The room that the file takes on the device."""
+        """The space that the file uses on the device."""
         return max(len(self.volatile), self.reserved)
 
     def write(self, sequence: int, position: int, data: bytes) -> None:
@@ -90,7 +91,7 @@ class FileContent:
         self.pending.clear()
 
     def drop_unsynced(self) -> None:
-        """What a failed sync leaves: bytes that look synced and are not on the device."""
+        """Applies a failed sync: the bytes stay readable but are never written to the device."""
         self.pending = [
             Growth(change.sequence, change.position + len(change.data))
             if isinstance(change, Write)
@@ -99,13 +100,13 @@ class FileContent:
         ]
 
     def flip_bit(self, bit: int) -> None:
-        """Rots one bit, counted from the start of the file, on the device and in the cache."""
+        """Flips one bit, counted from the start of the file, on the device and in the cache."""
         for held in (self.durable, self.volatile):
             if bit // 8 < len(held):
                 held[bit // 8] ^= 1 << bit % 8
 
     def lose_power(self, fate: WriteFate, dice: Dice, cut: int) -> None:
-        """Becomes what is found afterwards. `cut` is the first sequence that a PREFIX lost."""
+        """Applies a power loss. `cut` is the sequence of the first change that PREFIX loses."""
         if fate is WriteFate.KEPT:
             self.durable = self._replayed()
         elif fate is WriteFate.PREFIX:
@@ -130,7 +131,7 @@ class FileContent:
             if change.sequence < cut:
                 _apply(content, change)
             elif change.sequence == cut and isinstance(change, Write):
-                # The moment of the cut is in the middle of this write.
+                # Power is lost in the middle of this write.
                 end = change.position + dice.below(len(change.data) + 1)
                 kept = max(end - end % SECTOR_SIZE - change.position, 0)
                 if kept:
@@ -183,7 +184,7 @@ def _resize(content: bytearray, size: int) -> None:
 
 
 def _scatter(content: bytearray, write: Write, dice: Dice) -> None:
-    """Each page of the write arrives, is lost or is torn."""
+    """Writes, loses or tears each page of the write."""
     data = memoryview(write.data)
     end = write.position + len(data)
     start = write.position
@@ -199,7 +200,7 @@ def _scatter(content: bytearray, write: Write, dice: Dice) -> None:
 
 
 def _tear(content: bytearray, position: int, piece: memoryview, *, sectors_kept: int) -> None:
-    """Puts those sectors of one page that the bits of `sectors_kept` name."""
+    """Writes the sectors of one page whose bits are set in `sectors_kept`."""
     end = position + len(piece)
     start = position
     while start < end:
@@ -210,10 +211,10 @@ def _tear(content: bytearray, position: int, piece: memoryview, *, sectors_kept:
 
 
 def _size_found(dice: Dice, before: int, arrived: int, volatile: int) -> int:
-    """A size that differs from what the arrived bytes ask for.
+    """A file size after a power loss that need not match the bytes that were written.
 
-    Longer, with zeros at the end, if only the size arrived; or shorter, but never shorter than
-    both what was synced and what programs saw.
+    It may be larger, with zeros at the end, if only the size was written. It may be smaller, but
+    not smaller than the minimum of the synced size, the size that programs saw, and `arrived`.
     """
     low = min(before, volatile, arrived)
     high = max(arrived, volatile)

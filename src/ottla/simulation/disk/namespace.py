@@ -1,14 +1,14 @@
-"""The names on a simulated disk: the tree that programs see, and the one on the device.
+"""The directory tree of a simulated disk: as programs see it, and as it is on the device.
 
-A change of names (create, rename, remove) is durable once the directory that holds the name was
-synced. Until then a power loss may undo it, with these limits:
+A name change (create, rename, remove) is durable once the directory of the name is synced. Until
+then a power loss may undo it, within these limits:
 
-- changes of one name arrive in their order, so a name never goes back past a change that stayed;
-- a rename arrives whole or not at all. Between two directories too: syncing either of them makes
-  both sides durable, as a journal would, together with the new directory's own name, so that the
-  file is never left without one;
-- a directory's own name belongs to its parent: a synced directory that its parent was not synced
-  for may be gone with all that is in it.
+- the changes of one name are applied in order: if a change is kept, so are all earlier ones;
+- a rename is applied completely or not at all, even between two directories. Syncing either
+  directory makes both sides durable, as a journal would, together with the names of the directories
+  above the new place, so the file always has a name;
+- the name of a directory belongs to its parent. If the parent was not synced, a power loss may
+  remove a synced directory with everything in it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PATHS_REMEMBERED_MAX: Final = 4_096
 
 
 class Directory:
-    """The entries of one directory, as seen and as durable."""
+    """The entries of one directory, as programs see them and as they are on the device."""
 
     __slots__ = ("durable", "entries")
 
@@ -38,14 +38,14 @@ Node: TypeAlias = Directory | FileContent
 
 
 class NamePlace(NamedTuple):
-    """Where a name stands. Directories are told apart by identity, names by their text."""
+    """A name within a directory. Directories compare by identity, names by text."""
 
     directory: Directory
     name: str
 
 
 class NameChange(NamedTuple):
-    """A node leaves a place, comes to a place, or both."""
+    """A node is removed from a place, added to a place, or moved."""
 
     sequence: int
     node: Node
@@ -65,7 +65,7 @@ class NameChange(NamedTuple):
 
 
 class Namespace:
-    """A tree of names with its unsynced changes. Paths are absolute; '/' stands from the start."""
+    """A directory tree with its unsynced changes. Paths are absolute; '/' always exists."""
 
     def __init__(self) -> None:
         self.root = Directory()
@@ -90,7 +90,7 @@ class Namespace:
         return node
 
     def place(self, path: str) -> NamePlace:
-        """Where that name stands or would stand; its directory has to exist."""
+        """The place of this name, whether or not it exists. Its directory has to exist."""
         *above, name = parts(path) or ("",)
         if not name:
             raise failure(errno.EBUSY, path)
@@ -116,7 +116,7 @@ class Namespace:
         self._change(NameChange(sequence, node, source, target, needs))
 
     def sync(self, directory: Directory) -> None:
-        """Makes this directory's changes durable, with the earlier ones that they build on."""
+        """Makes this directory's changes durable, and the earlier changes that they depend on."""
         wanted: set[NamePlace] = set()
         durable, pending = [], []
         for change in reversed(self.pending):
@@ -130,9 +130,9 @@ class Namespace:
         self.pending = pending[::-1]
 
     def lose_power(self, arrives: Callable[[NameChange], bool]) -> None:
-        """Becomes the tree that is found if only those changes arrived.
+        """Reduces the tree to the changes for which `arrives` is true.
 
-        A change that builds on one that did not arrive does not arrive either.
+        A change that depends on a lost change is lost too.
         """
         lost: set[NamePlace] = set()
         for change in self.pending:
@@ -144,7 +144,7 @@ class Namespace:
         _forget_volatile(self.root)
 
     def files(self) -> Iterator[FileContent]:
-        """Every file that programs see."""
+        """All files that programs see."""
         waiting = [self.root]
         while waiting:
             for node in waiting.pop().entries.values():

@@ -31,7 +31,7 @@ class FileHost(Protocol):
 
 
 class SimulatedFile:
-    """A handle on a file's content, good until it is closed or its program ends."""
+    """A handle on a file, valid until it is closed or its process ends."""
 
     __slots__ = ("_content", "_disk", "_generation", "_on_close", "_path", "_place", "_writable")
 
@@ -149,6 +149,6 @@ class SimulatedFile:
         self._disk.counters.bytes_read += length
 
     def _fitting(self, position: int, length: int) -> int:
-        """How many bytes of a write find room."""
+        """The number of bytes of a write for which there is space."""
         growth = position + length - self._content.allocated
         return length - min(max(growth - self._disk.room_left(), 0), length)

@@ -1,1 +1,1 @@
-"""What goes wrong in a world, and when."""
+"""Faults, and the plans that schedule them."""

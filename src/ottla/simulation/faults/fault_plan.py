@@ -1,8 +1,8 @@
-"""What will go wrong and when, drawn from the seed before the world begins.
+"""The plan of a run: its settings and faults, drawn from the seed before the run starts.
 
-A plan is a list of values, so that a shorter one can be tried (shrinking.py) and a person can write
-one by hand. What a fault's number means is its own business: each takes from it what it needs, so
-that leaving out one fault does not change the others.
+A plan is a list of values, so that shrinking.py can try smaller plans and a person can write one.
+Each fault has a number, the seed of its own random choices, so removing one fault does not change
+the others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from ottla.simulation.seams.dice import SeededDice
 
-# How often each kind comes, beside the others.
+# Relative frequencies of the fault kinds.
 _WEIGHTS: Final = {
     "pause": 4,
     "pause_member": 3,
@@ -31,8 +31,8 @@ _WEIGHTS: Final = {
     "alter_config": 2,
     "topic_churn": 2,
 }
-# Only where a producer has one batch under way: a producer's snapshot, Kafka's own, remembers no
-# more than that, and a leader that starts from it takes what was sent before for out of order.
+# Only with one batch in flight per producer: a producer snapshot (Kafka's format) stores only the
+# last batch, so a leader that starts from it rejects a resend of an earlier batch as out of order.
 _RESTART_WEIGHTS: Final = {
     "kill": 6,
     "kill_within": 4,
@@ -44,7 +44,7 @@ _RESTART_WEIGHTS: Final = {
     "change_nodes": 2,
     "rot": 2,
 }
-# Only where every acknowledged record was synced by every replica that counted.
+# Only if every in-sync replica syncs records before they are acknowledged.
 _DURABLE_WEIGHTS: Final = {
     "lose_power": 6,
     "lose_power_within": 5,
@@ -56,18 +56,18 @@ _DURABLE_WEIGHTS: Final = {
 
 _KIND_PROBABILITY: Final = 0.6
 _KINDS_MIN: Final = 3
-# The more write to a partition each, the less each of them writes.
+# With more producers per partition, each one writes less.
 _WRITERS_AT_FULL_PACE: Final = 2
 _PACE: Final = 1.5
-# What is written is copied in transactions, which are many requests each.
+# Slower with copiers, whose transactions need many requests.
 _COPIED_PACE: Final = 3.0
 _CALM_SECONDS: Final = (28, 55)
 
 
 class PlannedFault(NamedTuple):
-    """A fault by its name (see faults.py), at a time, for so long, with throws of its own.
+    """A fault by name (see faults.py), its time, its duration, and the seed of its random choices.
 
-    What they leave open a person may say: which node is meant.
+    `node_id` optionally fixes the node that it affects.
     """
 
     at: float
@@ -81,7 +81,7 @@ class PlannedFault(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Everything about a run that is not chance while it runs."""
+    """All settings of a run that are decided before it starts."""
 
     seed: int
     seconds: float
@@ -90,37 +90,38 @@ class Plan(NamedTuple):
     producers: int
     faults: tuple[PlannedFault, ...]
     nodes: int = 3
-    # Of the metadata quorum, to begin with.
+    # Initial voters of the metadata quorum.
     voters: int = 3
-    # By how much the hosts' clocks differ at most.
+    # Maximum clock skew of a node.
     skew_ms_max: int = 0
-    # Batches that a producer may have under way for a partition.
+    # Batches that a producer may have in flight per partition.
     under_way: int = 1
-    # Of a group that reads everything by the new protocol, and of one by the classic.
+    # Members of a group with the consumer protocol and of a group with the classic protocol; each
+    # group reads everything.
     members: int = 0
     classic_members: int = 0
-    # Of metadata, after which a snapshot of it is written and the log below is let go of.
+    # Metadata bytes between two snapshots, after which the log below is deleted.
     snapshot_bytes: int = 20 << 20
-    # Whether segments are short, and the offsets that groups commit are compacted all the time.
+    # Use short segments and frequent compaction for the internal topics.
     compacts: bool = False
-    # After which a follower that is behind leaves the ISR.
+    # replica.lag.time.max.ms: when a lagging follower is removed from the ISR.
     lag_ms_max: int = 30_000
-    # Transactional ids under which everything is copied to another topic.
+    # Number of transactional ids that copy all records to another topic.
     copiers: int = 0
-    # For which life goes on once everything is healed, without faults and with little to do.
+    # How long the run continues with little load after everything has recovered.
     calm_seconds: float = 0.0
-    # How many times as long producers pause as they might.
+    # Factor by which producers pause longer.
     pace: float = 1.0
 
 
 def _some_of(weights: dict[str, int], dice: SeededDice) -> dict[str, int]:
-    """Each world knows some kinds only: together, all of them would hide what a few can do."""
+    """A random subset: with all kinds enabled, some would hide the effects of others."""
     kept = {name: weight for name, weight in weights.items() if dice.chance(_KIND_PROBABILITY)}
     return kept if len(kept) >= _KINDS_MIN else weights
 
 
 def plan_of(seed: int) -> Plan:
-    """The same for the same seed."""
+    """The plan of a seed; always the same."""
     dice = SeededDice(f"plan {seed}")
     seconds = dice.between(low=15, high=45)
     is_durable = dice.chance(0.5)
@@ -131,7 +132,7 @@ def plan_of(seed: int) -> Plan:
     names = [name for name, weight in _some_of(weights, dice).items() for _ in range(weight)]
     faults = []
     at = 2.0
-    # Some worlds are calm and some are not.
+    # Some runs have few faults, some have many.
     pause_ms_max = dice.choice((1_500, 4_000, 10_000))
     while (at := at + dice.between(low=50, high=pause_ms_max) / 1_000) < seconds:
         length_ms = dice.choice((300, 2_000, 8_000, 15_000))

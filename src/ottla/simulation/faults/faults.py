@@ -1,7 +1,7 @@
-"""What each kind of fault does to a cluster, and how it ends.
+"""The kinds of faults: what each does to a cluster, and how it ends.
 
-A fault is a coroutine of the world: it begins, waits as long as planned, and takes itself back.
-What it finds undone already (a node that something else has killed) it leaves alone.
+A fault is a coroutine that injects the fault, waits for the planned time and reverts it. It skips
+steps that do not apply, for example on a node that another fault has killed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ async def kill(trouble: Trouble) -> None:
 
 
 async def kill_within(trouble: Trouble) -> None:
-    """In the middle of what it does: between two changes on its disk."""
+    """Kills a node in the middle of its work, between two changes on its disk."""
     await _end_within(trouble, power=False)
 
 
@@ -81,8 +81,7 @@ async def pause(trouble: Trouble) -> None:
 
 
 async def pause_member(trouble: Trouble) -> None:
-    """A member of a group is away, maybe for longer than it is waited for, and knows nothing of
-    that when it goes on."""
+    """Pauses a group member, possibly beyond its session timeout; it resumes without noticing."""
     members = [host for host in trouble.world.hosts if host.name.startswith("member-")]
     if members:
         member = trouble.dice.choice(members)
@@ -94,7 +93,7 @@ async def pause_member(trouble: Trouble) -> None:
 
 
 async def part(trouble: Trouble) -> None:
-    """Some nodes away from the others; clients still reach all of them."""
+    """Separates some nodes from the others; clients still reach all of them."""
     ids = [node.id for node in trouble.cluster.nodes if node is not trouble.node]
     trouble.dice.shuffle(ids)
     away = trouble.dice.between(low=0, high=(len(ids) - 1) // 2)
@@ -157,14 +156,15 @@ async def full_disk(trouble: Trouble) -> None:
     trouble.node.disk.limit_space(room)
     await trouble.wait()
     trouble.node.disk.limit_space(None)
-    # A directory that failed stays offline until somebody looks after it.
+    # A failed log directory stays offline until an operator restarts the node.
     trouble.node.kill()
     start_again(trouble.node)
 
 
 async def failing_disk(trouble: Trouble) -> None:
-    """Nothing can be written or synced any more. What a failed sync lost is still in the page
-    cache, where a process that starts again on the same host finds it."""
+    """Makes syncs, writes and syncs, or all disk operations fail. Data that a failed sync has
+    dropped is still in the page cache, where a process restarted on the same host finds it.
+    """
     operations = trouble.dice.choice(((Operation.SYNC,), (Operation.WRITE, Operation.SYNC), ()))
     said = "nothing" if not operations else "no " + " and no ".join(o.name for o in operations)
     trouble.say(trouble.node.name, f"has a disk that takes {said.lower()} any more")

@@ -1,4 +1,4 @@
-"""The cluster changes while it suffers: voters, nodes, and the levels of its features."""
+"""Faults that change the membership of a running cluster: voters, nodes and feature levels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _JOIN_SECONDS_MAX: Final = 10.0
 _DRAIN_SECONDS: Final = 0.5
 _DRAINS_MAX: Final = 20
 _UPGRADE, _SAFE_DOWNGRADE = 1, 2
-# Features whose lower level loses nothing that a simulated client asks for.
+# Features whose lower level still supports everything that the simulated clients use.
 _FEATURES: Final = {
     "streams.version": (0, 1),
     "share.version": (0, 1),
@@ -27,7 +27,7 @@ _FEATURES: Final = {
 
 
 async def change_voters(trouble: Trouble) -> None:
-    """A node becomes a voter of the quorum, or is one no longer."""
+    """Adds a node to the voters of the quorum, or removes it."""
     controller = trouble.cluster.active_controller
     broker = None if controller is None else trouble.cluster.observer(controller).broker
     if broker is None:
@@ -43,7 +43,7 @@ async def change_voters(trouble: Trouble) -> None:
 
 
 async def change_nodes(trouble: Trouble) -> None:
-    """A node joins and gets replicas; later it is drained, and leaves for good."""
+    """Adds a node and moves replicas to it; later drains it and removes it for good."""
     cluster, world = trouble.cluster, trouble.world
     if len(cluster.nodes) >= _NODES_MAX:
         return
@@ -65,7 +65,7 @@ async def change_nodes(trouble: Trouble) -> None:
 
 
 async def change_feature(trouble: Trouble) -> None:
-    """A feature of the cluster is lowered, and raised again."""
+    """Downgrades a feature of the cluster and upgrades it again."""
     feature = trouble.dice.choice(tuple(_FEATURES))
     low, high = _FEATURES[feature]
     for level, kind in ((low, _SAFE_DOWNGRADE), (high, _UPGRADE)):
@@ -75,7 +75,7 @@ async def change_feature(trouble: Trouble) -> None:
 
 
 async def is_drained(cluster: SimulatedCluster, admin: SimulatedAdmin, node_id: int) -> bool:
-    """Moves away what the node still has, and says if that was nothing."""
+    """Starts moving the node's replicas away. Returns whether it had none."""
     controller = cluster.active_controller
     broker = None if controller is None else cluster.observer(controller).broker
     if broker is None:
@@ -89,7 +89,7 @@ async def is_drained(cluster: SimulatedCluster, admin: SimulatedAdmin, node_id: 
 
 
 async def _leave(trouble: Trouble, node: SimulatedNode) -> None:
-    """Unless somebody has moved a replica to it meanwhile, who did not know that it leaves."""
+    """Stops and unregisters a node. Starts it again if a replica was assigned to it meanwhile."""
     trouble.cluster.nodes.remove(node)
     has_left = False
     try:

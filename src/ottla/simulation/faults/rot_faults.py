@@ -1,4 +1,4 @@
-"""Bits that rot on a disk, or on their way from it, and reads that go astray."""
+"""Faults that corrupt data: bit rot on the disk, and reads that return wrong data."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _SPARE_SECONDS_MAX: Final = 10.0
 
 
 async def rot(trouble: Trouble) -> None:
-    """A replica's log rots while its node is down. Sooner or later somebody notices, takes the
-    replica away and has it made anew from the others, who do not count on it meanwhile."""
+    """Flips a bit in a replica's log while its node is down. Later the replica is deleted and
+    replicated again from the others. Meanwhile it is not in the ISR.
+    """
     node = trouble.node
     if not node.is_running or not await _end_out_of_sync(trouble, node):
         start_again(node)
@@ -29,7 +30,7 @@ async def rot(trouble: Trouble) -> None:
     position, bit = _place_to_rot(trouble, node, path), trouble.dice.below(8)
     trouble.say(node.name, f"has a rotten bit at {position} of {path}")
     node.disk.flip_bit(path, position=position, bit=bit)
-    # Whatever follows may be cut off meanwhile.
+    # Later data may be truncated meanwhile.
     rotten = node.disk.content(path)[: position + 1]
     is_replaced = False
     try:
@@ -45,14 +46,15 @@ async def rot(trouble: Trouble) -> None:
             node.kill()
             _see_to_disk(node)
             if node.disk.exists(path) and node.disk.content(path).startswith(rotten):
-                # Nobody else has it: it comes back from somewhere.
+                # The replica could not be deleted: flip the bit back.
                 node.disk.flip_bit(path, position=position, bit=bit)
     start_again(node)
 
 
 async def _end_out_of_sync(trouble: Trouble, node: SimulatedNode) -> bool:
-    """Whether the node could be ended, and others have all that was ever committed. Other faults
-    may start it meanwhile."""
+    """Whether the node was killed while the other in-sync replicas have all committed records.
+    Other faults may start it meanwhile.
+    """
     node.kill()
     try:
         await trouble.wait_until(lambda: _is_spare(trouble, node), seconds=_SPARE_SECONDS_MAX)
@@ -63,8 +65,9 @@ async def _end_out_of_sync(trouble: Trouble, node: SimulatedNode) -> bool:
 
 
 async def corrupt_reads(trouble: Trouble) -> None:
-    """What a node reads from its disk for others is sometimes not what is there, or from elsewhere
-    on the disk."""
+    """Corrupts some of the data that a node reads from its disk to send: a flipped bit, or data
+    from another place in the file.
+    """
     trouble.say(trouble.node.name, "sends other bits than its disk has, now and then")
     corruption = Corruption(trouble.dice, _CORRUPT_PROBABILITY, _begins_no_batch)
     trouble.node.disk.faults.corrupt_sent(corruption)
@@ -94,21 +97,22 @@ def _log_to_rot(trouble: Trouble, node: SimulatedNode) -> str | None:
 
 
 def _is_durable(node: SimulatedNode, path: str) -> bool:
-    """Whether there is something in a log, all of it on the device."""
+    """Whether a log is not empty and completely durable."""
     size = node.disk.durable_size(path)
     return size > 0 and size == node.disk.file_size(path)
 
 
 def _place_to_rot(trouble: Trouble, node: SimulatedNode, path: str) -> int:
-    """Somewhere in a batch that its checksum covers: nobody can tell that an offset has rotted."""
+    """A byte of a batch that its checksum covers: damage to the base offset cannot be detected."""
     content = memoryview(node.disk.content(path))[: node.disk.durable_size(path)]
     position, header = trouble.dice.choice(list(iterate_batches(content)))
     return position + trouble.dice.between(low=ATTRIBUTES_AT, high=header.size_in_bytes - 1)
 
 
 def _is_spare(trouble: Trouble, node: SimulatedNode) -> bool:
-    """Whether others are in sync and the node is not, so that nobody elects it whatever happens to
-    them. One alone may yet fail."""
+    """Whether the node is out of the ISR and at least two others are in it, so that it cannot be
+    elected even if one of them fails.
+    """
     leader = trouble.cluster.leader_of(*trouble.partition)
     if leader is None or leader is node or not leader.is_serving:
         return False
@@ -117,7 +121,7 @@ def _is_spare(trouble: Trouble, node: SimulatedNode) -> bool:
 
 
 def _see_to_disk(node: SimulatedNode) -> None:
-    """Who replaces what has rotted can do so: no other fault is in the way."""
+    """Ends the disk's other faults, which would prevent replacing the damaged replica."""
     node.disk.faults.heal("/")
     node.disk.faults.power_on()
 

@@ -1,7 +1,7 @@
-"""Faults that know what they are after: moments that chance alone hardly ever meets.
+"""Faults that aim at situations which random faults hardly ever reach.
 
-Each is a way in which a cluster could lose something if one of its rules were missing; the mutants
-among the tests leave the rules out one by one.
+In each of them a cluster would lose data if one of its rules were missing. The mutation tests
+remove these rules one by one.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ _CONTEST_SECONDS: Final = 0.5
 _LAG_SECONDS_MAX: Final = 4.0
 _STALLING_SECONDS: Final = 0.005
 _AHEAD_SECONDS_MAX: Final = 2.0
-# As long as a few messages take from one host to another.
+# About as long as a few messages between two hosts take.
 _HEARSAY_MICROSECONDS: Final = 3_000
 
 
 async def contest_election(trouble: Trouble) -> None:
-    """Two nodes that do not hear each other want to lead the quorum in the same moment, and the
-    others, whose votes decide, end as soon as they have voted and start again at once."""
+    """Two disconnected nodes stand for election in the quorum at the same time. The other nodes,
+    whose votes decide, are killed as soon as they have voted, and restarted at once.
+    """
     nodes = [
         each for each in trouble.cluster.nodes if each is not trouble.cluster.active_controller
     ]
@@ -43,7 +44,7 @@ async def contest_election(trouble: Trouble) -> None:
         node.kill()
         node.start()
     await trouble.world.sleep(0.1)
-    # Both find that they have not heard of a leader for too long.
+    # The fetch timeout of both has expired.
     for node in (one, two):
         node.resume()
     votes = {node: trouble.cluster.observer(node).vote for node in others}
@@ -60,8 +61,9 @@ async def contest_election(trouble: Trouble) -> None:
 
 
 async def flip_leaders(trouble: Trouble) -> None:
-    """A partition's leader goes and comes back so fast that what was sent to it in its first epoch
-    arrives in its second, while another node, which had less, led in between."""
+    """A partition's leadership moves away and back so fast that messages sent to the leader in its
+    first epoch arrive in its second. In between, another node with fewer records led.
+    """
     leader, controller = (
         trouble.cluster.leader_of(*trouble.partition),
         trouble.cluster.active_controller,
@@ -92,9 +94,10 @@ async def flip_leaders(trouble: Trouble) -> None:
 
 
 async def leave_behind(trouble: Trouble) -> None:
-    """A follower cannot reach its leader and leaves the ISR, and the leader ends in the moment
-    after the first record that was committed without that one; the next leader, which does not
-    know that yet, hears of the follower at once and answers it late."""
+    """A follower loses its leader and is removed from the ISR. The leader is killed right after the
+    first record was committed without the follower. The next leader, which does not have that
+    commit's high watermark yet, gets the follower's fetch at once, and its response arrives late.
+    """
     leader, node, fabric = (
         trouble.cluster.leader_of(*trouble.partition),
         trouble.node,
@@ -116,7 +119,7 @@ async def leave_behind(trouble: Trouble) -> None:
     else:
         for other in others:
             fabric.slow(other, node.name, seconds=0.2, bytes_per_second=1e6)
-        # Time for whoever wrote it to hear of it.
+        # Time for the acknowledgement to reach the producer.
         await trouble.world.sleep(0.002)
         leader.kill()
     await trouble.wait()
@@ -128,8 +131,9 @@ async def leave_behind(trouble: Trouble) -> None:
 
 
 async def end_ahead(trouble: Trouble) -> None:
-    """A coordinator writes a decision, or a group's offset, which one of the others does not get,
-    and ends as soon as somebody may have been told of it."""
+    """A coordinator writes a decision or a group's offset that one replica does not receive, and is
+    killed as soon as a client may have received the response.
+    """
     node, behind = trouble.node, trouble.other
     is_ahead = _has_decided if trouble.dice.chance(0.5) else _has_group_news
     try:
@@ -146,8 +150,9 @@ async def end_ahead(trouble: Trouble) -> None:
 
 
 async def answer_late(trouble: Trouble) -> None:
-    """What a leader asks the coordinators of transactions is answered so late that the markers of
-    what was decided meanwhile overtake the answer."""
+    """Delays the transaction coordinators' responses to a partition leader's verification requests,
+    so that markers of transactions decided meanwhile overtake the responses.
+    """
     node = trouble.node
     late_ms = trouble.dice.between(low=10, high=80)
     trouble.say(node.name, f"hears {late_ms} ms late whether something is in a transaction")
@@ -159,7 +164,7 @@ async def answer_late(trouble: Trouble) -> None:
 
 
 def _questions(trouble: Trouble) -> Iterator[Any]:
-    """The connections on which the node asks them."""
+    """The node's connections for verification requests."""
     broker = trouble.cluster.observer(trouble.node).broker
     if broker is not None and trouble.node.is_running:
         for (_, lane), peer in broker.peers._peers.items():  # noqa: SLF001
@@ -182,7 +187,7 @@ def _has_group_news(trouble: Trouble) -> bool:
 def _unsettled(
     trouble: Trouble, shards_of: Callable[[Broker], Sequence[Shard[Any]]]
 ) -> Iterator[Shard[Any]]:
-    """The coordinators of the node that hold what is not committed."""
+    """The active coordinators of the node with records that are not committed yet."""
     broker = trouble.cluster.observer(trouble.node).broker
     if broker is not None and trouble.node.is_running:
         for shard in shards_of(broker):

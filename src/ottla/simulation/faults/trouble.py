@@ -1,4 +1,4 @@
-"""What a fault is given, and what several of them do."""
+"""The context of a running fault, and helpers that several faults use."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ottla.simulation.seams.dice import SeededDice
 from ottla.simulation.world.node import SimulatedNode
 from ottla.simulation.world.world import World
 
-# Hardly more than a message takes from one host to another.
+# Slightly longer than the shortest message delay between two hosts.
 MOMENT_SECONDS: Final = 0.000_2
 _STOP_SECONDS_MAX: Final = 30.0
 
 
 class Trouble:
-    """What a fault is given: the world, and dice of its own."""
+    """The context of a fault: the world, the affected node and partition, and random numbers."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Trouble:
         return self.world.fabric
 
     async def wait_until(self, is_so: Callable[[], bool], *, seconds: float) -> None:
-        """Notices at once, as nobody else would. Raises `TimeoutError` if that takes too long."""
+        """Polls at very short intervals. Raises `TimeoutError`."""
         await self.world.wait_until(is_so, seconds=seconds, step=MOMENT_SECONDS)
 
     def note(self, what: str) -> None:

@@ -1,1 +1,1 @@
-"""What happened in a world, in order."""
+"""The recorded events of a run."""

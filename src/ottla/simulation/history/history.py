@@ -1,7 +1,7 @@
-"""What happened in a world, in order: what checkers read, and what a replay has to repeat.
+"""The events of a run, in order: the input of the claims, and what a replay must reproduce.
 
-Events are values. One line of text each, so that two histories can be compared byte by byte and a
-person can read the end of one that went wrong.
+Events are values with one line of text each, so that two histories can be compared byte by byte and
+a person can read the end of a failed one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ottla.model import TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened. `who` names the node, client or host."""
+    """An event. `who` is the name of the node, client or host."""
 
     who: str
 
@@ -64,7 +64,7 @@ class Acknowledged(Event):
 
 @dataclass(frozen=True, slots=True)
 class ProducerFailed(Event):
-    """A producer met an error that it cannot go on after."""
+    """A producer got a fatal error."""
 
     partition: TopicPartition
     sequence: int
@@ -82,7 +82,7 @@ class Read(Event):
 
 @dataclass(frozen=True, slots=True)
 class WatermarkSeen(Event):
-    """A consumer was told a high watermark, by the leader of an epoch."""
+    """A consumer received a high watermark from the leader of an epoch."""
 
     partition: TopicPartition
     leader: int
@@ -92,7 +92,7 @@ class WatermarkSeen(Event):
 
 @dataclass(frozen=True, slots=True)
 class ReaderLost(Event):
-    """A consumer was told that its position does not exist."""
+    """A consumer's position was out of range."""
 
     partition: TopicPartition
     offset: int
@@ -100,7 +100,7 @@ class ReaderLost(Event):
 
 @dataclass(frozen=True, slots=True)
 class GroupOwns(Event):
-    """A member of a group was assigned a partition, or keeps it, in an epoch of its own."""
+    """A member of a group was assigned a partition, or keeps it, in a member epoch."""
 
     group: str
     partition: TopicPartition
@@ -109,7 +109,7 @@ class GroupOwns(Event):
 
 @dataclass(frozen=True, slots=True)
 class GroupCommitted(Event):
-    """A member was told that its commit is taken."""
+    """A member's commit was acknowledged."""
 
     group: str
     partition: TopicPartition
@@ -118,7 +118,7 @@ class GroupCommitted(Event):
 
 @dataclass(frozen=True, slots=True)
 class GroupResumed(Event):
-    """A member was told how far its group has come, after commits up to `floor` were taken."""
+    """A member fetched its group's offset, which must not be below `floor`."""
 
     group: str
     partition: TopicPartition
@@ -128,7 +128,7 @@ class GroupResumed(Event):
 
 @dataclass(frozen=True, slots=True)
 class QuorumLeaderSeen(Event):
-    """A node took somebody for the leader of the metadata quorum in an epoch."""
+    """A node considered `leader` the leader of the metadata quorum in an epoch."""
 
     leader: int
     epoch: int
@@ -136,7 +136,7 @@ class QuorumLeaderSeen(Event):
 
 @dataclass(frozen=True, slots=True)
 class VoteSeen(Event):
-    """A node voted for somebody in an epoch of the metadata quorum."""
+    """A node voted for a candidate in an epoch of the metadata quorum."""
 
     candidate: int
     epoch: int
@@ -144,7 +144,7 @@ class VoteSeen(Event):
 
 @dataclass(frozen=True, slots=True)
 class PartitionLed(Event):
-    """A node led a partition in an epoch. A topic that is made anew has another id."""
+    """A node led a partition in an epoch. A recreated topic has another id."""
 
     partition: TopicPartition
     topic_id: str
@@ -154,7 +154,7 @@ class PartitionLed(Event):
 
 @dataclass(frozen=True, slots=True)
 class ImageSeen(Event):
-    """A node's committed metadata was this, up to an offset."""
+    """The digest of a node's metadata image at an offset."""
 
     offset: int
     digest: str
@@ -162,7 +162,7 @@ class ImageSeen(Event):
 
 @dataclass(frozen=True, slots=True)
 class InSyncReplicaLacks(Event):
-    """A replica of the ISR did not hold what was committed."""
+    """An in-sync replica lacked committed records."""
 
     partition: TopicPartition
     what: str
@@ -177,7 +177,7 @@ class Failed(Event):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaHas(Event):
-    """What a replica held at the end: each batch as (base offset, leader epoch, values)."""
+    """The records of a replica at the end: (offset, leader epoch, value) each."""
 
     partition: TopicPartition
     records: tuple[tuple[int, int, bytes], ...]
@@ -193,7 +193,7 @@ class Healed(Event):
 
 @dataclass(frozen=True, slots=True)
 class LogRecovered(Event):
-    """Everybody could work again, so long after the faults were over."""
+    """The cluster and all clients have recovered, this long after the faults were healed."""
 
     seconds: float
 
@@ -202,11 +202,11 @@ E = TypeVar("E", bound=Event)
 
 
 class History:
-    """The events of a world, in order. The world appends to it."""
+    """The events of a world, in order. Only the world appends to it."""
 
     def __init__(self) -> None:
         self.events: list[tuple[float, Event]] = []
-        # The same once more, for claims that read one kind each.
+        # The same events by class, for claims that read only one class.
         self._by_kind: defaultdict[type[Event], list[Any]] = defaultdict(list)
 
     def add(self, at: float, event: Event) -> None:

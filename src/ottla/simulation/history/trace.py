@@ -1,4 +1,4 @@
-"""A history for a person: what happened, without the hundredth record that was written."""
+"""Prints a history for a person, with frequent events summarized."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ottla.simulation.history.history import (
     WatermarkSeen,
 )
 
-# What happens all the time: told as a number between what does not.
+# Frequent events: only their number is printed.
 _COMMON: Final = (Sent, Acknowledged, Read, WatermarkSeen, ImageSeen)
 
 
 def trace(history: History, *, whole: bool = False) -> Iterator[str]:
-    """One line for each event, or for many that are alike."""
+    """One line per event, or per run of frequent events."""
     passed: Counter[str] = Counter()
     for at, event in history.events:
         if not whole and isinstance(event, _COMMON):

@@ -1,4 +1,4 @@
-"""What happens to transactions in a world, as those who take part in them tell it."""
+"""The events of transactions, as their producers and readers record them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ottla.simulation.history.history import Event
 
 @dataclass(frozen=True, slots=True)
 class ProducerInitialized(Event):
-    """A producer took a transactional id over."""
+    """A producer initialized a transactional id."""
 
     transactional_id: str
     producer_id: int
@@ -30,7 +30,7 @@ class TransactionBegun(Event):
 
 @dataclass(frozen=True, slots=True)
 class OffsetTaken(Event):
-    """A producer was told that how far its group has come is a part of its transaction."""
+    """A producer's TxnOffsetCommit was acknowledged: the offset is part of its transaction."""
 
     name: str
     partition: TopicPartition
@@ -39,7 +39,7 @@ class OffsetTaken(Event):
 
 @dataclass(frozen=True, slots=True)
 class TransactionEnding(Event):
-    """A producer asks for the end of a transaction, after everything in it was acknowledged."""
+    """A producer requests the end of a transaction, after all its records were acknowledged."""
 
     name: str
     commits: bool
@@ -47,7 +47,7 @@ class TransactionEnding(Event):
 
 @dataclass(frozen=True, slots=True)
 class TransactionEnded(Event):
-    """A producer was told that its transaction has ended as it wished."""
+    """A producer got the response that its transaction has ended."""
 
     name: str
     commits: bool
@@ -55,7 +55,7 @@ class TransactionEnded(Event):
 
 @dataclass(frozen=True, slots=True)
 class TransactionRefused(Event):
-    """A producer was refused something, and gives the transaction up."""
+    """A producer got a fatal error and gives up the transaction."""
 
     name: str
     error: str
@@ -63,7 +63,7 @@ class TransactionRefused(Event):
 
 @dataclass(frozen=True, slots=True)
 class TransactionalRead(Event):
-    """A reader read a record of a topic that is written to in transactions."""
+    """A reader read a record of a transactional topic."""
 
     partition: TopicPartition
     offset: int
@@ -73,7 +73,7 @@ class TransactionalRead(Event):
 
 @dataclass(frozen=True, slots=True)
 class StableOffsetSeen(Event):
-    """A reader was told how far a partition is decided, by the leader of an epoch."""
+    """A reader received a last stable offset from the leader of an epoch."""
 
     partition: TopicPartition
     leader: int
@@ -94,7 +94,7 @@ class LoggedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TransactionalLogHas(Event):
-    """What a replica held at the end of a partition that is written to in transactions."""
+    """The content of a replica of a transactional partition at the end."""
 
     partition: TopicPartition
     rows: tuple[LoggedRow, ...]
@@ -104,7 +104,7 @@ class TransactionalLogHas(Event):
 
 
 class Decision(NamedTuple):
-    """How a producer's transaction was to end: COMMIT or ABORT."""
+    """The outcome that a coordinator has decided for a producer's transaction: COMMIT or ABORT."""
 
     producer_id: int
     producer_epoch: int
@@ -113,7 +113,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DecisionsLogged(Event):
-    """Every decision that is in the logs of the coordinators at the end, none of them compacted."""
+    """All decisions in the coordinators' logs at the end, if none of these logs was compacted."""
 
     decisions: tuple[Decision, ...]
 
@@ -123,7 +123,7 @@ class DecisionsLogged(Event):
 
 @dataclass(frozen=True, slots=True)
 class TransactionHangs(Event):
-    """Long after everything was healed, a partition has a transaction that nobody has ended."""
+    """Long after healing, a partition still has an open transaction."""
 
     partition: TopicPartition
     last_stable_offset: int
@@ -132,7 +132,7 @@ class TransactionHangs(Event):
 
 @dataclass(frozen=True, slots=True)
 class GroupOffsetAtEnd(Event):
-    """Where a group was at the end, as its coordinator has it."""
+    """A group's committed offset at the end, as its coordinator has it."""
 
     group: str
     partition: TopicPartition
@@ -141,8 +141,9 @@ class GroupOffsetAtEnd(Event):
 
 @dataclass(frozen=True, slots=True)
 class GroupLogHas(Event):
-    """Every offset that is in a group's log at the end and was committed in a transaction, where
-    the log was not compacted."""
+    """All offsets that were committed in transactions, read from a group's log at the end if the
+    log was not compacted.
+    """
 
     group: str
     offsets: tuple[tuple[TopicPartition, int], ...]
@@ -153,7 +154,7 @@ class GroupLogHas(Event):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorDiffers(Event):
-    """A coordinator's state was not what its log says."""
+    """A coordinator's state differed from its log."""
 
     partition: TopicPartition
     what: str

@@ -1,4 +1,4 @@
-"""Which errors no fault of the world explains: those are bugs, wherever they show."""
+"""Separates errors that injected faults explain from those that are bugs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,5 @@ _EXPLAINED = (OSError, KafkaError, StorageError, EOFError, PowerLost, CancelledE
 
 
 def is_unexpected(error: BaseException) -> bool:
-    """A failing disk, a lost connection and what comes of them are expected; anything else is
-    not."""
+    """Disk errors, lost connections and their consequences are expected; others are bugs."""
     return not isinstance(error, _EXPLAINED)

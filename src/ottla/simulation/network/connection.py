@@ -1,8 +1,9 @@
-"""One end of a simulated connection, with the buffers that a kernel and asyncio would have.
+"""One end of a simulated connection, with the buffers of the kernel and of asyncio.
 
-What is written waits here while the other end has no room, which it has again when its application
-reads. An end whose process was killed says so; one whose host lost power says nothing, and who is
-connected to it learns of that when the host is back and is sent something.
+Written bytes wait here while the other end's receive window is full; the window opens again when
+the other end's application reads. If a process is killed, its kernel resets the connection. If a
+host loses power, the peer gets no notification: it receives a reset only after the host is back and
+the peer sends something to it.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from ottla.simulation.network.fabric import Fabric
 from ottla.simulation.network.stream import Ending, Stream
 from ottla.simulation.seams.loop import SimulatedLoop
 
-# What both kernels together take before the writer's process has to keep it.
+# The bytes that both kernels buffer before the writer's process has to buffer.
 _WINDOW_BYTES: Final = 256 * 1024
 _HIGH_WATER_BYTES: Final = 64 * 1024
 _LOW_WATER_BYTES: Final = 16 * 1024
 
 
 class SimulatedConnection:
-    """Made in pairs by `connected_pair`. Calls its handler on the loop of its process only."""
+    """Made in pairs by `connected_pair`. Calls its handler only on its process's loop."""
 
     def __init__(
         self,
@@ -39,17 +40,17 @@ class SimulatedConnection:
         self._peer = peer
         self._forget = forget
         self._handler: ConnectionHandler | None = None
-        # What this process has written and the kernel has not taken.
+        # Written by this process, not yet accepted by the kernel.
         self._unsent = bytearray()
         self._window = _WINDOW_BYTES
-        # What has arrived and was not read.
+        # Received but not yet read.
         self._received = bytearray()
         self._is_peer_done = False
         self._is_reading = True
         self._is_read_due = False
         self._is_writing_paused = False
         self._is_closing = False
-        # Whether the kernel still knows of it.
+        # Whether the kernel still has this connection.
         self._exists = True
         self._is_told = False
         self._error: Exception | None = None
@@ -64,14 +65,14 @@ class SimulatedConnection:
     def local_address(self) -> Address:
         return self._local
 
-    # ---- what the process does
+    # ---- the process's side
 
     def open(self, handler: ConnectionHandler) -> None:
-        """The process takes it over; called on its loop."""
+        """Attaches the process's handler. Call it on the process's loop."""
         self._handler = handler
         self._call_handler(lambda: handler.connected(self))
         if not self._exists:
-            # It ended while it waited to be taken.
+            # The connection ended before the process accepted it.
             self._loop.call_soon(self._tell_closed, self._error)
         self._read_soon()
 
@@ -79,7 +80,7 @@ class SimulatedConnection:
         if self._is_closing or self._loop.has_ended:
             return
         if not self._unsent and self._exists:
-            # Mostly the kernel takes it all.
+            # Common case: the window has room for everything.
             data = b"".join(buffers)
             if len(data) <= self._window:
                 if data:
@@ -114,7 +115,7 @@ class SimulatedConnection:
         self._end(None)
 
     def _push(self) -> None:
-        """Gives the kernel what it takes."""
+        """Sends as many unsent bytes as the window allows."""
         length = min(len(self._unsent), self._window)
         if length and self._exists:
             self._window -= length
@@ -135,7 +136,7 @@ class SimulatedConnection:
         self._gone(error)
 
     def _gone(self, error: Exception | None) -> None:
-        """Nothing is sent or received any more, and the handler is told soon."""
+        """Ends sending and receiving, and schedules the handler's `closed` callback."""
         self._exists = False
         self._is_closing = True
         self._received.clear()
@@ -173,7 +174,7 @@ class SimulatedConnection:
         if handler is None or not self._exists or self._is_closing or not self._is_reading:
             return
         if not self._received:
-            # The peer sends no more. It is answered what was written so far, and closed.
+            # The peer has finished sending: send what is still unsent, then close.
             self.close()
             return
 
@@ -201,10 +202,10 @@ class SimulatedConnection:
             self._loop.call_exception_handler({"message": "a handler failed", "exception": error})
             self._end(error)
 
-    # ---- what the kernel does
+    # ---- the kernel's side
 
     def window_opened(self, length: int) -> None:
-        """The other end has read so much."""
+        """The other end has read this many bytes."""
         self._window += length
         if self._exists and self._unsent:
             self._push()
@@ -218,7 +219,7 @@ class SimulatedConnection:
     def arrived(self, item: bytes | Ending) -> None:
         if not self._exists:
             if isinstance(item, bytes):
-                # Nobody here knows of it.
+                # The connection no longer exists here: answer with a reset.
                 self.outgoing.reset()
         elif item is Ending.RESET:
             self.reset(ConnectionResetError("connection reset by peer"))
@@ -231,14 +232,14 @@ class SimulatedConnection:
             self._read_soon()
 
     def reset(self, error: Exception) -> None:
-        """It is over for this end, which was told or has noticed."""
+        """Ends this side after the peer's reset or an error."""
         if self._exists:
             self._unsent.clear()
             self._error = error
             self._gone(error)
 
     def process_ended(self) -> None:
-        """The kernel closes what a process leaves behind."""
+        """The kernel resets the connections of an ended process."""
         if self._exists:
             self._exists = False
             self.outgoing.reset()
@@ -251,7 +252,7 @@ class SimulatedConnection:
 def connected_pair(
     fabric: Fabric, client: SimulatedConnection, server: SimulatedConnection
 ) -> None:
-    """Joins two ends."""
+    """Connects two ends to each other."""
     client.other, server.other = server, client
     hosts = client.local_address.host, server.local_address.host
     client.outgoing = Stream(fabric, hosts[0], hosts[1], server.arrived)

@@ -1,7 +1,7 @@
-"""The network between simulated hosts: how long things take from one to another, and what is cut.
+"""The network between simulated hosts: delays, bandwidth and cut links.
 
-A link has a direction. What is sent over one that is cut waits, as TCP sends again and again, and
-arrives after it heals; connections that were made before live through it, unless somebody gives up.
+A link has a direction. Data sent over a cut link is held, because TCP retransmits it, and arrives
+after the link heals. Existing connections survive a cut unless one end closes them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BYTES_PER_SECOND: Final = 1e9
 
 @dataclass(slots=True)
 class Link:
-    """One direction between two hosts."""
+    """The state of one direction between two hosts."""
 
     is_cut: bool = False
     extra_seconds: float = 0.0
@@ -30,18 +30,18 @@ class Link:
 
 
 class Fabric:
-    """Owned by the world. Hosts are names here."""
+    """The links between all hosts, which are identified by name. Owned by the world."""
 
     def __init__(self, scheduler: Scheduler, dice: SeededDice) -> None:
         self.scheduler = scheduler
         self.dice = dice
         self._links: dict[tuple[str, str], Link] = {}
         self._off: set[str] = set()
-        # What waits for a link or a host to come back, in the order in which it was sent.
+        # Calls held until a link or a host is back, in the order of sending.
         self._stalled: list[tuple[str, str, Callable[[], object]]] = []
 
     def link(self, source: str, target: str) -> Link:
-        """The same for as long as the world lasts."""
+        """The link; always the same object."""
         found = self._links.get((source, target))
         if found is None:
             found = self._links[source, target] = Link()
@@ -55,7 +55,7 @@ class Fabric:
         link.extra_seconds, link.bytes_per_second = seconds, bytes_per_second
 
     def heal(self, source: str, target: str) -> None:
-        """Makes a link as good as new."""
+        """Restores a link to its default state."""
         self.link(source, target).heal()
         self._go_on()
 
@@ -72,7 +72,7 @@ class Fabric:
         self._go_on()
 
     def clear(self) -> None:
-        """Forgets what is on its way."""
+        """Drops everything that is held."""
         self._stalled.clear()
 
     def reaches(self, source: str, target: str) -> bool:
@@ -81,7 +81,7 @@ class Fabric:
         )
 
     def seconds(self, source: str, target: str, length: int = 0) -> float:
-        """How long so many bytes take now."""
+        """The time to transfer this many bytes at present."""
         low, high = _USUAL_MICROSECONDS
         usual = self.dice.between(low=low, high=high) / 1e6
         if source == target:
@@ -90,7 +90,7 @@ class Fabric:
         return usual + link.extra_seconds + length / link.bytes_per_second
 
     def when_reached(self, source: str, target: str, call: Callable[[], object]) -> None:
-        """Calls once what is sent arrives: at once, or some time after the way is free again."""
+        """Calls at once if the target can be reached, otherwise some time after it can be again."""
         if self.reaches(source, target):
             call()
         else:

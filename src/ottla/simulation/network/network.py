@@ -1,4 +1,4 @@
-"""The network as one simulated process sees it: its ports, and its connections to others'."""
+"""The network of one simulated process: its listeners and its connections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIRST_FREE_PORT: Final = 32_768
 
 
 class SimulatedListener:
-    """An open port of a process. While it does not accept, connections wait for it."""
+    """A listening port of a process. While accepting is paused, new connections are queued."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class SimulatedListener:
         self._waiting.clear()
 
     def offer(self, connection: SimulatedConnection) -> None:
-        """The kernel has made a connection, which the process is to take."""
+        """Queues a new connection for the process to accept."""
         self._waiting.append(connection)
         self._network.loop.call_soon(self._accept)
 
@@ -58,13 +58,13 @@ class SimulatedListener:
 
 
 class SimulatedNetwork:
-    """Belongs to one process on one host; ends with it. Registered at a `Neighbourhood`."""
+    """The network of one process on one host; ends with it. Registered in a `Neighbourhood`."""
 
     def __init__(self, neighbourhood: Neighbourhood, host: str, loop: SimulatedLoop) -> None:
         self.host = host
         self.loop = loop
         self.listeners: dict[int, SimulatedListener] = {}
-        # A dict, as a set would be walked in another order in each run.
+        # A dict rather than a set: its order is the same in each run.
         self.connections: dict[SimulatedConnection, None] = {}
         self._neighbourhood = neighbourhood
         self._port = _FIRST_FREE_PORT
@@ -100,14 +100,14 @@ class SimulatedNetwork:
         return connection
 
     def process_ended(self) -> None:
-        """Its ports are closed and whoever is connected is told."""
+        """Closes all ports and resets all connections."""
         self.listeners.clear()
         for connection in self.connections:
             connection.process_ended()
         self.connections.clear()
 
     def power_lost(self) -> None:
-        """Nobody is told anything."""
+        """Drops all ports and connections without notifying the peers."""
         self.listeners.clear()
         for connection in self.connections:
             connection.power_lost()
@@ -115,7 +115,7 @@ class SimulatedNetwork:
 
 
 class Neighbourhood:
-    """Which process is reached under which host's name."""
+    """The current network of each host, by host name."""
 
     def __init__(self, fabric: Fabric) -> None:
         self.fabric = fabric
@@ -128,7 +128,9 @@ class Neighbourhood:
         handler: ConnectionHandler,
         made: asyncio.Future[SimulatedConnection],
     ) -> None:
-        """Asks for a connection; `made` is answered on the client's loop, if there is an answer."""
+        """Requests a connection. `made` completes on the client's loop, unless the reply is
+        lost.
+        """
         fabric, target = self.fabric, address.host
 
         def arrive() -> None:

@@ -1,4 +1,4 @@
-"""One direction of a simulated connection: bytes that left one end and did not reach the other."""
+"""One direction of a simulated connection: the bytes in flight."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _PIECE_PROBABILITY: Final = 0.05
 
 
 class Ending(Enum):
-    """What may follow the last byte."""
+    """The end of a stream: after the last byte (FIN) or immediate (RST)."""
 
     FINISHED = auto()
     RESET = auto()
 
 
 class Stream:
-    """In order and complete, or ended. `arrived` is called on nobody's loop: it is the kernel's."""
+    """Delivers bytes in order and without gaps. `arrived` runs outside of any process's loop."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Stream:
         self._last_arrival = 0.0
 
     def send(self, data: bytes) -> None:
-        """As one segment, or seldom as two, so that nobody relies on where one ends."""
+        """Sends data as one segment, or occasionally as two, so that readers meet partial data."""
         dice = self._fabric.dice
         if len(data) > 1 and dice.chance(_PIECE_PROBABILITY):
             cut = dice.between(low=1, high=len(data) - 1)
@@ -51,17 +51,18 @@ class Stream:
         self._send(Ending.FINISHED)
 
     def reset(self) -> None:
-        """Overtakes what is under way, which is lost."""
+        """Sends a reset; the data in flight is lost."""
         self._flight.clear()
         self._send(Ending.RESET)
 
     def stall(self, seconds: float) -> None:
-        """What is sent from now on does not arrive before that, as when a packet is lost and sent
-        again. Other connections between the same hosts overtake it."""
+        """Delays later data by at least this long, as a lost and retransmitted packet does. Other
+        connections between the same hosts are not delayed.
+        """
         self._last_arrival = max(self._last_arrival, self._scheduler.now + seconds)
 
     def lose(self) -> None:
-        """Drops what is under way."""
+        """Drops the data in flight."""
         self._flight.clear()
 
     def _send(self, item: bytes | Ending) -> None:
@@ -77,6 +78,6 @@ class Stream:
         )
 
     def _arrive(self) -> None:
-        """The first that is under way arrives. After a reset there are more calls than items."""
+        """Delivers the oldest item in flight. After a reset there are more calls than items."""
         if self._flight:
             self._arrived(self._flight.popleft())

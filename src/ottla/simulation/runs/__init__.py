@@ -1,1 +1,1 @@
-"""Seeds played from beginning to end, many of them, and shrunk when they fail."""
+"""Runs single seeds, sweeps many of them, and shrinks failing plans."""

@@ -1,4 +1,4 @@
-"""Producers and consumers that work while a cluster suffers, and say when they are through."""
+"""The producers, consumers and group members that run while faults are injected."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ottla.simulation.world.host import Host
 from ottla.simulation.world.world import World
 
 _PAUSES_MS: Final = (300, 800, 2_000)
-# How many times as long pauses are when there is little to do.
+# Factor for longer pauses when there is little load.
 _CALM_PACE: Final = 8
-# Between looks of producers that are to begin nothing at whether they may.
+# How often producers that are held check whether they may continue.
 _HELD_SECONDS: Final = 0.5
 _BURST_PROBABILITY: Final = 0.3
 _RECORDS_MAX: Final = 4
@@ -33,8 +33,9 @@ class _Group(NamedTuple):
 
 
 class SimulatedLoad:
-    """On hosts of its own. After `end` producers begin nothing new, until `go_on`. After `stop`
-    nobody works."""
+    """All clients of a run, each on its own host. After `end` producers send nothing new until
+    `go_on`; after `stop` all clients are killed.
+    """
 
     def __init__(self, world: World, cluster: SimulatedCluster, topic: str, plan: Plan) -> None:
         self._world = world
@@ -87,13 +88,13 @@ class SimulatedLoad:
                 cluster,
                 self.partitions,
                 self._written,
-                # Each has partitions of its own.
+                # Each copier needs at least one partition.
                 copiers=min(plan.copiers, plan.partitions),
             )
 
     @property
     def all_partitions(self) -> list[TopicPartition]:
-        """Those that are written to, directly or in transactions."""
+        """All partitions that are written to, directly or by copiers."""
         return self.partitions + ([] if self.copies is None else self.copies.partitions)
 
     def start(self) -> None:
@@ -114,7 +115,7 @@ class SimulatedLoad:
             self.copies.end()
 
     def go_on(self) -> None:
-        """Producers work again, as little as most do most of the time."""
+        """Lets producers continue, with longer pauses."""
         self._is_over = False
         self._pace *= _CALM_PACE
 
@@ -126,11 +127,11 @@ class SimulatedLoad:
 
     @property
     def is_done(self) -> bool:
-        """Whether everything is acknowledged and read."""
+        """Whether everything sent is acknowledged, read and committed."""
         return not self.reasons()
 
     def reasons(self) -> list[str]:
-        """Why not."""
+        """What is missing for `is_done`."""
         found = list(self._writing.values())
         for _, consumer in self._consumers:
             if consumer.position < self._written[consumer.partition]:

@@ -1,4 +1,4 @@
-"""Which lines of the code that must not be wrong a simulation reaches, and which it never does."""
+"""Measures which lines of the core packages simulations execute, and which they never do."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ PACKAGES: Final = ("raft", "controller", "replication", "storage")
 
 @dataclass(slots=True)
 class ReachedLines:
-    """Lines by file, as far as `watching` has seen them."""
+    """The lines executed inside `watching`, by file."""
 
     reached: dict[str, set[int]] = field(default_factory=dict)
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Notes every line that runs inside. Ten times as slow as without."""
+        """Records every line executed inside. Makes code about ten times slower."""
         self.reached = self.reached or {str(path): set() for path in _files()}
         sys.settrace(self._entered)
         try:
@@ -31,7 +31,7 @@ class ReachedLines:
             sys.settrace(None)
 
     def unreached(self) -> dict[str, list[int]]:
-        """By file, what never ran; lines that run at import count as reached."""
+        """By file: lines of functions that were never executed. Module-level lines do not count."""
         found = {}
         for name, reached in self.reached.items():
             missing = sorted(_lines_of_functions(Path(name)) - reached)
@@ -40,7 +40,7 @@ class ReachedLines:
         return found
 
     def share(self, package: str) -> float:
-        """How much of a package's functions was reached, from 0 to 1."""
+        """The share of a package's function lines that was executed, from 0 to 1."""
         total = missing = 0
         unreached = self.unreached()
         for name in self.reached:
@@ -72,7 +72,7 @@ def _files() -> Iterator[Path]:
 
 
 def _lines_of_functions(path: Path) -> set[int]:
-    """The lines that run when something is called, and not when the module is imported."""
+    """The lines of functions, without those that run only at import."""
     found: set[int] = set()
     todo = [compile(path.read_text(), str(path), "exec")]
     while todo:

@@ -1,6 +1,6 @@
-"""One seed played from its beginning to its end: load, faults, healing, and whether it all holds.
+"""Runs one seed: load, faults, healing, recovery, and a check of all claims.
 
-start ──▶ load and faults ──▶ healing ──▶ all work again ──▶ calm ──▶ all work ──▶ written down
+start ──▶ load and faults ──▶ healing ──▶ recovery ──▶ calm ──▶ recovery ──▶ record the end
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ottla.simulation.world.node import SimulatedNode
 from ottla.simulation.world.world import World
 
 TOPIC: Final = "ledger"
-# Longer than any timeout that a node or client may have to sit out.
+# Longer than any timeout of a node or client.
 RECOVERY_SECONDS_MAX: Final = 30.0
 _START_SECONDS_MAX: Final = 60.0
 _REPLICAS: Final = 3
@@ -36,7 +36,7 @@ _COMPACTING_PROPERTIES: Final = {
     "log.cleaner.backoff.ms": "500",
     "log.cleaner.min.cleanable.ratio": "0.01",
 }
-# So that members which are gone are missed while the world still lasts.
+# Short timeouts, so that groups remove failed members before the run ends.
 _GROUP_PROPERTIES: Final = {
     "group.consumer.heartbeat.interval.ms": "1000",
     "group.consumer.min.heartbeat.interval.ms": "1000",
@@ -53,7 +53,7 @@ _ROOM_BYTES: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class SeedOutcome:
-    """How a run ended."""
+    """The result of a run."""
 
     plan: Plan
     history: History
@@ -67,7 +67,7 @@ class SeedOutcome:
 
 
 def run_plan(plan: Plan, *, notes: bool = False) -> SeedOutcome:
-    """Plays a plan, and holds its history against every claim."""
+    """Runs a plan and checks its history against all claims."""
     world = World(plan.seed, notes=notes)
     found: list[Violation] = []
     try:
@@ -89,7 +89,7 @@ async def _story(world: World, plan: Plan) -> None:
     if plan.compacts:
         properties |= _COMPACTING_PROPERTIES
     if plan.is_durable:
-        # What groups commit has to outlive what records do.
+        # Committed offsets must survive whatever the records survive.
         properties["log.flush.interval.messages"] = "1"
     cluster = start_cluster(world, nodes=plan.nodes, voters=plan.voters, properties=properties)
     skew = world.dice.fork("skew")
@@ -141,7 +141,7 @@ async def _suffer(
 
 
 def _topic_of(plan: Plan, fault: PlannedFault) -> tuple[str, int]:
-    """Whose partitions a fault is about. What transactions need suffers with the rest."""
+    """The topic that a fault affects and its number of partitions."""
     topics = [(TOPIC, plan.partitions)]
     if plan.copiers:
         topics += [(COPIES, OUTPUTS), (TRANSACTION_STATE, STATE_PARTITIONS)]
@@ -149,12 +149,12 @@ def _topic_of(plan: Plan, fault: PlannedFault) -> tuple[str, int]:
 
 
 def heal(world: World, cluster: SimulatedCluster) -> None:
-    """Takes back every fault, and starts whatever does not run."""
+    """Reverts all faults and starts all nodes that do not run."""
     world.fabric.heal_all()
     for host in world.hosts:
         host.resume()
     for node in cluster.nodes:
-        # A directory that failed stays offline until somebody looks after it.
+        # A failed log directory stays offline until an operator restarts the node.
         if node.disk.room_left() < _ROOM_BYTES:
             node.disk.limit_space(None)
             node.kill()
@@ -169,14 +169,13 @@ def heal(world: World, cluster: SimulatedCluster) -> None:
 
 
 def _has_failed(node: SimulatedNode) -> bool:
-    """Whether something is out of use until it is started anew, as a process that ends by itself
-    or an operator would see to."""
+    """Whether the node or a log directory has failed and needs a restart."""
     running = node.node if node.is_serving else None
     return running is not None and (running.failure is not None or bool(running.broker.logs.failed))
 
 
 async def _recover(world: World, cluster: SimulatedCluster, load: SimulatedLoad) -> bool:
-    """Whether everybody could work again in time."""
+    """Waits for the recovery. Returns whether it succeeded in time."""
     began = world.now
     partitions = load.all_partitions
     try:
@@ -193,7 +192,7 @@ async def _recover(world: World, cluster: SimulatedCluster, load: SimulatedLoad)
 
 
 def _record_end(cluster: SimulatedCluster, load: SimulatedLoad) -> None:
-    """Writes down what there is in the end."""
+    """Stops the load and records the final state of all nodes."""
     load.stop()
     for observer in cluster.observers:
         observer.record_replicas()
@@ -202,7 +201,7 @@ def _record_end(cluster: SimulatedCluster, load: SimulatedLoad) -> None:
 
 
 async def _supervise(world: World, cluster: SimulatedCluster) -> None:
-    """Starts what has ended, as whoever runs a cluster does."""
+    """Restarts ended nodes, as an operator or supervisor does."""
     while True:
         for node in cluster.nodes:
             start_again(node)
@@ -210,7 +209,7 @@ async def _supervise(world: World, cluster: SimulatedCluster) -> None:
 
 
 async def _tidy(world: World, cluster: SimulatedCluster) -> None:
-    """Moves what a node that was leaving was given by somebody who had not heard of it."""
+    """Moves replicas away from removed nodes, in case a concurrent fault assigned them."""
     admin = cluster.admin(name="tidy")
     while True:
         for node_id in cluster.gone:
@@ -223,7 +222,7 @@ def _is_whole(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> bo
 
 
 def _reasons(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> list[str]:
-    """Why the cluster is not whole: nodes that do not serve, replicas that lag."""
+    """Why the cluster has not recovered: ended nodes, lagging replicas or reassignments."""
     found = [f"{node.name} does not serve" for node in cluster.nodes if not node.is_serving]
     ends: dict[TopicPartition, set[tuple[int, int]]] = {each: set() for each in partitions}
     offsets = set()

@@ -1,7 +1,7 @@
-"""Makes a failing plan as small as it can be: whatever can be left out and still fails is.
+"""Shrinks a failing plan: removes faults as long as the plan still fails.
 
-Faults are independent of each other in a plan (fault_plan.py), so leaving out one leaves the others
-as they were. First halves are tried, then quarters, and so on down to single faults.
+The faults of a plan are independent (fault_plan.py), so removing one leaves the others unchanged.
+First it removes halves, then quarters, and so on down to single faults.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ottla.simulation.faults.fault_plan import Plan, PlannedFault
 
 
 def shrink(plan: Plan, fails: Callable[[Plan], bool], *, tries_max: int = 100) -> Plan:
-    """The smallest plan found within so many tries that still fails; the plan given does."""
+    """The smallest failing plan found within `tries_max` tries. The given plan has to fail."""
     tries = 0
     piece = max(len(plan.faults) // 2, 1)
     while plan.faults:

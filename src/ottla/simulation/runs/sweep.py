@@ -1,4 +1,4 @@
-"""Many seeds over all cores, until the time is over or one fails."""
+"""Runs many seeds on all cores until the time or the number of seeds is used up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SEEDS_PER_JOB: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class SeedResult:
-    """A seed that was played: small enough to come back from another process."""
+    """The result of a seed, small enough to be sent between processes."""
 
     seed: int
     violations: tuple[str, ...]
@@ -30,8 +30,9 @@ class SeedResult:
 
 
 def play_apart(seed: int) -> SeedResult:
-    """In a process of its own, which ends with it: a world leaves much behind, and to look through
-    all of that for what can be let go of takes longer than a copy of this process."""
+    """Runs a seed in a forked process. A world leaves much garbage, and collecting it would take
+    longer than the fork.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -69,7 +70,7 @@ def play(seed: int) -> SeedResult:
 
 
 def speed() -> float:
-    """How many times as fast as the clock three nodes under moderate load run, without faults."""
+    """Virtual seconds per CPU second: three nodes under moderate load, without faults."""
     plan = Plan(1, 60.0, False, partitions=3, producers=2, faults=())
     run_plan(plan._replace(seconds=5.0))
     before = time.process_time()
@@ -84,10 +85,10 @@ def sweep(
     jobs: int,
     on_result: Callable[[SeedResult], None],
 ) -> list[SeedResult]:
-    """Plays seeds from `first` on. Returns all results; what was begun is finished."""
+    """Runs seeds from `first` on and returns all results. Seeds that have started are finished."""
     deadline, results = _now() + seconds, list[SeedResult]()
     numbers = count(first) if seeds_max is None else iter(range(first, first + seeds_max))
-    # New processes, whose memory no run before has filled.
+    # Spawned processes, so that they do not inherit this process's memory.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_prepare) as pool:
         running: set[Future[list[SeedResult]]] = set()
         while True:
@@ -114,8 +115,10 @@ def cores() -> int:
 
 
 def _prepare() -> None:
-    """What is loaded stays, and need not be looked at again. No world lasts long enough to need its
-    garbage collected. One is played first, for all of them to share what is made on first use."""
+    """Runs one world to load all modules and fill caches that the forked processes share. Then
+    excludes these objects from garbage collection and turns it off, because no world runs long
+    enough to need it.
+    """
     run_plan(Plan(0, 5.0, False, partitions=1, producers=1, faults=(), members=1))
     gc.collect()
     gc.freeze()
@@ -123,7 +126,7 @@ def _prepare() -> None:
 
 
 def next_seeds(numbers: Iterator[int]) -> list[int]:
-    """Takes no more of them than it returns."""
+    """The next seeds for one job; consumes only those."""
     return list(islice(numbers, _SEEDS_PER_JOB))
 
 

@@ -1,6 +1,4 @@
-"""Copiers that work in transactions while a cluster suffers, those who read what they write, and
-copiers that are taken for dead and are not.
-"""
+"""The transactional load of a run: copiers that are replaced while they run, and readers."""
 
 from __future__ import annotations
 
@@ -46,7 +44,9 @@ _OVERLAP_MS_MAX: Final = 2_000
 
 
 class TransactionLoad:
-    """On hosts of its own. After `end` copiers only finish; after `stop` nobody works."""
+    """Transactional clients, each copier on its own host. After `end` copiers only finish; after
+    `stop` all clients are killed.
+    """
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class TransactionLoad:
         *,
         copiers: int,
     ) -> None:
-        """`written` is how far each input is acknowledged by now."""
+        """`written` is the acknowledged end of each input partition."""
         self._world = world
         self._cluster = cluster
         self._inputs = list(inputs)
@@ -102,7 +102,7 @@ class TransactionLoad:
             succession.stop()
 
     def reasons(self) -> Iterator[str]:
-        """Why not everything is copied and read, and every transaction over."""
+        """What is missing: input that is not copied, open transactions, output that is not read."""
         for partition in self._inputs:
             committed, written = (
                 self._progress.committed.get(partition, 0),
@@ -118,7 +118,7 @@ class TransactionLoad:
                 yield f"{reader.name} has read {reader.position} of {end} in {reader.partition}"
 
     def record_end(self) -> None:
-        """Writes down what there is in the end."""
+        """Records the final state of the transactional logs, groups and coordinators."""
         record_hanging(self._world.record, self._cluster)
         record_logs(self._world.record, self._cluster, COPIES)
         record_decisions(self._world.record, self._cluster)
@@ -127,7 +127,7 @@ class TransactionLoad:
         record_differences(self._world.record, self._cluster)
 
     def copier(self, name: str, task_id: str, inputs: Sequence[TopicPartition]) -> Host:
-        """One more process that copies these, under this transactional id."""
+        """Starts another process that copies these partitions with this transactional id."""
         host = self._world.host(name)
         succession = next(each for each in self._succession if each.transactional_id == task_id)
         copier = Copier(
@@ -157,7 +157,7 @@ class TransactionLoad:
 
 
 class _Succession:
-    """The processes that have a transactional id, one after the other and sometimes at once."""
+    """The processes that use one transactional id, one after the other or concurrently."""
 
     def __init__(
         self, load: TransactionLoad, transactional_id: str, inputs: Sequence[TopicPartition]
@@ -178,7 +178,7 @@ class _Succession:
             host.kill()
 
     def _succeed(self) -> None:
-        # Named when it is wanted already, so that it is not taken for one that may end.
+        # Set before the copier runs, so that `is_wanted` is true for it.
         number = len(self._hosts) + 1
         name = f"{self.transactional_id}.{number}"
         host = self._load.copier(name, self.transactional_id, self._inputs)
@@ -211,7 +211,7 @@ class _Succession:
                 world.record(Fault(before.name, "goes on"))
 
     def _leave_open(self) -> None:
-        """Somebody begins a transaction, and neither ends it nor is ever seen again."""
+        """Starts a producer that begins a transaction and never ends it."""
         world, number = self._load.world, len(self._hosts) + 1
         host = world.host(f"{self.transactional_id}.{number}")
         self._hosts.append(host)
@@ -235,7 +235,7 @@ class _Succession:
         name = f"{producer.name}/1"
         ids = (producer.transactional_id, producer.producer_id, producer.producer_epoch)
         self._load.world.record(TransactionBegun(producer.name, name, *ids))
-        # If it takes too long it is aborted before it is written.
+        # A transaction that takes too long is aborted before its record is written.
         with suppress(RefusedError):
             await producer.write(target, [copy_of(name, target, 0)])
 

@@ -1,1 +1,1 @@
-"""Virtual time, event loops on it, and dice with a seed."""
+"""Virtual time, event loops that run on it, and seeded random numbers."""

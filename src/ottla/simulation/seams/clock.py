@@ -1,4 +1,4 @@
-"""A clock that moves only when it is told to, and then never skips a timer."""
+"""A clock that a test advances by hand; it runs every timer that falls due."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from ottla.model.ids import TimestampMs
 
-# Some moment in 2025, so that timestamps look like timestamps.
+# A time in 2025, so that timestamps look realistic.
 _EPOCH_MS = 1_750_000_000_000
 
 
 class SimulatedTimer:
-    """A call on the clock's calendar."""
+    """A scheduled callback."""
 
     __slots__ = ("callback", "deadline", "sequence")
 
@@ -30,9 +30,10 @@ class SimulatedTimer:
 
 
 class SimulatedClock:
-    """Virtual time. Timers run inside `advance`, each at its own time, equal ones in order of call.
+    """Virtual time. `advance` runs timers at their deadlines, equal ones in order of creation.
 
-    A sleeper wakes when its loop next runs after the `advance` that reached its time.
+    A coroutine that sleeps continues when its loop next runs after the `advance` that reached its
+    deadline.
     """
 
     def __init__(self) -> None:
@@ -65,7 +66,7 @@ class SimulatedClock:
             timer.cancel()
 
     def advance(self, seconds: float) -> None:
-        """Moves time forward and runs what falls due, timers that timers set included."""
+        """Moves time forward and runs all timers that fall due, including newly created ones."""
         end = self._seconds + seconds
         assert end >= self._seconds, "monotonic time never goes back; see jump_wall_clock"
         while (deadline := self.next_deadline()) is not None and deadline <= end:
@@ -76,7 +77,7 @@ class SimulatedClock:
         self._seconds = end
 
     def next_deadline(self) -> float | None:
-        """When the next timer falls due, or None if nothing waits."""
+        """The deadline of the next timer, or None."""
         while self._timers and self._timers[0].callback is None:
             heapq.heappop(self._timers)
         return self._timers[0].deadline if self._timers else None

@@ -1,4 +1,4 @@
-"""Dice whose throws a seed decides: the same seed, the same history."""
+"""Seeded random numbers: the same seed gives the same sequence."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ class SeededDice(RandomDice):
         self.seed = seed
 
     def below(self, bound: int) -> int:
-        # As fair as a world needs it, and several times as fast as `randrange`.
+        # Slightly biased, but several times as fast as `randrange`.
         return int(self._random.random() * bound)
 
     def between(self, *, low: int, high: int) -> int:
         return low + int(self._random.random() * (high - low + 1))
 
     def fork(self, name: str) -> SeededDice:
-        """Independent dice for one part of the simulation: their use does not change other
-        results."""
+        """Independent random numbers for one part of the simulation, which do not affect others."""
         return SeededDice(f"{self.seed}/{name}")
 
     def __repr__(self) -> str:

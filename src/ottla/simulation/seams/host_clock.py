@@ -1,4 +1,4 @@
-"""A host's clock in a simulated world: as wrong as hosts' clocks are."""
+"""The clock of a simulated host, whose wall clock may be wrong."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ottla.model.ids import TimestampMs
 from ottla.runtime.clock import Timer
 from ottla.simulation.seams.scheduler import Scheduler
 
-# Some moment in 2025, so that timestamps look like timestamps.
+# A time in 2025, so that timestamps look realistic.
 _EPOCH_MS: Final = 1_750_000_000_000
 
 
 class HostClock:
-    """Belongs to a host, and outlives its processes. Timers are those of the loop that runs."""
+    """Belongs to a host and outlives its processes. Timers run on the current process's loop."""
 
     def __init__(self, scheduler: Scheduler, *, skew_ms: int = 0) -> None:
         self._scheduler = scheduler

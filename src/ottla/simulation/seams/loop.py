@@ -1,11 +1,11 @@
-"""One simulated process' event loop: asyncio's own tasks, futures and timers on virtual time.
+"""The event loop of one simulated process: asyncio's tasks, futures and timers on virtual time.
 
     running ◀──pause, resume──▶ paused
        └──────────── end ─────────┴──▶ ended
 
-A loop that has ended runs nothing any more, not even the cleanup of its tasks: that is what killing
-a process is. They are kept until the world closes, because a task that is collected as garbage
-would clean up after all.
+An ended loop runs nothing more, not even the cleanup of its tasks: that is how a killed process
+behaves. Its tasks are kept until the world closes, because garbage collection of a task would run
+its cleanup.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CLOSES_MAX: Final = 10
 
 
 class SimulatedLoop(ScheduledLoop):
-    """Made for each process anew. `on_error` hears what asyncio would log."""
+    """Created for each process. `on_error` receives what asyncio would log."""
 
     def __init__(
         self, scheduler: Scheduler, name: str, on_error: Callable[[str, ErrorContext], None]
@@ -45,10 +45,10 @@ class SimulatedLoop(ScheduledLoop):
         self._tasks: list[asyncio.Task[Any]] = []
         self._tasks_max = _TASKS_KEPT_MIN
 
-    # ---- the life of a process
+    # ---- the life cycle of a process
 
     def pause(self) -> None:
-        """Stops it until as many calls of `resume`. What falls due meanwhile waits."""
+        """Stops the process until `resume` was called as often as `pause`. Defers due calls."""
         self._pauses += 1
         self.is_running_now = False
 
@@ -69,8 +69,7 @@ class SimulatedLoop(ScheduledLoop):
             self._deferred.append(call)
 
     def forget(self) -> None:
-        """Lets go of its tasks. Only when the world is over: they clean up now, and whatever they
-        begin meanwhile is ended with them."""
+        """Closes its tasks when the world ends, and the tasks that their cleanup creates."""
         self.end()
         _set_running_loop(self)
         try:
@@ -79,7 +78,7 @@ class SimulatedLoop(ScheduledLoop):
         finally:
             _set_running_loop(None)
 
-    # ---- what asyncio asks of a loop
+    # ---- asyncio's interface
 
     def time(self) -> float:
         return self._scheduler.now
@@ -157,12 +156,12 @@ class SimulatedLoop(ScheduledLoop):
 def _close(task: asyncio.Task[Any]) -> None:
     if task.done():
         return
-    # Nobody is to hear of it: that it is pending is what was meant.
+    # Suppress asyncio's warning about a pending task: it is pending on purpose.
     task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
     coroutine = task.get_coro()
     assert coroutine is not None
     for _ in range(_CLOSES_MAX):
-        # One that waits while it cleans up is left waiting, and closed again.
+        # A coroutine that awaits during its cleanup raises; close it again.
         with suppress(BaseException):
             coroutine.close()
             return

@@ -1,8 +1,7 @@
-"""Virtual time: what is to be called, and when. Everything in a simulated world runs from here.
+"""Virtual time: a queue of calls that runs everything in a simulated world.
 
-What is due runs in the order in which it fell due; when nothing is, time jumps to the next call. A
-thousand seconds in which nothing happens take no time at all, and nothing depends on how fast the
-host is.
+Due calls run in the order in which they fell due. When no call is due, time jumps to the next
+timer, so a thousand idle seconds take no real time, and the speed of the host has no influence.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from typing import Any, Final
 
 from ottla.simulation.disk.disk_faults import PowerLost
 
-# So many calls without time going on are a program that waits by asking again and again.
+# More calls than this at one virtual time mean that a program polls without waiting.
 _CALLS_AT_ONCE_MAX: Final = 500_000
 
 
 class StuckError(Exception):
-    """The world cannot go on: nothing is to come, or nothing lets time go on."""
+    """The world cannot continue: no call is scheduled, or virtual time does not advance."""
 
 
 class ScheduledLoop(asyncio.AbstractEventLoop):
@@ -34,14 +33,14 @@ class ScheduledLoop(asyncio.AbstractEventLoop):
     look: Callable[[], object]
 
     def defer(self, call: ScheduledCall) -> None:
-        """Keeps a call until the process goes on."""
+        """Keeps a call until the process resumes."""
         raise NotImplementedError
 
 
 class ScheduledCall:
-    """A call that is to come, as asyncio knows them: it can be taken back.
+    """A scheduled call that can be cancelled; implements asyncio's handle.
 
-    Without a loop it is the world's own: a segment that arrives, say.
+    Without a loop it belongs to the world itself, such as the arrival of a segment.
     """
 
     __slots__ = ("_when", "args", "callback", "context", "loop")
@@ -56,7 +55,7 @@ class ScheduledCall:
     ) -> None:
         self.loop = loop
         self._when = when
-        # None if it was taken back.
+        # None if it was cancelled.
         self.callback: Callable[..., object] | None = callback
         self.args = args
         self.context = context
@@ -73,18 +72,18 @@ class ScheduledCall:
 
 
 class Scheduler:
-    """Belongs to one world. Runs only inside `run_until`."""
+    """The queue of one world. Runs only inside `run_until`."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.calls = 0
         self._ready: deque[ScheduledCall] = deque()
-        # By time, and those of the same time in the order in which they were asked for.
+        # Sorted by time, then by order of creation.
         self._timers: list[tuple[float, int, ScheduledCall]] = []
         self._sequence = 0
 
     def call_later(self, seconds: float, callback: Callable[..., object], *args: Any) -> None:
-        """A call of the world's own."""
+        """Schedules a call outside of any process's loop."""
         self.call_at(self.now + seconds, callback, *args)
 
     def call_at(self, when: float, callback: Callable[..., object], *args: Any) -> None:
@@ -98,14 +97,14 @@ class Scheduler:
         heappush(self._timers, (when, self._sequence, call))
 
     def clear(self) -> None:
-        """Forgets what is to come."""
+        """Drops all scheduled calls."""
         self._ready.clear()
         self._timers.clear()
 
     def run_until(self, is_over: Callable[[], bool]) -> None:
-        """Raises `StuckError` if nothing is left that could bring that about."""
+        """Runs until `is_over` is true. Raises `StuckError` if that can no longer happen."""
         ready, calls_at_once = self._ready, 0
-        # asyncio's idea of which loop runs: told only when it changes.
+        # The running loop as set in asyncio; set only when it changes.
         current: ScheduledLoop | None = None
         try:
             while not is_over():

@@ -1,1 +1,1 @@
-"""Hosts with their disks, clocks and processes, and the nodes that run on them."""
+"""Simulated hosts with their disks, clocks and processes, and the nodes that run on them."""

@@ -1,7 +1,8 @@
-"""A simulated host's workers: jobs take virtual time, during which the loop goes on.
+"""The worker threads of a simulated host: jobs take virtual time, and the loop runs meanwhile.
 
-A job is done at once or just before its result arrives, as the dice say, since what the loop does
-meanwhile may come before or after it. A process that ends in between leaves it undone or unheard.
+A job runs either at once or just before its result is delivered, at random, because a real job may
+run before or after what the loop does meanwhile. If the process ends in between, the job is not run
+or its result is lost.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _LATE_FACTOR: Final = 50
 
 
 class SimulatedBackground:
-    """Belongs to one process. What a job waits for its disk delays the result, not the loop."""
+    """Belongs to one process. Disk waits of a job delay its result, not the loop."""
 
     def __init__(self, dice: SeededDice, disk: SimulatedDisk) -> None:
         self._dice = dice
@@ -61,7 +62,7 @@ class SimulatedBackground:
     def _deliver(
         self, result: asyncio.Future[Any], value: Any, error: Exception | None, left: float
     ) -> None:
-        """Unless it still has to wait for the disk."""
+        """Delivers the result, after the job's remaining disk wait."""
         pause = self._disk.faults.seconds_until_looked_at(left)
         if pause > 0.0:
             loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""A simulated host: a disk and a clock that last, and at most one process that does not."""
+"""A simulated host: a permanent disk and clock, and at most one running process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ottla.simulation.world.background import SimulatedBackground
 
 
 class HostSurroundings:
-    """What the hosts of a world share."""
+    """The objects that all hosts of a world share."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class HostSurroundings:
 class Host:
     """A simulated host: a disk and a clock, and at most one process.
 
-    The disk outlives processes and power losses; `disk.faults` makes it fail.
+    The disk outlives processes and power losses; `disk.faults` injects faults.
     """
 
     def __init__(self, surroundings: HostSurroundings, name: str) -> None:
@@ -52,7 +52,8 @@ class Host:
         self._surroundings = surroundings
         self.scheduler = surroundings.scheduler
         self._is_off = False
-        # How a process ends that loses power in the middle of a call to its disk.
+        # Whether a power loss during a disk call turns the host off (True) or only kills the
+        # process.
         self._loses_power_fully = True
         self.disk.faults.on_power_lost = self._power_lost
 
@@ -68,7 +69,7 @@ class Host:
             self._is_off = False
             world.neighbourhood.fabric.host_on(self.name)
         self.processes += 1
-        # What asyncio asks of a loop and nobody here needs is missing, and says so when called.
+        # Methods of asyncio's loop that are not used here are not implemented; calling one raises.
         loop = SimulatedLoop(world.scheduler, self.name, world.on_error)  # type: ignore[abstract]
         world.loops.append(loop)
         loop.look = self._look
@@ -85,18 +86,18 @@ class Host:
         return self.loop.create_task(coroutine, name=name)
 
     def exited(self) -> None:
-        """The process has ended by itself and left nothing to do."""
+        """Ends a process that has exited by itself, with nothing left to do."""
         self._end_process()
         self.network.process_ended()
         self.disk.kill()
 
     def kill(self) -> None:
-        """Ends the process at once. What it wrote is in the page cache."""
+        """Ends the process at once. Its writes remain in the page cache."""
         if self.loop is not None:
             self.exited()
 
     def lose_power(self) -> None:
-        """Turns the host off. What was not synced may be lost."""
+        """Turns the host off. Unsynced data may be lost."""
         if self.loop is not None:
             self._end_process()
             self.network.power_lost()
@@ -106,12 +107,12 @@ class Host:
         self.disk.crash(self.dice)
 
     def end_within(self, changes: int, *, power: bool) -> None:
-        """Ends the process in the middle of its work, after this many changes on its disk."""
+        """Ends the process after this many more disk changes, in the middle of its work."""
         self._loses_power_fully = power
         self.disk.faults.power_off_after(changes)
 
     def forget(self) -> None:
-        """Lets go of its process. Only when the world is over."""
+        """Drops its process when the world ends."""
         if self.loop is not None:
             self._end_process()
         self.network.listeners.clear()
@@ -136,7 +137,7 @@ class Host:
         self.is_paused = False
 
     def _power_lost(self) -> None:
-        """The disk has reached its last change: from here on the process does nothing any more."""
+        """Stops the process at once: the disk has reached its last change."""
         if self.loop is None or self.loop.has_ended:
             return
         self.loop.end()
@@ -151,10 +152,10 @@ class Host:
             self.ended_unasked()
 
     def ended_unasked(self) -> None:
-        """For whoever keeps an eye on it."""
+        """Called after the process ended by a power loss during a disk call. For subclasses."""
 
     def _look(self) -> None:
-        """A call that waited for the disk has held up the whole process."""
+        """Pauses the process for as long as its disk calls had to wait."""
         waited = self.disk.faults.seconds_waited
         if waited:
             self.disk.faults.seconds_waited = 0.0

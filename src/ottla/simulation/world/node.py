@@ -1,4 +1,4 @@
-"""A node of a simulated cluster: the production's own, on a host that can fail."""
+"""A node of a simulated cluster: production code on a host with fault injection."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ CONTROLLER_PORT = 9093
 
 
 class SimulatedNode(Host):
-    """A host with a node of the cluster. It can be started and ended any number of times."""
+    """A host with one node of the cluster, which can be started and ended any number of times."""
 
     def __init__(
         self, surroundings: HostSurroundings, node_id: int, *, properties: Mapping[str, str]
     ) -> None:
         super().__init__(surroundings, f"node-{node_id}")
         self.id = node_id
-        # None unless a process runs; it may still be starting.
+        # None unless a process runs; the node may still be starting.
         self.node: Node | None = None
-        # Called after each step of the node, and when another one runs.
+        # Called after each step of the node's process.
         self.observe: Callable[[], object] = lambda: None
         self._is_serving = False
         self._is_stopping = False
@@ -88,14 +88,14 @@ class SimulatedNode(Host):
         self.run("start", self._start(node))
 
     def stop(self) -> None:
-        """Begins a clean shutdown. `is_running` is False when it is done."""
+        """Begins a clean shutdown. `is_running` becomes False when it is done."""
         node = self.node
         if self.is_running and node is not None:
             self.record(Noted(self.name, "stops"))
             self._begin_stop(node)
 
     def _failed(self) -> None:
-        """As `ottla start` does it. A node that is still starting ends by itself."""
+        """Stops a failed node, as `ottla start` does. A node that still starts ends by itself."""
         node = self.node
         assert node is not None
         self.record(Noted(self.name, f"cannot go on: {node.failure}"))
@@ -108,14 +108,14 @@ class SimulatedNode(Host):
             self.run("stop", self._stop(node))
 
     def kill(self) -> None:
-        """Ends the node at once. What it wrote is in the page cache."""
+        """Ends the node at once. Its writes remain in the page cache."""
         if self.is_running:
             self.record(Fault(self.name, "is killed"))
             super().kill()
             self.node = None
 
     def lose_power(self) -> None:
-        """Turns the host off. What was not synced may be lost."""
+        """Turns the host off. Unsynced data may be lost."""
         self.record(Fault(self.name, "loses power"))
         super().lose_power()
         self.node = None
@@ -148,7 +148,7 @@ class SimulatedNode(Host):
 
     async def _stop(self, node: Node) -> None:
         if not self._is_serving:
-            # As a signal during the start does it.
+            # A stop during the start ends the process, as a signal does.
             self._surroundings.scheduler.call_later(0, self._exit, node)
             return
         try:

@@ -1,6 +1,7 @@
-"""Looks at a node after each of its steps, and records what a checker may want to know.
+"""Inspects a node after each of its steps and records events for the checkers.
 
-Only facts that other nodes can contradict: who leads, and what was committed.
+It records only facts that can conflict with those of other nodes: leaders, votes, metadata images
+and committed records.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ _READ_BYTES: Final = 1 << 24
 
 
 class Observer:
-    """Of one node, through all of its processes."""
+    """Observes one node across all of its processes."""
 
     def __init__(self, simulated: SimulatedNode) -> None:
         self._simulated = simulated
-        # Of which process the rest is.
+        # The broker of the process that the following attributes describe.
         self._broker: Broker | None = None
-        # Of the quorum's replica: another object after every change.
+        # The state of the quorum replica: a new object after every change.
         self._state: object = None
         self._offset = -1
-        # The last candidate that it voted for, and in which epoch.
+        # The last candidate it voted for, and the epoch of that vote.
         self.vote: tuple[int, int] | None = None
         self._led: dict[tuple[Uuid, int], int] = {}
         self._next_look = 0.0
@@ -57,7 +58,7 @@ class Observer:
             self._broker, self._state, self._offset = broker, None, -1
             if broker is not None:
                 self._quorum = broker.service.controller.quorum
-                # An onlooker sees what nobody else has to.
+                # An observer has to read private state here.
                 self._raft = self._quorum._raft._quorum  # noqa: SLF001
                 self._metadata = self._quorum.metadata
         if broker is None:
@@ -69,7 +70,8 @@ class Observer:
         offset, now = self._metadata.end_offset, self._scheduler.now
         if offset != self._offset:
             self._offset, self._next_look = offset, now
-            # Not every one, for they cost more than what they are of; the last one is always seen.
+            # Digesting an image is expensive, so most are skipped; `record_replicas` records the
+            # last one.
             if offset % _IMAGES_SKIPPED == 0:
                 self._look_at_image(broker)
         if now >= self._next_look:
@@ -78,18 +80,18 @@ class Observer:
 
     @property
     def broker(self) -> Broker | None:
-        """None while no process has come so far."""
+        """None if no process has created a broker yet."""
         return getattr(self._simulated.node, "broker", None)
 
     def record_replicas(self) -> None:
-        """Writes down what the node holds, down to the last byte that it knows as committed."""
+        """Records the content of all replicas on this node, up to their log end offsets."""
         broker = self.broker
         if broker is None:
             return
         self._look_at_image(broker)
         for partition in sorted(broker.partitions, key=lambda each: each.name):
             log = partition.log
-            # What nodes keep for themselves is told by what clients are told.
+            # Internal topics are checked indirectly, by the responses that clients get.
             if log is not None and not partition.name.topic.startswith("__"):
                 self._record(ReplicaHas(self._name, partition.name, _records(log)))
 
@@ -146,7 +148,7 @@ def _records(log: Any) -> tuple[tuple[int, int, bytes], ...]:
 def _values(
     buffer: memoryview, position: int, header: BatchHeader
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Of a batch that is damaged, something that nobody has sent."""
+    """The records of a batch; for a damaged batch a value that no producer has sent."""
     try:
         for record in iterate_records(buffer, position):
             yield record.offset, header.leader_epoch, record.value or b""
@@ -155,7 +157,7 @@ def _values(
 
 
 def image_digest(image: MetadataImage) -> str:
-    """The same for images that say the same, in whatever order they learned it."""
+    """A digest of an image. Equal for equal content, independent of the order of changes."""
     return hashlib.blake2b(_canonical(image).encode(), digest_size=6).hexdigest()
 
 

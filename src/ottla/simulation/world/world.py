@@ -1,4 +1,4 @@
-"""A world in a bottle: hosts, their clocks, disks and network, and one seed that decides it all.
+"""A simulation: hosts with their clocks, disks and network, all determined by one seed.
 
     async def story(world: World) -> None:
         cluster = start_cluster(world, nodes=3)
@@ -8,7 +8,7 @@
 
     World(seed=7).run(story)
 
-The story runs in virtual time beside everything that it tells of.
+The story runs in virtual time, concurrently with the nodes and clients that it controls.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class World:
     """A simulation: its seed, time, hosts and network. `run` it once, then read its `history`."""
 
     def __init__(self, seed: int | str, *, notes: bool = False) -> None:
-        """With `notes`, what nodes log becomes part of the history."""
+        """With `notes`, the nodes' log messages become part of the history."""
         self.seed = seed
         self.dice = SeededDice(seed)
         self.history = History()
@@ -52,12 +52,12 @@ class World:
         self.surroundings = HostSurroundings(
             self.scheduler, Neighbourhood(self.fabric), self.dice, self.record, self._on_error
         )
-        # Where the story runs, with every client that has no host of its own.
+        # The host of the story and of all clients without a host of their own.
         self.here = self.host("story")
 
     @property
     def now(self) -> float:
-        """Virtual seconds since the beginning."""
+        """Virtual seconds since the start."""
         return self.scheduler.now
 
     @property
@@ -87,7 +87,7 @@ class World:
             logger.setLevel(level)
             logger.propagate = propagates
 
-    # ---- what a story is made of
+    # ---- for stories
 
     def add_host(self, host: Host) -> None:
         self._hosts[host.name] = host
@@ -125,7 +125,7 @@ class World:
             self.record(Failed(who, f"{context.get('message')}: {error!r}"))
 
     def _close(self) -> None:
-        """What was killed is let go of only now; what it then says is nobody's business."""
+        """Cleans up killed processes, and ignores what their cleanup logs or raises."""
         self._is_over = True
         hook, sys.unraisablehook = sys.unraisablehook, lambda _unraisable: None
         try:
@@ -144,7 +144,7 @@ class World:
 
 
 class _Listener(logging.Handler):
-    """Hears what nodes log, each line with whose it is."""
+    """Records what nodes log, with the name of the node."""
 
     def __init__(self, world: World) -> None:
         super().__init__()

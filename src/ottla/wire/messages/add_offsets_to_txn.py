@@ -1,6 +1,6 @@
 """Adds a group's partition of `__consumer_offsets` to a transaction (KIP-98).
 
-Version 2 may answer PRODUCER_FENCED (KIP-588), 4 TRANSACTION_ABORTABLE (KIP-890).
+Version 2 may return PRODUCER_FENCED (KIP-588), 4 TRANSACTION_ABORTABLE (KIP-890).
 """
 
 from __future__ import annotations

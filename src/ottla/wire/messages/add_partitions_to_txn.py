@@ -1,8 +1,8 @@
-"""Adds partitions to a transaction, or asks whether they are in it.
+"""Adds partitions to a transaction, or verifies that they are in it.
 
-Up to version 3 a client speaks of its one transaction. From version 4 on brokers speak of many
-(KIP-890), and may only ask (`verify_only`); 5 is the one in which a broker adds the partitions of
-a produce request for the client.
+Up to version 3, clients add partitions to their own transaction. From version 4 on, brokers send
+requests for many transactions (KIP-890), which may only verify (`verify_only`). With version 5 a
+broker adds the partitions of a produce request on behalf of the client.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Adds a voter to the metadata quorum (KIP-853).
 
-Version 1 can have the answer before the change commits (KIP-1186).
+With version 1 the response may be sent before the change is committed (KIP-1186).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A broker takes a block of producer ids from the controller (KIP-730)."""
+"""Allocates a block of producer ids to a broker; served by the controller (KIP-730)."""
 
 from __future__ import annotations
 

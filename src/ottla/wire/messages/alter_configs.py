@@ -1,4 +1,4 @@
-"""Replaces all settings of a resource (KIP-133); IncrementalAlterConfigs changes single ones."""
+"""Replaces all configs of a resource (KIP-133); IncrementalAlterConfigs changes single ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A leader asks the controller to change the in-sync replicas of its partitions (KIP-497).
+"""Changes the in-sync replicas of partitions: a leader's request to the controller (KIP-497).
 
 Version 2 has topic ids (KIP-841). 3 sends the brokers' epochs with the replicas (KIP-903).
 """

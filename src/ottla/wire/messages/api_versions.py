@@ -1,8 +1,8 @@
-"""Tells which APIs in which versions a node serves, and the features of its cluster.
+"""Returns the APIs and versions that a node serves, and the features of its cluster.
 
-A version that the node does not know is answered in version 0 (KIP-511). 3 names the client's
-software and adds the features (KIP-584); 4 shows features whose lowest version is 0, which older
-clients choke on.
+A request of a version that the node does not support gets a version 0 response (KIP-511). Version 3
+contains the client's software name and adds the features (KIP-584); 4 includes features whose
+lowest version is 0, which older clients reject.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A broker tells the controller which log directory each replica is in (KIP-858)."""
+"""A broker reports the log directory of each replica to the controller (KIP-858)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The new leader of the metadata quorum makes itself known to the voters (KIP-595).
+"""The new leader of the metadata quorum announces itself to the voters (KIP-595).
 
-Version 1 names voters by id and directory, and tells endpoints (KIP-853).
+Version 1 identifies voters by id and directory, and contains endpoints (KIP-853).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A broker keeps its registration alive, and asks to be unfenced or to shut down (KIP-631).
 
-Version 1 names log directories that failed (KIP-858), 2 those that are cordoned (KIP-1066).
+Version 1 lists failed log directories (KIP-858), 2 cordoned ones (KIP-1066).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A broker registers with the controller when it starts (KIP-631).
 
-Version 1 is for brokers that migrate from ZooKeeper (KIP-866). 2 names the log directories
-(KIP-858). 3 tells the epoch before a clean shutdown (KIP-966). 4 allows features whose lowest
-version is 0.
+Version 1 is for brokers that migrate from ZooKeeper (KIP-866). 2 lists the log directories
+(KIP-858). 3 contains the broker epoch before a clean shutdown (KIP-966). 4 allows features whose
+lowest version is 0.
 """
 
 from __future__ import annotations

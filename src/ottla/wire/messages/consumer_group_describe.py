@@ -1,4 +1,4 @@
-"""Shows groups of the consumer protocol with their members (KIP-848).
+"""Describes groups of the consumer protocol and their members (KIP-848).
 
 Version 1 has the members' types, classic or consumer (KIP-1099).
 """

@@ -1,6 +1,6 @@
-"""How a member of the consumer protocol joins, stays, is assigned partitions and leaves (KIP-848).
+"""Joins, stays in and leaves a group of the consumer protocol; returns the assignment (KIP-848).
 
-Version 1 has regular expressions, which the broker resolves, and ids that members make themselves
+Version 1 has regular expressions, which the broker resolves, and member ids that clients generate
 (KIP-1082).
 """
 

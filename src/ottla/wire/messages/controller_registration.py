@@ -1,4 +1,4 @@
-"""A controller makes its endpoints and features known to the active controller (KIP-919)."""
+"""A controller registers its endpoints and features with the active controller (KIP-919)."""
 
 from __future__ import annotations
 

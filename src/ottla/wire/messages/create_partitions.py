@@ -1,4 +1,4 @@
-"""Adds partitions to topics (KIP-195). Version 3 may answer THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
+"""Adds partitions to topics (KIP-195). Version 3 may return THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Creates topics.
 
-Version 4 leaves the counts of partitions and replicas to the broker's defaults (KIP-464). 5 answers
-with the configuration (KIP-525). 6 may answer THROTTLING_QUOTA_EXCEEDED (KIP-599). 7 answers with
-the topic id (KIP-516).
+Version 4 can use the broker's defaults for the numbers of partitions and replicas (KIP-464). 5
+returns the configs (KIP-525). 6 may return THROTTLING_QUOTA_EXCEEDED (KIP-599). 7 returns the topic
+id (KIP-516).
 """
 
 from __future__ import annotations

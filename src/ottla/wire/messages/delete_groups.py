@@ -1,4 +1,4 @@
-"""Removes groups that have no members, with their offsets."""
+"""Deletes groups without members, and their offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves the log start offset of partitions forward (KIP-107)."""
+"""Advances the log start offset of partitions (KIP-107)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Deletes topics.
 
-Version 5 explains errors and may answer THROTTLING_QUOTA_EXCEEDED (KIP-599). 6 takes names or topic
-ids (KIP-516).
+Version 5 has error messages and may return THROTTLING_QUOTA_EXCEEDED (KIP-599). 6 accepts names or
+topic ids (KIP-516).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shows the nodes of the cluster (KIP-700).
+"""Returns the nodes of the cluster (KIP-700).
 
 Version 1 asks for brokers or for controllers (KIP-919). 2 can include fenced brokers (KIP-1073).
 """

@@ -1,6 +1,6 @@
-"""Shows the settings of topics, brokers and other resources, and where values come from (KIP-133).
+"""Returns the configs of topics, brokers and other resources, and their sources (KIP-133).
 
-Version 1 lists a setting's synonyms (KIP-226). 3 has types and documentation (KIP-569).
+Version 1 lists a config's synonyms (KIP-226). 3 has types and documentation (KIP-569).
 """
 
 from __future__ import annotations

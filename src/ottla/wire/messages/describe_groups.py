@@ -1,7 +1,7 @@
-"""Shows classic groups with their members.
+"""Describes classic groups and their members.
 
-Version 3 has authorized operations, 4 the instances of static members, 6 an error for groups that
-there are not, with a message (KIP-1043).
+Version 3 has authorized operations, 4 the instance ids of static members, 6 an error with a message
+for groups that do not exist (KIP-1043).
 """
 
 from __future__ import annotations

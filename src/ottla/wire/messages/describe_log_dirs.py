@@ -1,7 +1,7 @@
-"""Shows the log directories of a broker and the sizes of the replicas in them (KIP-113).
+"""Returns the log directories of a broker and the sizes of their replicas (KIP-113).
 
-Version 4 has the size of the volume and what is left of it (KIP-827). 5 tells which directories are
-cordoned (KIP-1066).
+Version 4 has the total and the usable size of the volume (KIP-827). 5 marks cordoned directories
+(KIP-1066).
 """
 
 from __future__ import annotations

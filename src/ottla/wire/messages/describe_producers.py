@@ -1,4 +1,4 @@
-"""Shows the producers that a partition knows, with their open transactions (KIP-664)."""
+"""Returns the active producers of partitions and their open transactions (KIP-664)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Shows the leader, voters and observers of the metadata quorum and how far each is (KIP-595).
+"""Returns the leader, voters and observers of the metadata quorum and their progress (KIP-595).
 
-Version 1 tells when a replica fetched and caught up last (KIP-836). 2 has directories, endpoints
-and error messages (KIP-853).
+Version 1 has the times when a replica last fetched and was last caught up (KIP-836). 2 has
+directories, endpoints and error messages (KIP-853).
 """
 
 from __future__ import annotations

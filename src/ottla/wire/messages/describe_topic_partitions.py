@@ -1,4 +1,4 @@
-"""Shows the partitions of topics page by page, with their eligible leader replicas (KIP-966)."""
+"""Returns the partitions of topics in pages, with their eligible leader replicas (KIP-966)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shows transactional ids with their transactions' partitions (KIP-664)."""
+"""Returns the transactions of transactional ids and their partitions (KIP-664)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elects preferred leaders of partitions (KIP-183), since version 1 unclean ones too (KIP-460)."""
+"""Elects preferred leaders of partitions (KIP-183); version 1 also unclean ones (KIP-460)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The leader of the metadata quorum steps down and says who should follow (KIP-595).
+"""The leader of the metadata quorum resigns and lists the preferred successors (KIP-595).
 
-Version 1 names candidates by id and directory, and tells endpoints (KIP-853).
+Version 1 identifies candidates by id and directory, and contains endpoints (KIP-853).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Commits or aborts a transaction.
 
-Version 2 may answer PRODUCER_FENCED (KIP-588), 4 TRANSACTION_ABORTABLE. 5 is TransactionV2
-(KIP-890): the answer has the id and the epoch of the producer's next transaction.
+Version 2 may return PRODUCER_FENCED (KIP-588), 4 TRANSACTION_ABORTABLE. 5 is TransactionV2
+(KIP-890): the response has the producer id and epoch of the next transaction.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A broker forwards a client's request to the controller, with the client's principal (KIP-590).
 
-The principal travels as `DefaultPrincipalData`, after its version, unless a plugin writes its own.
+The principal is encoded as a version and `DefaultPrincipalData`, unless a plugin has its own
+encoding.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Reads record batches: for consumers, for followers and for the metadata quorum.
 
-Version 7 opens incremental sessions (KIP-227). 9 fences by leader epoch (KIP-320). 11 lets
-consumers read from a near replica (KIP-392). 12 finds diverging logs by the epoch fetched last
-(KIP-595). 13 has topic ids in place of names (KIP-516). 15 moves the replica's id into a tagged
-struct with its epoch (KIP-903). 16 tells where the leader went (KIP-951). 17 names the replica's
-directory (KIP-853). 18 sends the high watermark that the follower knows of (KIP-1166).
+Version 7 has incremental sessions (KIP-227). 9 fences by leader epoch (KIP-320). 11 lets consumers
+read from a nearby replica (KIP-392). 12 detects diverging logs by the last fetched epoch (KIP-595).
+13 has topic ids instead of names (KIP-516). 15 moves the replica id into a tagged struct with its
+epoch (KIP-903). 16 returns the current leader (KIP-951). 17 has the replica's directory id
+(KIP-853). 18 has the follower's high watermark (KIP-1166).
 """
 
 from __future__ import annotations

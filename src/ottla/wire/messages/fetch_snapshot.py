@@ -1,6 +1,6 @@
-"""Reads a piece of a snapshot of the metadata log (KIP-630).
+"""Reads a chunk of a snapshot of the metadata log (KIP-630).
 
-Version 1 names the replica's directory and tells endpoints (KIP-853).
+Version 1 has the replica's directory id and endpoints (KIP-853).
 """
 
 from __future__ import annotations

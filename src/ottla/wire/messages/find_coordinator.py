@@ -1,7 +1,7 @@
 """Finds the broker that coordinates a group, a transactional id or a share partition.
 
-Version 4 asks for many keys at once (KIP-699). 5 may answer TRANSACTION_ABORTABLE (KIP-890). 6 has
-share partitions as a type of key (KIP-932).
+Version 4 has several keys per request (KIP-699). 5 may return TRANSACTION_ABORTABLE (KIP-890). 6
+adds the key type for share partitions (KIP-932).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What every request and every response starts with.
+"""The headers of requests and responses.
 
 The client id keeps its old length encoding in all versions, so that a broker can read the header of
-a request whose version it does not know.
+a request of an unknown version.
 """
 
 from __future__ import annotations

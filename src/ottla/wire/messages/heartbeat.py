@@ -1,4 +1,4 @@
-"""Says that a member of a classic group is alive, and asks whether it has to join again.
+"""Keeps a member of a classic group alive; the response says whether it has to rejoin.
 
 Version 3 has static members (KIP-345).
 """

@@ -1,4 +1,4 @@
-"""Sets, deletes, appends to or subtracts from single settings of a resource (KIP-339)."""
+"""Sets, deletes, appends to or subtracts from single configs of a resource (KIP-339)."""
 
 from __future__ import annotations
 

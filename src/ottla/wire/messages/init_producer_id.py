@@ -1,8 +1,8 @@
-"""Gives a producer its id and epoch, and fences older ones of its transactional id (KIP-98).
+"""Gives a producer its id and epoch, and fences older producers of its transactional id (KIP-98).
 
-Version 3 lets a producer go on with the id that it has (KIP-360). 4 may answer PRODUCER_FENCED
-(KIP-588), 5 TRANSACTION_ABORTABLE (KIP-890). 6 is for transactions that an outside coordinator
-decides about (KIP-939), and not stable yet.
+Version 3 lets a producer keep its producer id (KIP-360). 4 may return PRODUCER_FENCED (KIP-588), 5
+TRANSACTION_ABORTABLE (KIP-890). 6 is for two-phase commit with an external coordinator (KIP-939),
+and is not stable yet.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Enters a classic group, or takes part in its next generation.
+"""Joins a classic group or its next generation.
 
 Version 1 has the rebalance timeout, 4 gives a member its id before it joins (KIP-394), 5 has static
-members (KIP-345), 7 the protocol's type in the answer (KIP-559), 8 a reason (KIP-800), 9 tells the
+members (KIP-345), 7 the protocol type in the response (KIP-559), 8 a reason (KIP-800), 9 tells the
 leader whether to skip the assignment (KIP-814).
 """
 

@@ -1,6 +1,6 @@
-"""Takes members out of a classic group.
+"""Removes members from a classic group.
 
-Version 3 takes several, by their instances too (KIP-345); 5 has a reason (KIP-800).
+Version 3 removes several members, also by instance id (KIP-345); 5 has a reason (KIP-800).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Lists the resources that have settings.
+"""Lists the resources that have configs.
 
-Version 0 lists client metrics subscriptions only, as the API's first name
-ListClientMetricsResources said (KIP-1000); 1 has a choice of types (KIP-1142).
+Version 0 lists only client metrics subscriptions and was named ListClientMetricsResources
+(KIP-1000); 1 can filter by type (KIP-1142).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names the groups that a broker coordinates.
+"""Lists the groups that a broker coordinates.
 
 Version 4 filters by state (KIP-518), 5 by type (KIP-848).
 """

@@ -1,8 +1,8 @@
 """Finds the offset for a timestamp, or for a special value such as the earliest or the latest.
 
 Version 4 fences by leader epoch (KIP-320). New special values: 7 the largest timestamp (KIP-734), 8
-the local log's start (KIP-405), 9 the last tiered offset (KIP-1005), 11 the earliest offset that
-waits for its upload (KIP-1023). 10 has a timeout for offsets that are found remotely (KIP-1075).
+the local log's start (KIP-405), 9 the last tiered offset (KIP-1005), 11 the earliest offset that is
+not uploaded yet (KIP-1023). 10 has a timeout for lookups in remote storage (KIP-1075).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lists the moves of partitions that are under way (KIP-455)."""
+"""Lists ongoing partition reassignments (KIP-455)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Names the transactional ids that a broker coordinates (KIP-664).
+"""Lists the transactional ids that a broker coordinates (KIP-664).
 
-Version 1 filters by how long a transaction is open (KIP-994), 2 by a regular expression (KIP-1152).
+Version 1 filters by the duration of open transactions (KIP-994), 2 by a regular expression
+(KIP-1152).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Tells the brokers, the topics and where their partitions' leaders are.
+"""Returns the brokers, the topics and the leaders of their partitions.
 
-In version 0 an empty list asks for all topics, from 1 on null does. 4 can forbid the creation of
-missing topics. 10 has topic ids, by which 12 lets one ask (KIP-516). 8 to 10 tell what the caller
-may do with the cluster; DescribeCluster does so since (KIP-700). 13 can send a client back to its
-bootstrap addresses (KIP-1102).
+In version 0 an empty list requests all topics, from 1 on null does. 4 can forbid the automatic
+creation of topics. 10 returns topic ids, 12 accepts them in requests (KIP-516). 8 to 10 return the
+caller's authorized operations on the cluster; now DescribeCluster does (KIP-700). 13 can tell a
+client to rebootstrap (KIP-1102).
 """
 
 from __future__ import annotations

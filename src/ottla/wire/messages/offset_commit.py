@@ -1,7 +1,7 @@
-"""Stores how far a group has come in partitions.
+"""Commits a group's offsets.
 
-Version 7 has the static member's instance (KIP-345), 9 the member's epoch in groups of the consumer
-protocol (KIP-848), 10 names topics by their id.
+Version 7 has the static member's instance id (KIP-345), 9 the member epoch for groups of the
+consumer protocol (KIP-848), 10 topic ids instead of names.
 """
 
 from __future__ import annotations

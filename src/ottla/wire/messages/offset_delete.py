@@ -1,4 +1,4 @@
-"""Removes offsets that a group has committed (KIP-496)."""
+"""Deletes committed offsets of a group (KIP-496)."""
 
 from __future__ import annotations
 

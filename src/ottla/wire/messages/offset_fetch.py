@@ -1,8 +1,9 @@
-"""Asks how far groups have come in partitions.
+"""Returns the committed offsets of groups.
 
-Version 2 can ask for all partitions and has an error for the whole, 5 the leader epoch, 7 waits for
-transactions to end (KIP-447). 8 asks for several groups (KIP-709), 9 as a member of a group of the
-consumer protocol (KIP-848), 10 names topics by their id.
+Version 2 can request all partitions and has a top-level error, 5 has the leader epoch, 7 can
+require stable offsets, without pending transactions (KIP-447). 8 has several groups (KIP-709), 9
+the member id and epoch for groups of the consumer protocol (KIP-848), 10 topic ids instead of
+names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Finds where a leader epoch ended, so that a diverged log can be cut back (KIP-101, KIP-279).
+"""Returns the end offset of a leader epoch, to truncate diverged logs (KIP-101, KIP-279).
 
-Version 2 fences by leader epoch (KIP-320). 3 names the replica that asks: a consumer may see no
-offset past the high watermark.
+Version 2 fences by leader epoch (KIP-320). 3 has the replica id of the sender: consumers get no
+offset above the high watermark.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Writes record batches to partitions.
 
-Version 8 names the records that spoiled a batch (KIP-467). 10 tells where the leader went
-(KIP-951). 11 may answer TRANSACTION_ABORTABLE, 12 adds partitions to the transaction on its own
-(both KIP-890). 13 has topic ids in place of names (KIP-516).
+Version 8 returns the records that caused a batch to be rejected (KIP-467). 10 returns the current
+leader (KIP-951). 11 may return TRANSACTION_ABORTABLE, 12 adds partitions to the transaction
+implicitly (both KIP-890). 13 has topic ids instead of names (KIP-516).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Hands in a leader's assignments, and gives each member its own.
+"""Submits the leader's assignments, and returns each member's own.
 
-Version 3 has static members (KIP-345), 5 the protocol, to be held against the group's (KIP-559).
+Version 3 has static members (KIP-345), 5 the protocol type and name, which must match the group's
+(KIP-559).
 """
 
 from __future__ import annotations

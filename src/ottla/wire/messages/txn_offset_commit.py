@@ -1,7 +1,8 @@
-"""Stores a group's offsets as a part of a transaction (KIP-98).
+"""Commits a group's offsets as part of a transaction (KIP-98).
 
-Version 3 has the member, so that a zombie is fenced by its group (KIP-447). 4 may answer
-TRANSACTION_ABORTABLE, 5 is TransactionV2 (KIP-890): no AddOffsetsToTxn comes before it.
+Version 3 has the member id and generation, so that zombies are fenced by their group (KIP-447). 4
+may return TRANSACTION_ABORTABLE, 5 is TransactionV2 (KIP-890): it needs no preceding
+AddOffsetsToTxn.
 """
 
 from __future__ import annotations

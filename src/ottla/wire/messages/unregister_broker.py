@@ -1,4 +1,4 @@
-"""Removes a broker that will not come back (KIP-631)."""
+"""Unregisters a broker that will not return (KIP-631)."""
 
 from __future__ import annotations
 

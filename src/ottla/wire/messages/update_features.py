@@ -1,7 +1,7 @@
 """Raises or lowers the finalized versions of the cluster's features (KIP-584).
 
-Version 1 tells safe downgrades from unsafe ones and can validate only (KIP-778). 2 answers for all
-features with one error (KIP-1022).
+Version 1 distinguishes safe from unsafe downgrades and can only validate (KIP-778). 2 returns one
+error for all features (KIP-1022).
 """
 
 from __future__ import annotations

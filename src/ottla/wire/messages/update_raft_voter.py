@@ -1,4 +1,4 @@
-"""A voter tells its new endpoints and versions to the quorum's leader (KIP-853)."""
+"""A voter sends its new endpoints and versions to the quorum's leader (KIP-853)."""
 
 from __future__ import annotations
 

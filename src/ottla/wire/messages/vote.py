@@ -1,7 +1,7 @@
-"""A candidate of the metadata quorum asks for a vote (KIP-595).
+"""A candidate for leader of the metadata quorum requests a vote (KIP-595).
 
-Version 1 names voters by id and directory, and tells endpoints (KIP-853). 2 asks whether an
-election could be won before calling one (KIP-996).
+Version 1 identifies voters by id and directory, and returns endpoints (KIP-853). 2 has pre-votes,
+which ask whether an election could be won (KIP-996).
 """
 
 from __future__ import annotations

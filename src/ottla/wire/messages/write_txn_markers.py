@@ -1,7 +1,7 @@
-"""Ends transactions at the leaders of their partitions: a coordinator's request (KIP-98).
+"""Writes transaction markers: a coordinator's request to the partition leaders (KIP-98).
 
-Version 2 says by which rules the transaction was made (KIP-1228): with TransactionV2 a marker's
-epoch is above that of its records.
+Version 2 has the transaction version (KIP-1228): with TransactionV2 a marker's epoch is higher than
+that of its records.
 """
 
 from __future__ import annotations

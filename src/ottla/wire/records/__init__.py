@@ -1,6 +1,6 @@
 """Record batches v2: headers, bodies, records, control records and their compression.
 
-`ottla.wire.records.columns` stands apart, because it needs numpy.
+`ottla.wire.records.columns` is not exported here, because it needs numpy.
 """
 
 from ottla.wire.records.batch import (

@@ -1,7 +1,7 @@
-"""Record batches v2 as a broker handles them: found, checked and patched without opening them.
+"""Record batches v2 as a broker handles them: iterated, validated, patched, but not decoded.
 
-What a broker changes it changes in place: base offset and leader epoch, which the checksum leaves
-out, and the log append time, which it covers.
+A broker patches batches in place: the base offset and leader epoch, which the checksum does not
+cover, and the log append time, which it covers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ottla.wire.records.header import (
     read_header,
 )
 
-# Compressed bodies are opened up to this size unless the caller has a reason for another.
+# The default limit for the size of a decompressed body.
 DECOMPRESSED_BYTES_MAX = 256 * 1024 * 1024
 
 # One byte each for length, attributes, timestamp, offset, key length, value length, header count.
@@ -40,10 +40,10 @@ _int16 = struct.Struct(">h")
 
 
 def iterate_batches(buffer: Buffer, *, strict: bool = False) -> Iterator[tuple[int, BatchHeader]]:
-    """Position and header of every whole batch, from the buffer's beginning.
+    """The position and header of each complete batch, from the start of the buffer.
 
-    A batch that the buffer cuts off ends the iteration, as it does at the end of a fetch response;
-    with `strict` it is a ProtocolError.
+    An incomplete batch at the end, as in a fetch response, ends the iteration; with `strict` it
+    raises ProtocolError.
     """
     position = 0
     end = len(buffer)
@@ -61,10 +61,10 @@ def iterate_batches(buffer: Buffer, *, strict: bool = False) -> Iterator[tuple[i
 
 
 def validate_batch(buffer: Buffer, position: int = 0, *, allow_gaps: bool = False) -> BatchHeader:
-    """The header of a batch that is whole, consistent and has the checksum it claims.
+    """Checks that a batch is complete, consistent and has a valid checksum, and returns its header.
 
-    As a producer writes it, a batch holds a record for each of its offsets. Compaction leaves
-    gaps, even empty batches: `allow_gaps` is for batches that come out of a log.
+    A producer's batch has one record for each of its offsets. Compaction leaves gaps and even empty
+    batches: use `allow_gaps` for batches from a log.
     """
     header = read_header(buffer, position)
     size = header.size_in_bytes
@@ -109,17 +109,17 @@ def read_body(
     *,
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
 ) -> bytes:
-    """The records of a whole batch, decompressed, as one run of bytes."""
+    """The records of a complete batch, decompressed, as bytes."""
     return bytes(open_body(buffer, position, header, decompressed_bytes_max=decompressed_bytes_max))
 
 
 def open_body(
     buffer: Buffer, position: int, header: BatchHeader, *, decompressed_bytes_max: int
 ) -> Buffer:
-    """The records of a whole batch, decompressed, or where they lie if they are not compressed.
+    """The records of a complete batch, decompressed; without compression, a view of the buffer.
 
-    A batch that claims more records than its body has room for, or more offsets than there are, is
-    refused here, so that no reader has to fear its numbers.
+    Rejects a batch with more records than its body can contain, or with offsets beyond 64 bits, so
+    that callers can rely on these numbers.
     """
     records_end = position + header.batch_length + LENGTH_PREFIX_BYTES
     if records_end > len(buffer):
@@ -144,7 +144,7 @@ def assign_offset_and_epoch(
     base_offset: Offset,
     leader_epoch: LeaderEpoch,
 ) -> None:
-    """Give the batch its place in the log. The checksum does not cover these two."""
+    """Set the batch's offset and epoch. The checksum does not cover them."""
     _int64.pack_into(buffer, position, base_offset)
     _int32.pack_into(buffer, position + LEADER_EPOCH_AT, leader_epoch)
 
@@ -152,7 +152,7 @@ def assign_offset_and_epoch(
 def set_max_timestamp(
     buffer: bytearray | memoryview, position: int, timestamp_ms: TimestampMs
 ) -> None:
-    """Correct the latest timestamp that the header declares, and the checksum with it."""
+    """Set the header's max timestamp and update the checksum."""
     _int64.pack_into(buffer, position + MAX_TIMESTAMP_AT, timestamp_ms)
     crc = compute_crc(buffer, position, read_header(buffer, position))
     _uint32.pack_into(buffer, position + CRC_AT, crc)

@@ -1,8 +1,8 @@
-"""Batches made of records, and batches made anew of another batch's records.
+"""Builds batches from records, and rebuilds batches from the encoded records of another batch.
 
-`build_batch` is for whoever has records as values. Compaction has them as bytes: it keeps some of
-a body's records, adjusts the header it read, and gives both to `seal_batch`. What coordinators
-write is mostly one record, and takes a third of the time with `batch_of_one`.
+`build_batch` takes records as values. Compaction has encoded records: it keeps some of a body's
+records, adjusts the header, and passes both to `seal_batch`. Coordinators mostly write a single
+record, for which `batch_of_one` takes a third of the time.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from ottla.wire.varint import encode_varint, encode_varlong, read_varint, read_v
 
 _uint32 = struct.Struct(">I")
 _NULL = encode_varint(-1)
-# What most lengths in a coordinator's records are: looking one up costs no call of ours.
+# Common lengths in a coordinator's records: a lookup avoids a function call.
 _LENGTHS = {length: encode_varint(length) for length in range(512)}
-# Attributes, and the timestamp and the offset of the batch itself.
+# Attributes 0, timestamp delta 0 and offset delta 0; no headers.
 _LONE_START, _NO_HEADERS = b"\x00\x00\x00", b"\x00"
 
 
@@ -65,10 +65,10 @@ def build_batch(
     is_transactional: bool = False,
     is_control: bool = False,
 ) -> bytearray:
-    """A batch of one record or more, in the order of their offsets, which may have gaps.
+    """A batch of one or more records in offset order; offsets may have gaps.
 
     The base offset is the first record's unless an earlier one is given. With log append time the
-    latest of the records' timestamps becomes the time of all.
+    latest timestamp of the records becomes the timestamp of all of them.
     """
     assert records, "a batch is built of one record at least; empty_batch makes the other kind"
     first, last = records[0], records[-1]
@@ -82,7 +82,7 @@ def build_batch(
         is_control=is_control,
         has_delete_horizon=delete_horizon_ms is not None,
     )
-    # Far faster than by name, which every record of a coordinator would pay for.
+    # Far faster than keyword arguments; coordinators build a batch for nearly every record.
     header = new_header(
         BatchHeader,
         (
@@ -113,7 +113,7 @@ def batch_of_one(
     producer_id: int = NO_PRODUCER_ID,
     producer_epoch: int = NO_PRODUCER_EPOCH,
 ) -> bytearray:
-    """The same as `build_batch` makes of a single record, which `lone_record` has encoded."""
+    """The same batch as `build_batch` makes of a single record, which `lone_record` has encoded."""
     batch = bytearray(
         header_struct.pack(
             0,
@@ -137,7 +137,7 @@ def batch_of_one(
 
 
 def lone_record(key: bytes, value: bytes | None) -> bytes:
-    """A record that has its batch for itself, and so its timestamp and its offset."""
+    """Encodes the only record of a batch: its timestamp and offset are those of the batch."""
     known, key_size, value_size = _LENGTHS.get, len(key), len(value or b"")
     tail = _NULL if value is None else (known(value_size) or encode_varint(value_size)) + value
     start = known(key_size) or encode_varint(key_size)
@@ -151,8 +151,8 @@ def seal_batch(
 ) -> bytearray:
     """The batch of `header` and the uncompressed `body`.
 
-    The body is compressed as the header says; length and checksum are computed; everything else in
-    the header is written as given.
+    Compresses the body as the header says and computes length and checksum; all other header fields
+    are written as given.
     """
     if header.attributes & CODEC_MASK:
         body = compress(header.codec, body, level=compression_level)
@@ -164,7 +164,7 @@ def seal_batch(
 
 
 def empty_batch(header: BatchHeader) -> bytearray:
-    """What compaction leaves of a batch without records: its offsets and its producer's state."""
+    """The result of compacting away all records: only offsets and producer state remain."""
     attributes = header.attributes & ~(CODEC_MASK | DELETE_HORIZON_FLAG)
     return seal_batch(
         header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, record_count=0), b""
@@ -174,7 +174,7 @@ def empty_batch(header: BatchHeader) -> bytearray:
 def encode_records(
     records: Iterable[Record], *, base_offset: Offset, base_timestamp: TimestampMs
 ) -> bytes:
-    """The records as they stand in an uncompressed body."""
+    """The records in the encoding of an uncompressed body."""
     parts: list[bytes] = []
     for offset, timestamp, key, value, headers, attributes in records:
         record = b"".join(
@@ -193,9 +193,10 @@ def encode_records(
 
 
 def shift_timestamp(record: Buffer, *, by_ms: int) -> bytes:
-    """An encoded record for a batch whose base timestamp is `by_ms` lower than its own was.
+    """An encoded record for a batch whose base timestamp is `by_ms` lower than before.
 
-    Setting a delete horizon replaces the base timestamp, and so moves every record's difference.
+    Setting a delete horizon replaces the base timestamp, so the timestamp delta of every record
+    changes.
     """
     _, position = read_varint(record, 0)
     delta, rest_position = read_varlong(record, position + 1)

@@ -1,10 +1,10 @@
-"""The two walks from record to record that reading by the column needs (columns.py).
+"""The two compiled loops over a batch's records that columns.py uses.
 
-The first copies keys and values, and sees that every record is what it says; the second copies
-headers, where there are any, and relies on that.
+The first copies keys and values and validates all records; the second copies headers, if there are
+any, and relies on that validation.
 
-A step gives the position after what it read. One below zero says why there is none: it is the
-number of a reason, with a minus.
+A step returns the position after the bytes it has read. A negative position is an error: the
+negated index of a reason in `REASONS`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from ottla.wire.records.compiled import Bytes, Int32s, Int64s, copy_bytes, int64, loop, step, uint64
 
 WELL: Final = 0
-# Why a record cannot be read, by the number that the walk ends with.
+# The reasons why a record cannot be read, by error number.
 REASONS: Final = (
     "is well",
     "has a number that is cut off or too large",
@@ -34,8 +34,7 @@ _HEADER_BYTES_MIN: Final = 2
 
 
 class Binaries(NamedTuple):
-    """Values under way into Arrow's `binary`: value `i` is to lie from `offsets[i]` up to
-    `offsets[i + 1]` of the data."""
+    """Values for Arrow's `binary`: value `i` is at `offsets[i]` to `offsets[i + 1]` of the data."""
 
     offsets: Int32s
     data: Bytes
@@ -44,7 +43,7 @@ class Binaries(NamedTuple):
 
 @step
 def _read_number(data: Bytes, at: int, end: int, bits: int) -> tuple[int, int]:
-    """A zigzag number, and the position after it."""
+    """Reads a zigzag number. Returns the number and the position after it."""
     if at >= end:
         return int64(0), int64(-_NUMBER)
     byte = data[at]
@@ -67,7 +66,9 @@ def _read_number(data: Bytes, at: int, end: int, bits: int) -> tuple[int, int]:
 
 @step
 def _read_length(data: Bytes, at: int, end: int) -> tuple[int, int]:
-    """The length of a field that is there as a whole, negative for null, and where it starts."""
+    """Reads the length of a field and checks that the field is complete. Returns the length
+    (negative for null) and the field's start.
+    """
     length, at = _read_number(data, at, end, 32)
     return length, int64(-_FIELD) if length > end - at and at >= 0 else at
 
@@ -103,9 +104,10 @@ def read_records(
     header_counts: Int64s,
     header_starts: Int64s,
 ) -> int:
-    """A batch's records to the rows from the first up to the last; its timestamp is that of all of
-    them unless it has deltas, and keys and values that nobody wants are passed over. WELL, or the
-    number of a reason."""
+    """Reads a batch's records into rows `rows[0]` to `rows[1]`. Without `has_deltas` all of them
+    get `base_timestamp`. Keys and values are skipped unless requested. Returns WELL or the number
+    of a reason.
+    """
     key_offsets, key_data, key_nulls = keys
     value_offsets, value_data, value_nulls = values
     key_end = int64(key_offsets[rows[0]]) if has_keys else int64(0)
@@ -136,8 +138,8 @@ def read_records(
         if offset_delta < 0 or offset_delta > last_delta:
             return _OFFSET
         offsets[row] = base_offset + offset_delta
-        # Keys and values are copied here and not in a step: to hand their arrays to one takes as
-        # long again as all the rest.
+        # Keys and values are copied here and not in a step: passing their arrays to a step doubles
+        # the time of the loop.
         length, at = _read_length(data, at, end)
         if at < 0:
             return -at
@@ -183,7 +185,7 @@ def read_headers(
     keys: Binaries,
     values: Binaries,
 ) -> int:
-    """The headers of a batch's rows, from a slot on; the next free slot."""
+    """Reads the headers of a batch's rows into slots from `slot` on. Returns the next free slot."""
     key_offsets, key_data, _ = keys
     value_offsets, value_data, value_nulls = values
     key_end, value_end = int64(key_offsets[slot]), int64(value_offsets[slot])

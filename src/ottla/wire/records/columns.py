@@ -1,7 +1,7 @@
-"""Records by the column: batches decoded into buffers that Arrow takes as they are.
+"""Decodes batches into columns: buffers that Arrow can use without copying.
 
-An object per record is what makes reading a log in Python slow, so here there is none: compiled
-loops (column_loops.py) go through the records and write into the columns.
+Creating an object per record makes reading a log in Python slow. Here compiled loops
+(column_loops.py) read the records and write directly into the columns.
 
 The formats are those of Arrow's columnar layout: `int64`, `binary`, `list<struct<utf8, binary>>`.
 """
@@ -23,7 +23,8 @@ from ottla.wire.records.column_loops import REASONS, WELL, Binaries, read_header
 from ottla.wire.records.compiled import Bytes, Int32s, Int64s, readable
 from ottla.wire.records.header import BatchHeader, TimestampType, read_header
 
-# Arrow's `binary` counts its bytes in 32 bits, and a byte may become a replacement character of 3.
+# Arrow's `binary` has 32-bit offsets, and an invalid byte may become a replacement character of 3
+# bytes.
 _BODIES_BYTES_MAX = (2**31 - 1) // 3
 
 
@@ -41,7 +42,7 @@ _NO_VALUES = BinaryColumn(None, np.zeros(1, np.int32), memoryview(b""))
 
 @dataclass(frozen=True, slots=True)
 class HeadersColumn:
-    """Arrow's `list<struct<key: utf8, value: binary>>`, of which no list and no key is null."""
+    """Arrow's `list<struct<key: utf8, value: binary>>`; lists and keys are never null."""
 
     offsets: Int32s
     keys: BinaryColumn
@@ -52,7 +53,7 @@ _NO_HEADERS = HeadersColumn(_NO_VALUES.offsets, _NO_VALUES, _NO_VALUES)
 
 
 class WantedColumns(NamedTuple):
-    """Which columns are copied; the others are left empty."""
+    """The columns to copy; the others stay empty."""
 
     keys: bool = True
     values: bool = True
@@ -64,7 +65,7 @@ ALL = WantedColumns()
 
 @dataclass(frozen=True, slots=True)
 class RecordColumns:
-    """The records of some batches, in order; all columns that are wanted are of the same length."""
+    """The records of some batches, in order; all requested columns have the same length."""
 
     offsets: Int64s
     timestamps: Int64s
@@ -82,9 +83,9 @@ def decode_columns(
     wanted: WantedColumns = ALL,
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
 ) -> RecordColumns:
-    """The records of whole batches, each in a buffer of its own; control batches are left out.
+    """Decodes complete batches, one per buffer; skips control batches.
 
-    The limit is for the bodies of all batches together. Checksums are not looked at.
+    The limit is for the bodies of all batches together. Checksums are not verified.
     """
     headers, bodies = _read_bodies(batches, min(decompressed_bytes_max, _BODIES_BYTES_MAX))
     count = sum(header.record_count for header in headers)
@@ -146,7 +147,7 @@ def _read_bodies(
 
 
 def _make_binaries(count: int, bytes_max: int) -> Binaries:
-    """Arrow's memory, as it comes from a pool; what is not written to is not there."""
+    """Uses memory from Arrow's pool; pages that are never written to are not allocated."""
     data = np.frombuffer(pa.allocate_buffer(bytes_max), np.uint8)
     return Binaries(np.zeros(count + 1, np.int32), data, np.zeros(count, np.uint8))
 
@@ -181,12 +182,12 @@ def _to_offsets(lengths: Int64s) -> Int32s:
 
 
 def _as_utf8(column: BinaryColumn) -> BinaryColumn:
-    """What is not UTF-8 gets replacement characters, as in Kafka's clients."""
+    """Replaces invalid UTF-8 by replacement characters, as Kafka's clients do."""
     data = bytes(column.data)
     raw = np.frombuffer(data + b"\x00", np.uint8)
     try:
         data.decode()
-        # No text may begin in the middle of a character.
+        # A text must not begin in the middle of a character.
         if not np.any(raw[column.offsets] & 0xC0 == 0x80):
             return column
     except UnicodeDecodeError:

@@ -1,17 +1,17 @@
-"""Loops over bytes that are compiled to machine code, by Numba.
+"""Loops over bytes that Numba compiles to machine code.
 
-A loop is compiled when it is first called, once for the machine: what came out is kept beside its
-file, or in the user's cache directory if that cannot be written to; where neither can, each process
-compiles for itself. It is made anew when its file changes, so the steps of a loop are in its file.
-While a loop runs it holds no lock. It does not raise: it answers with a number that says what was
-wrong.
+A loop is compiled on its first call, once per machine: the result is cached beside its file, or in
+the user's cache directory if that is not writable; if neither is, each process compiles it. It is
+recompiled when its file changes, so all steps of a loop must be in the same file.
 
-It is compiled for each combination of types that it is called with, and memory that may be written
-to is of another type than memory that may not: so what a loop only reads is given to it as a view
-that says so (`readable`).
+A running loop does not hold the GIL. It cannot raise exceptions and returns an error number
+instead.
 
-Numba is an optional dependency of the project, and takes a moment to import: what needs these loops
-comes with an extra, and imports them when it begins with its rows.
+A loop is compiled for each combination of argument types. Read-only and writable arrays have
+different types, so arrays that a loop only reads are passed as read-only views (`readable`).
+
+Numba is an optional dependency and slow to import: the code that needs these loops belongs to an
+extra and imports them only when it starts to read rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 Int32s: TypeAlias = npt.NDArray[np.int32]
 Int64s: TypeAlias = npt.NDArray[np.int64]
 
-# The types that loops make numbers of, which mypy takes for objects of a kind of their own.
+# Functions in compiled code that convert to numbers; Any, because mypy treats NumPy scalars as
+# objects.
 int64: Final[Any] = np.int64
 uint64: Final[Any] = np.uint64
 uint32: Final[Any] = np.uint32
@@ -45,20 +46,22 @@ def readable(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
 
 
 def loop(function: _Function) -> _Function:
-    """Indices are not checked: a loop has to know that they are right."""
+    """Compiles a loop. Indices are not checked: the loop has to ensure that they are valid."""
     made: Any
     try:
         made = njit(cache=True, nogil=True)(function)
         _drop_unreadable(made)
     except RuntimeError:
-        # Nothing can be kept: a container without a home, an installation of somebody else.
+        # No directory is writable for the cache: for example a container without a home directory.
         made = njit(nogil=True)(function)
     return cast(_Function, made)
 
 
 def _drop_unreadable(made: Any) -> None:
-    """Deletes what was compiled from an older version of a loop's file, if that names types which
-    do not exist any more. Numba only compares dates after it has read all of it."""
+    """Deletes the cached code of an older version of a loop's file if it refers to types that no
+    longer exist. Numba compares timestamps only after it has unpickled the cache index, which fails
+    then.
+    """
     try:
         made._cache._cache_file._load_index()  # noqa: SLF001 - Numba has no public way
     except (AttributeError, ImportError):
@@ -66,14 +69,15 @@ def _drop_unreadable(made: Any) -> None:
 
 
 def step(function: _Function) -> _Function:
-    """Becomes a part of the loops that call it; a call would take longer than its work."""
+    """Compiles a function that is inlined into loops: a call would take longer than its work."""
     made: Any = njit(inline="always")(function)
     return cast(_Function, made)
 
 
 def _copy_bytes(_: Any, source: Any, at: Any, target: Any, to: Any, length: Any) -> Any:  # noqa: ARG001
-    """From `at` in the source to `to` in the target. Copying byte by byte, or a slice into a
-    slice, takes several times as long."""
+    """Copies `length` bytes from `at` in the source to `to` in the target. Copying byte by byte or
+    by slices is several times slower.
+    """
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = signature.args

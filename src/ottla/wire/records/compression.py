@@ -1,12 +1,11 @@
-"""Kafka's five codecs by their attribute numbers, with output that cannot outgrow a limit.
+"""Kafka's five codecs by their attribute numbers, with a limit for the decompressed size.
 
-A compressed body says nothing trustworthy about its size when open, so a body is opened into a
-buffer that grows with what really comes out and never past the caller's limit. The rest of the
-code here is Kafka's dialect:
+The size that a compressed body declares cannot be trusted, so the output buffer grows with the
+actual output and never beyond the caller's limit. The rest is specific to Kafka:
 
-- Snappy comes in snappy-java's framing ("xerial") from most clients and bare from a few. Both are
-  read; the framing is written.
-- LZ4 frames must have independent blocks, or Kafka's Java classes refuse them.
+- Snappy is framed by snappy-java ("xerial") in most clients and raw in a few. Both are read; the
+  framing is written.
+- LZ4 frames must have independent blocks, or Kafka's Java classes reject them.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _GZIP_WBITS = 31
 _OUTPUT_BYTES_MIN = 4096
 _OUTPUT_GROWTH = 4
 
-# How cramjam says that the output buffer is full; every other failure is the input's fault.
+# cramjam's message for a full output buffer; all other errors are caused by the input.
 _OUTPUT_IS_FULL = "failed to write whole buffer"
 
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
@@ -33,16 +32,16 @@ _XERIAL_HEADER = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)
 _XERIAL_BLOCK_BYTES = 32 * 1024
 _XERIAL_LENGTH = struct.Struct(">i")
 
-# The densest element of snappy makes 64 bytes out of 3.
+# The densest snappy element expands 3 bytes to 64.
 _SNAPPY_EXPANSION_MAX = 22
 
 
 class OutputTooLargeError(ProtocolError):
-    """A body that holds more bytes when it is open than the caller allows."""
+    """A body whose decompressed size exceeds the caller's limit."""
 
 
 class Codec(IntEnum):
-    """A batch's compression, as numbered in the low three bits of its attributes."""
+    """A batch's compression codec, stored in the low three bits of its attributes."""
 
     NONE = 0
     GZIP = 1
@@ -52,7 +51,7 @@ class Codec(IntEnum):
 
 
 def compress(codec: Codec, data: Buffer, *, level: int | None = None) -> bytes:
-    """`data` as `codec` writes it. Snappy has no levels and ignores one."""
+    """Compresses `data`. Snappy has no levels and ignores `level`."""
     if codec is Codec.NONE:
         return bytes(data)
     if codec is Codec.GZIP:
@@ -68,8 +67,9 @@ def compress(codec: Codec, data: Buffer, *, level: int | None = None) -> bytes:
 
 
 def decompress(codec: Codec, data: Buffer, *, output_bytes_max: int) -> bytes:
-    """What was compressed. Raises ProtocolError if it is corrupt or cut off, and
-    OutputTooLargeError if it is larger than the limit."""
+    """Decompresses `data`. Raises ProtocolError if it is corrupt or truncated, and
+    OutputTooLargeError if the result is larger than the limit.
+    """
     if codec is Codec.NONE:
         return bytes(data)
     if codec is Codec.SNAPPY:
@@ -77,8 +77,8 @@ def decompress(codec: Codec, data: Buffer, *, output_bytes_max: int) -> bytes:
     return _decompress_frames(codec, data, output_bytes_max)
 
 
-# Each of these opens any number of frames, one after the other, and is linear in their bytes; the
-# standard library's gzip copies what is left once per frame.
+# Each of these reads any number of concatenated frames in linear time; the standard library's gzip
+# copies the remaining input once per frame.
 _open_frames: dict[Codec, Callable[[Buffer, bytearray], int]] = {
     Codec.GZIP: cramjam.gzip.decompress_into,
     Codec.LZ4: cramjam.lz4.decompress_into,
@@ -87,7 +87,7 @@ _open_frames: dict[Codec, Callable[[Buffer, bytearray], int]] = {
 
 
 def _decompress_frames(codec: Codec, data: Buffer, output_bytes_max: int) -> bytes:
-    """Try with a buffer in proportion to the input, and again with a larger one while it is full.
+    """Starts with a buffer proportional to the input; retries with a larger one while it is full.
 
     Starting over costs less than a third more than knowing the size would.
     """
@@ -115,7 +115,9 @@ def _compress_xerial(data: memoryview) -> bytes:
 
 
 def _decompress_snappy(data: memoryview, output_bytes_max: int) -> bytes:
-    """Bare snappy cannot be taken for framed: read as bare, the magic opens with a bad copy."""
+    """Raw snappy cannot be mistaken for framed: the magic is not valid raw snappy, because its
+    first element is an invalid copy.
+    """
     if data[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
         return _open_snappy_block(data, room=output_bytes_max, output_bytes_max=output_bytes_max)
     blocks = []
@@ -123,7 +125,7 @@ def _decompress_snappy(data: memoryview, output_bytes_max: int) -> bytes:
     position = 0
     while position < len(data):
         if data[position : position + len(_XERIAL_MAGIC)] == _XERIAL_MAGIC:
-            # A header opens the stream, and any stream that was put behind it.
+            # The header of the stream, or of another stream appended to it.
             position += len(_XERIAL_HEADER)
             continue
         start = position + _XERIAL_LENGTH.size

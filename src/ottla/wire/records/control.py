@@ -1,7 +1,7 @@
-"""Control batches: what the log tells its readers in records that are not theirs.
+"""Control batches: transaction markers and the quorum's control records.
 
-A control record's key is its type. The values of the two that end a transaction are read and
-written here; those of the quorum are messages of their own and stay bytes.
+A control record's key contains its type. The values of the two transaction markers are encoded and
+decoded here; those of the quorum are separate messages and stay bytes here.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ottla.wire.records.record import Record, iterate_records
 _key = struct.Struct(">hh")
 _marker = struct.Struct(">hi")
 _VERSION = 0
-# The one record of a marker's batch, as everybody writes it: its length, attributes, timestamp and
-# offset of nothing more than the batch's, a key of 4 bytes, a value of 6, no headers.
+# The only record of a marker's batch, as all implementations write it: its length, attributes,
+# timestamp delta 0, offset delta 0, a key of 4 bytes, a value of 6, no headers.
 _marker_record = struct.Struct(">5shhchic")
 _MARKER_START, _MARKER_VALUE_SIZE, _MARKER_END = b"\x20\x00\x00\x00\x08", b"\x0c", b"\x00"
 _MARKER_BYTES = HEADER_BYTES + _marker_record.size
@@ -49,7 +49,7 @@ _ENDS: Final = {each.value: each for each in (ControlRecordType.ABORT, ControlRe
 
 
 class EndTransactionMarker(NamedTuple):
-    """How a producer's transaction ended, and the epoch of the coordinator that says so."""
+    """The outcome of a producer's transaction, and the epoch of the coordinator that decided it."""
 
     type: ControlRecordType
     coordinator_epoch: int
@@ -73,7 +73,7 @@ def end_transaction_batch(
     producer_epoch: ProducerEpoch,
     timestamp: TimestampMs,
 ) -> bytearray:
-    """The batch that ends the producer's transaction in one partition, before the log places it."""
+    """The batch that ends a producer's transaction in one partition, without its offset."""
     assert marker.type in (ControlRecordType.ABORT, ControlRecordType.COMMIT)
     record = _marker_record.pack(
         _MARKER_START,
@@ -94,8 +94,9 @@ def end_transaction_batch(
 
 
 def read_marker_batch(batch: Buffer) -> EndTransactionMarker:
-    """What a batch says that ends a transaction. Every partition of every transaction gets one, so
-    what they all look like is read at once, and anything else as the record that it is."""
+    """Reads the marker of a batch. Every partition of every transaction gets one, so the usual
+    layout is decoded directly, and any other as a normal record.
+    """
     if len(batch) == _MARKER_BYTES:
         start, key_version, number, size, version, epoch, end = _marker_record.unpack_from(
             batch, HEADER_BYTES
@@ -108,7 +109,7 @@ def read_marker_batch(batch: Buffer) -> EndTransactionMarker:
 
 
 def read_control_type(key: Buffer | None) -> ControlRecordType:
-    """The type in a control record's key. Later versions of the key only add to its end."""
+    """The type in a control record's key. Later versions of the key only append to it."""
     if key is None or len(key) < _key.size:
         length = "no key" if key is None else f"a key of {len(key)} bytes"
         raise ProtocolError(f"a control record has {length} instead of at least {_key.size} bytes")

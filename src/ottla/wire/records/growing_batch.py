@@ -1,4 +1,4 @@
-"""A batch that is built one record after the other, for those that build it in steps."""
+"""A batch that is built record by record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIRST = Offset(0)
 
 
 class GrowingBatch:
-    """Records with keys and the same timestamp. Owned by its builder until it is sealed."""
+    """Builds a batch of records with keys and one timestamp. Owned by its builder until `seal`."""
 
     def __init__(self, timestamp: TimestampMs) -> None:
         self._timestamp = timestamp
@@ -37,7 +37,7 @@ class GrowingBatch:
         self._count += 1
 
     def seal(self, codec: Codec = Codec.NONE) -> bytearray:
-        """The whole batch. It has one record at least."""
+        """The complete batch. Needs at least one record."""
         assert self._count
         header = BatchHeader(
             _FIRST,

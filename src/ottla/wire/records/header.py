@@ -1,7 +1,7 @@
-"""The 61 bytes at the head of a record batch v2, and what follows from them.
+"""The 61-byte header of a record batch v2, and values derived from it.
 
-A broker decides everything from the header, so it is read where it lies, with one `struct` call
-and no copy of the buffer. The layout, and what each field means after compaction, is that of
+A broker takes all decisions from the header, so it is read in place, with one `struct` call and
+without copying the buffer. The layout, and the meaning of each field after compaction, are those of
 Kafka's `DefaultRecordBatch`.
 """
 
@@ -28,7 +28,7 @@ from ottla.wire.records.compression import Codec
 MAGIC = 2
 HEADER_BYTES = 61
 
-# Base offset and length come before what the length counts.
+# The base offset and the length field itself, which the length does not count.
 LENGTH_PREFIX_BYTES = 12
 BATCH_LENGTH_MIN = HEADER_BYTES - LENGTH_PREFIX_BYTES
 
@@ -52,14 +52,14 @@ assert header_struct.size == HEADER_BYTES
 
 
 class TimestampType(IntEnum):
-    """Who gave the records their timestamps: the producer, or the log when it appended them."""
+    """Whether the producer or the log (on append) set the records' timestamps."""
 
     CREATE_TIME = 0
     LOG_APPEND_TIME = 1
 
 
 class BatchHeader(NamedTuple):
-    """The fields of a batch's header as they are stored; what follows from them is a property."""
+    """The stored fields of a batch's header; derived values are properties."""
 
     base_offset: Offset
     batch_length: int
@@ -81,7 +81,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def last_offset(self) -> Offset:
-        # Every batch is asked; calling the type would double what asking costs.
+        # Called for every batch; converting to `Offset` would double the cost.
         return self.base_offset + self.last_offset_delta  # type: ignore[return-value]
 
     @property
@@ -112,7 +112,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def delete_horizon_ms(self) -> TimestampMs | None:
-        """When compaction may drop the batch's tombstones; it then lives in the base timestamp."""
+        """When compaction may remove the batch's tombstones; stored as the base timestamp."""
         return self.base_timestamp if self.has_delete_horizon else None
 
     @property
@@ -123,16 +123,17 @@ class BatchHeader(NamedTuple):
     def last_sequence(self) -> int:
         if self.base_sequence == NO_SEQUENCE:
             return NO_SEQUENCE
-        # `increment_sequence`, without its call: every batch of an idempotent producer is asked.
+        # Inlined `increment_sequence`, because this is called for every batch of an idempotent
+        # producer.
         return (self.base_sequence + self.last_offset_delta) & _SEQUENCE_MAX
 
 
-# What `BatchHeader._make` does, without its call: every batch pays for it.
+# Inlined `BatchHeader._make`, because this is called for every batch.
 new_header: Callable[[type[BatchHeader], Iterable[int]], BatchHeader] = tuple.__new__
 
 
 def increment_sequence(sequence: int, *, by: int) -> int:
-    """Sequence numbers start over at 0 after 2147483647."""
+    """Sequence numbers wrap around to 0 after 2147483647."""
     return (sequence + by) & _SEQUENCE_MAX
 
 
@@ -154,7 +155,7 @@ def encode_attributes(
 
 
 def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
-    """The header at `position`: of version 2, long enough, of a known codec; the rest unchecked."""
+    """Reads the header at `position`. Checks magic, minimum length and codec, nothing else."""
     try:
         header = new_header(BatchHeader, header_struct.unpack_from(buffer, position))
     except struct.error:

@@ -1,7 +1,7 @@
-"""The records inside a batch, one by one: as values, or walked over for compaction.
+"""The records of a batch, one by one: as values, or partially decoded for compaction.
 
-A record stores its timestamp and offset as differences from its batch's, and everything that has a
-length as a zigzag varint before it. A negative length means null; Kafka writes -1 and reads any.
+A record stores its timestamp and offset as deltas to those of its batch. Lengths are zigzag varints
+before their data. A negative length means null; Kafka writes -1 and accepts any.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ottla.wire.varint import read_uvarint, read_uvarlong, read_varint
 
 RecordHeader: TypeAlias = tuple[str, bytes | None]
 
-# start, end, timestamp delta, offset delta, key, whether the value is null, position of the value:
-# positions in the body. A bare tuple, for a named one takes twice as long to make.
+# start, end, timestamp delta, offset delta, key, whether the value is null, position of the value.
+# Positions are within the body. A plain tuple, because a NamedTuple takes twice as long to create.
 WalkedRecord: TypeAlias = tuple[int, int, int, int, bytes | None, bool, int]
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
@@ -41,10 +41,10 @@ def iterate_records(
     *,
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
 ) -> Iterator[Record]:
-    """Every record of the batch at `position`, control records included.
+    """Every record of the batch at `position`, including control records.
 
-    The checksum is not looked at; `validate_batch` does that. Header keys that are not UTF-8 come
-    with replacement characters, as in Kafka's clients.
+    Does not verify the checksum; `validate_batch` does. Header keys that are not UTF-8 get
+    replacement characters, as in Kafka's clients.
     """
     header = read_header(buffer, position)
     body = read_body(buffer, position, header, decompressed_bytes_max=decompressed_bytes_max)
@@ -66,11 +66,11 @@ def iterate_records(
 
 
 def walk_records(body: bytes, count: int) -> Iterator[WalkedRecord]:
-    """Every record of a batch's decompressed body, as little of it as compaction needs.
+    """Every record of a batch's decompressed body, decoded only as far as compaction needs.
 
-    Compaction goes over every record twice and wants its key, where it lies and little else, so
-    nothing behind the key is read. The one- and two-byte forms of the numbers are read in line
-    because each call would cost half as much as the rest of the record.
+    Compaction reads every record twice and needs little more than its key and position, so nothing
+    after the key is decoded. One- and two-byte varints are decoded inline, because each call would
+    cost half as much as the rest of the record.
     """
     body_end = len(body)
     end = 0
@@ -88,7 +88,7 @@ def walk_records(body: bytes, count: int) -> Iterator[WalkedRecord]:
                 size, position = read_uvarint(body, start)
                 end = position + (size >> 1)
                 position += 1
-            # The byte of attributes, which nothing uses, lies before `position`.
+            # `position` is after the attributes byte, which is unused.
             timestamp = body[position]
             position += 1
             if timestamp >= 0x80:
@@ -109,7 +109,7 @@ def walk_records(body: bytes, count: int) -> Iterator[WalkedRecord]:
             position += 1
             if key_size >= 0x80:
                 key_size, position = read_uvarint(body, position - 1)
-            # In zigzag the lowest bit is the sign.
+            # The lowest bit of a zigzag number is its sign.
             if key_size & 1:
                 key = None
             else:
@@ -146,7 +146,7 @@ def _read_headers(body: bytes, position: int, *, end: int) -> tuple[RecordHeader
     if count == 0 and position == end:
         return ()
     headers: list[RecordHeader] = []
-    # A header takes two bytes at least, so the count is bounded before anything follows it.
+    # A header takes at least two bytes, so the count can be checked before reading headers.
     if not 0 <= count * 2 <= end - position:
         raise _malformed(position, f"{count} headers are not in it")
     for _ in range(count):

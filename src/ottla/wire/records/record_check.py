@@ -1,11 +1,11 @@
-"""Every field of every record of a batch, held against the batch's bytes and its header.
+"""Validates every field of every record of a batch.
 
-What a leader looks for before it appends a batch whose records it opens, with the rules of Kafka's
-LogValidator: varints that are whole, lengths that add up, as many records as the header declares,
-offsets without gaps, nothing behind the last record. A record that is well formed can still be one
-that the topic does not take, for its key or its timestamp: those are listed with their indexes.
+A leader runs these checks before it appends a batch whose records it has to decode. The rules are
+those of Kafka's LogValidator: complete varints, consistent lengths, as many records as the header
+declares, offsets without gaps, no bytes after the last record. A well-formed record may still
+violate the topic's rules for keys or timestamps: such records are listed by index.
 
-It takes 0.5 to 0.9 us for each record, so large batches are checked in another process.
+It takes 0.5 to 0.9 us per record, so large batches are checked in another process.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ottla.wire.errors import ProtocolError
 from ottla.wire.records.header import BatchHeader
 from ottla.wire.varint import read_uvarint, read_uvarlong
 
-# More records than this are not listed one by one: the list goes into a response.
+# At most this many records are listed, because the list becomes part of a response.
 LISTED_MAX: Final = 10_000
 
 _INT64_MIN: Final = -(2**63)
@@ -25,7 +25,7 @@ _INT64_MAX: Final = 2**63 - 1
 
 
 class MalformedRecordError(ProtocolError):
-    """Names the first record that cannot be read. `index` is its place in the batch."""
+    """Identifies the first malformed record. `index` is its index in the batch."""
 
     def __init__(self, index: int, reason: str) -> None:
         super().__init__(f"record {index} of the batch is malformed: {reason}")
@@ -34,31 +34,32 @@ class MalformedRecordError(ProtocolError):
 
 
 class RecordLimits(NamedTuple):
-    """What the records of a topic have to be like."""
+    """The topic's requirements for records."""
 
     needs_keys: bool = False
-    # None where timestamps are not checked: the log sets them.
+    # The valid range, or None if timestamps are not checked because the log sets them.
     timestamps: tuple[int, int] | None = None
 
 
 class RecordFindings(NamedTuple):
-    """Of records that are well formed: the latest timestamp, and those that the limits exclude, by
-    index, `LISTED_MAX` of each kind at most."""
+    """The result for well-formed records: the latest timestamp, and the indexes of the records that
+    violate the limits, at most `LISTED_MAX` of each kind.
+    """
 
     max_timestamp: int
     keyless: list[int]
-    # With their timestamps.
+    # Index and timestamp.
     untimely: list[tuple[int, int]]
-    # How many there are of both kinds.
+    # The number of violations of both kinds, including those not listed.
     excluded_count: int
 
 
 def check_body(body: bytes, header: BatchHeader, limits: RecordLimits) -> RecordFindings:
-    """Reads a decompressed body to its end.
+    """Validates a decompressed body.
 
-    Raises `MalformedRecordError`, or `ProtocolError` if bytes are left behind the last record. The
-    numbers of one and two bytes are read in line, as in `walk_records`: a call for each would cost
-    more than everything else.
+    Raises `MalformedRecordError`, or `ProtocolError` if bytes follow the last record. One- and
+    two-byte varints are decoded inline, as in `walk_records`: calls would cost more than everything
+    else.
     """
     base_timestamp, needs_keys = header.base_timestamp, limits.needs_keys
     earliest, latest = limits.timestamps or (_INT64_MIN, _INT64_MAX)
@@ -79,7 +80,7 @@ def check_body(body: bytes, header: BatchHeader, limits: RecordLimits) -> Record
             end = position + (size >> 1)
             if size & 1 or end > body_end:
                 raise ProtocolError("its size leaves the batch")
-            # Behind the attributes, which nothing uses.
+            # Skip the attributes, which are unused.
             timestamp = body[position + 1]
             position += 2
             if timestamp >= 0x80:
@@ -99,7 +100,7 @@ def check_body(body: bytes, header: BatchHeader, limits: RecordLimits) -> Record
             position += 1
             if key_size >= 0x80:
                 key_size, position = read_uvarint(body, position - 1)
-            # In zigzag the lowest bit is the sign, and a negative size is that of nothing.
+            # The lowest bit of a zigzag number is its sign; a negative size means null.
             if not key_size & 1:
                 position += key_size >> 1
             value_size = body[position]
@@ -112,7 +113,7 @@ def check_body(body: bytes, header: BatchHeader, limits: RecordLimits) -> Record
                     value_size, position = read_uvarint(body, position - 1)
             if not value_size & 1:
                 position += value_size >> 1
-            # Most records have no headers: one byte is left, and it is zero.
+            # Most records have no headers: the only byte left is zero.
             if position != end - 1 or body[position]:
                 _check_headers(body, position, end)
             timestamp = base_timestamp + (timestamp >> 1 ^ -(timestamp & 1))
@@ -134,7 +135,7 @@ def check_body(body: bytes, header: BatchHeader, limits: RecordLimits) -> Record
 
 
 class _Excluded:
-    """The records that the limits exclude, as they are found."""
+    """Collects the records that violate the limits."""
 
     __slots__ = ("count", "keyless", "untimely")
 
@@ -155,7 +156,7 @@ class _Excluded:
 
 
 def _check_headers(body: bytes, position: int, end: int) -> None:
-    """Reads over a record's headers, which have to end where the record does."""
+    """Validates a record's headers, which have to end where the record does."""
     if position >= end:
         raise ProtocolError("its key or its value reaches beyond its end")
     zigzag, position = read_uvarint(body, position)

@@ -1,4 +1,4 @@
-"""Messages declared once and compiled per version."""
+"""Message declarations, from which an encoder and a decoder are compiled for each version."""
 
 from ottla.wire.schema.message import Message
 from ottla.wire.schema.struct import Struct, field

@@ -1,7 +1,7 @@
-"""Arrays of fixed-size values, packed and unpacked in one call.
+"""Packs and unpacks arrays of fixed-size values in one call.
 
-Replica lists, partition numbers and the like are short and everywhere, so the layouts of short
-arrays are made once and found by length.
+Arrays such as replica lists and partition indexes are short and frequent, so the layouts of short
+arrays are precomputed and found by length.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ SHORT = 64
 
 @cache
 def short_packers(code: str, *, compact: bool) -> tuple[Callable[..., bytes], ...]:
-    """By element count: packs the length prefix and the elements."""
+    """Functions by element count that pack the length prefix and the elements."""
     prefix = "B" if compact else "i"
     return tuple(Layout(">" + prefix + code * count).pack for count in range(SHORT))
 
 
 @cache
 def short_unpackers(code: str) -> tuple[Callable[[Buffer, int], tuple[Any, ...]], ...]:
-    """By element count: unpacks the elements."""
+    """Functions by element count that unpack the elements."""
     return tuple(Layout(">" + code * count).unpack_from for count in range(SHORT))
 
 
@@ -41,5 +41,5 @@ def unpack_long(code: str, count: int, buffer: Buffer, position: int) -> tuple[A
 
 
 def _layout(code: str, count: int) -> Layout:
-    # A repeat count before "s" would mean one long string instead of many short ones.
+    # "16s" repeated by a count would mean one long string, so its code is written out instead.
     return Layout(">" + code * count if code.endswith("s") else f">{count}{code}")

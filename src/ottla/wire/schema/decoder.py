@@ -1,8 +1,9 @@
-"""Compiles a message's version into a function that reads it from a buffer.
+"""Compiles one version of a message into a function that decodes it from a buffer.
 
-The text follows the layout as the encoder's does. Lengths and counts come from outside: each is
-held against the bytes that are left before anything is made of it. A request comes from anybody,
-and an object takes fifty times the bytes of its smallest form, so it may hold only so many.
+The generated code follows the message's layout, as the encoder's does. Lengths and counts are
+untrusted: each is compared with the remaining bytes before anything is allocated. Any client may
+send a request, and an object takes fifty times the bytes of its smallest encoding, so the number of
+elements in a request is limited.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from ottla.wire.schema.types import (
 )
 from ottla.wire.varint import read_uvarint
 
-# As many partitions as a whole cluster of Kafka's has at most, and some.
+# Slightly more than the maximum number of partitions in a Kafka cluster.
 REQUEST_ELEMENTS_MAX = 250_000
 
 
@@ -57,7 +58,7 @@ def compile_decoder(cls: type[VersionedStruct], version: int) -> Decoder:
 
 
 def _is_request(cls: type[VersionedStruct]) -> bool:
-    """Or the header of one."""
+    """True for request headers too."""
     return "Request" in cls.__name__
 
 
@@ -68,7 +69,7 @@ def refusal(title: str, error: Exception) -> ProtocolError:
 
 
 class _MalformedError(Exception):
-    """Raised inside a decoder, where the message's name is not at hand."""
+    """Raised by generated code, without the message's name, which the caller adds."""
 
 
 def _overrun(field: str, length: int, left: int) -> _MalformedError:
@@ -92,7 +93,7 @@ def _null(field: str) -> _MalformedError:
 
 
 def read_tag(data: Buffer, position: int, end: int, previous: int) -> tuple[int, int, int]:
-    """The next tagged field's tag, and where its bytes start and end."""
+    """The tag of the next tagged field, and the start and end of its bytes."""
     tag, position = read_uvarint(data, position)
     size, position = read_uvarint(data, position)
     if tag <= previous:
@@ -107,7 +108,7 @@ def tag_size_error(field: str, end: int, stop: int) -> _MalformedError:
 
 
 class _DecoderText:
-    """Writes the text for one version. `data` is the buffer, `p` the position, `end` its length."""
+    """Generates the code for one version. `data` is the buffer, `p` the position, `end` its end."""
 
     def __init__(self, source: SourceText, version: int, *, flexible: bool, counted: bool) -> None:
         self._source = source
@@ -183,7 +184,7 @@ class _DecoderText:
             self._source.line(f"{target} = {inner}")
 
     def _length(self, kind: FieldType, *, compact: bool) -> None:
-        """Leaves the length or count in `n`, negative for null."""
+        """Generates code that puts the length or count into `n`, negative for null."""
         line = self._source.line
         if compact:
             line("n = data[p] - 1")

@@ -1,7 +1,7 @@
-"""Compiles a message's version into a function that appends its bytes to a list of parts.
+"""Compiles one version of a message into a function that appends its bytes to a list of parts.
 
-The text follows the layout: a run of fixed-size fields becomes one `struct` call, nested structs
-and arrays are written in line, so that encoding costs no call per struct.
+The generated code follows the message's layout: a run of fixed-size fields becomes one `struct`
+call, and nested structs and arrays are inlined, so there is no call per struct.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ottla.wire.schema.types import (
 from ottla.wire.varint import encode_uvarint
 
 NULL_STRUCT, PRESENT_STRUCT = b"\xff", b"\x01"
-# Kafka marks a struct's absence with a signed byte in general, with an unsigned varint in a tag.
+# Kafka marks a null struct with a signed byte, but in a tagged field with an unsigned varint.
 NULL_TAGGED_STRUCT = b"\x00"
 
 
@@ -56,15 +56,16 @@ def encode_text_length(length: int) -> bytes:
 
 
 def tag_head(tag: int, size: int) -> bytes:
-    """What stands before the bytes of a tagged field."""
+    """The tag and size before the bytes of a tagged field."""
     return encode_uvarint(tag) + encode_uvarint(size)
 
 
 def write_tags(
     write: Any, known: list[tuple[int, bytes]] | None, unknown: dict[int, bytes]
 ) -> None:
-    """The tagged section: a count, then the fields by their tags. The known ones have their
-    heads."""
+    """Writes the tagged fields: a count, then the fields in tag order. `known` fields include their
+    tag and size.
+    """
     others = ((tag, tag_head(tag, len(data)) + data) for tag, data in unknown.items())
     tags = sorted((*(known or ()), *others))
     write(encode_uvarint(len(tags)))
@@ -73,7 +74,7 @@ def write_tags(
 
 
 class _EncoderText:
-    """Writes the text for one version. `m`-names hold structs, `write` appends a part."""
+    """Generates the code for one version. `m` names refer to structs, `write` appends a part."""
 
     def __init__(self, source: SourceText, version: int, *, flexible: bool) -> None:
         self._source = source
@@ -185,7 +186,7 @@ class _EncoderText:
                 line(f"{write}(field)")
 
     def _tagged(self, field: Field, m: str, found: str) -> None:
-        """A tagged field is written only where it differs from its default."""
+        """Generates code that writes a tagged field only if it differs from its default."""
         line = self._source.line
         value, parts, write = (self._source.fresh(stem) for stem in ("v", "parts", "write"))
         line(f"{value} = {m}.{field.name}")
@@ -206,8 +207,8 @@ class _EncoderText:
     def _differs(self, field: Field, value: str) -> str:
         default = field.options.make_default()
         if isinstance(field.type, Nested) and not field.is_nullable(self._version):
-            # A tagged struct that is absent is None here and a struct of defaults to Kafka: neither
-            # is written.
+            # An absent tagged struct is None here but a struct of defaults in Kafka: neither is
+            # written.
             unsent = self._source.constant("default", field.type.struct())
             return f"{value} is not None and {value} != {unsent}"
         if default is None:

@@ -1,4 +1,4 @@
-"""Declarations resolved: which fields a struct has in a version, and what each of them is."""
+"""Resolves declarations: the fields that a struct has in a version, and their types."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ottla.wire.schema.types import Array, Blob, FieldType, Fixed, Nested, TextT
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field as the compiler sees it."""
+    """A resolved field, as the compilers use it."""
 
     name: str
     type: FieldType
@@ -32,7 +32,7 @@ class Field:
 
 @cache
 def fields_of(struct: type[Struct]) -> tuple[Field, ...]:
-    """All fields of a struct, in the order of the wire."""
+    """All fields of a struct, in wire order."""
     scope = vars(sys.modules[struct.__module__])
     resolved = []
     for name, options in struct.field_options.items():
@@ -45,7 +45,7 @@ def fields_of(struct: type[Struct]) -> tuple[Field, ...]:
 
 
 def plain_fields(struct: type[Struct], version: int) -> list[Field]:
-    """The fields of a version that travel in order, one after the other."""
+    """The untagged fields of a version, in wire order."""
     return [
         field
         for field in fields_of(struct)
@@ -54,7 +54,7 @@ def plain_fields(struct: type[Struct], version: int) -> list[Field]:
 
 
 def tagged_fields(struct: type[Struct], version: int) -> list[Field]:
-    """The fields of a version that travel with a tag, by tag."""
+    """The tagged fields of a version, ordered by tag."""
     present = [
         field
         for field in fields_of(struct)
@@ -83,7 +83,7 @@ def _resolve(annotation: Any) -> tuple[FieldType, bool]:
 
 
 def size_min(field_type: FieldType, version: int, *, flexible: bool) -> int:
-    """The fewest bytes that a value of this type can take: it bounds declared counts."""
+    """The minimum encoded size of a value of this type; used to limit declared counts."""
     if isinstance(field_type, Fixed):
         return field_type.size
     if isinstance(field_type, Nested):

@@ -1,4 +1,4 @@
-"""What the compilers of a message's versions need of its class."""
+"""The parts of a message's class that the compilers need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the wire carries whole: a request, a response, a header, or a record of an internal log."""
+"""The base class of requests, responses, headers and records of internal logs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from ottla.wire.schema.versions import Versions, versions
 
 
 class Message(VersionedStruct):
-    """The root of a declaration. `api_key` is Kafka's number of the API or of the record type.
+    """A complete message. `api_key` is Kafka's number of the API or of the record type.
 
-    Versions that are not `stable` may still change in Kafka: nodes serve them only if told to.
+    Versions that are not `stable` may still change in Kafka: nodes serve them only if configured
+    to.
     """
 
     api_key: ClassVar[int | None]
@@ -38,19 +39,19 @@ class Message(VersionedStruct):
         cls._decoders = {}
 
     def encode(self, version: int) -> bytes:
-        """The message's bytes in a version. Records must be buffers here."""
+        """The message's encoding in a version. Its records must be buffers."""
         parts: list[Buffer] = []
         self.encode_into(parts, version)
         return b"".join(parts)
 
     def encode_into(self, parts: list[Any], version: int) -> None:
-        """Appends the message's bytes as parts, its records as they are, none copied."""
+        """Appends the message's encoding as parts; records are appended without copying."""
         encoder = self._encoders.get(version) or _compile_encoder(type(self), version)
         encoder(self, parts)
 
     @classmethod
     def decode(cls, buffer: Buffer, version: int) -> Self:
-        """The message that fills `buffer` to its last byte."""
+        """Decodes a message that fills the whole buffer."""
         message, end = cls.decode_from(buffer, version)
         if end != len(buffer):
             raise ProtocolError(

@@ -1,4 +1,4 @@
-"""The text of a function in the making, and the objects that it refers to."""
+"""The source text of a generated function, and the objects that it refers to."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ class SourceText:
         self._depth -= 1
 
     def fresh(self, stem: str) -> str:
-        """A name that nothing else in this function has."""
+        """A name that is unique in this function."""
         self._names += 1
         return f"{stem}{self._names}"
 
     def constant(self, stem: str, value: Any) -> str:
-        """A name under which the function finds `value`."""
+        """A name by which the function can refer to `value`."""
         name = self.fresh(stem)
         self.scope[name] = value
         return name
 
     def layout(self, codes: str, method: str) -> str:
-        """A name for `pack` or `unpack_from` of a run of fixed fields."""
+        """The name of `pack` or `unpack_from` for a run of fixed-size fields."""
         name = f"{method}_{codes}".replace("?", "bool")
         if name not in self.scope:
             self.scope[name] = getattr(Layout(">" + codes), method)

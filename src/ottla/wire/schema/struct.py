@@ -1,16 +1,16 @@
-"""Messages declared once, as classes; compiled per version when first used.
+"""Message declarations as classes.
 
     class EndTxnRequest(Message, api_key=26, versions="0-5", flexible="3+"):
         transactional_id: String = ""
         producer_id: Int64 = 0
         committed: Bool = False
 
-A class is one message in all its versions: a field says in which versions it is there
-(`field(versions="13+")`), where it may be null, and whether it travels as a tagged field. A field
-that is absent from the version being decoded takes its default.
+A class declares all versions of one message: each field declares its versions
+(`field(versions="13+")`), where it may be null, and whether it is a tagged field. Decoding sets a
+field that is absent from the version to its default.
 
-Import stays cheap because nothing is compiled with the class: `__init__`, the encoder and the
-decoder of a version are each made when they are first called.
+Importing a class is cheap, because `__init__` and each version's encoder and decoder are compiled
+when they are first called.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _UNSET: Any = object()
 
 
 class FieldOptions(NamedTuple):
-    """What a declaration says about a field besides its type."""
+    """The declaration of a field besides its type."""
 
     default: Any = None
     factory: Callable[[], Any] | None = None
@@ -50,11 +50,12 @@ def field(
     flexible: str = "0+",
 ) -> Any:
     """Declares a field. `nullable` narrows the versions in which an optional field may be null,
-    `tagged` those in which a field with a `tag` travels as a tagged field; `flexible="none"` keeps
-    the old length encoding of a field in flexible versions.
+    `tagged` those in which a field with a `tag` is a tagged field; `flexible="none"` keeps the old
+    length encoding of a field in flexible versions.
 
-    A tagged struct is declared optional with `nullable="none"`: it is None when it was not sent.
-    One that can be null on the wire has a `factory` instead, for null is sent and absence is not.
+    A tagged struct is declared optional with `nullable="none"`: it is None if it was not sent. A
+    struct that can be null on the wire has a `factory` instead, because null is sent and absence is
+    not.
     """
     return FieldOptions(
         default=default,
@@ -72,7 +73,7 @@ _versions = versions
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class StructType(type):
-    """Turns annotations into slots, and defaults into a constructor made on first use."""
+    """Turns annotations into slots, and defaults into a constructor compiled on first use."""
 
     field_options: dict[str, FieldOptions]
 
@@ -120,8 +121,9 @@ def _compile_init(cls: StructType) -> Any:
 
 
 class Struct(metaclass=StructType):
-    """A part of a message. Mutable, compared by value. `unknown_tags` holds the tagged fields that
-    a newer peer sent, so that they can be passed on."""
+    """A part of a message. Mutable, compared by value. `unknown_tags` holds tagged fields of newer
+    versions, so that they can be forwarded.
+    """
 
     field_options: ClassVar[dict[str, FieldOptions]]
     unknown_tags: dict[int, bytes] | None = None

@@ -1,7 +1,7 @@
-"""The types that a field can have.
+"""The types of fields.
 
-A declaration names them as annotations (`acks: Int16`), which a type checker reads as plain
-`int`, `str` or `bytes`, and which the compiler resolves to the descriptions below.
+Declarations use them as annotations (`acks: Int16`), which type checkers treat as plain `int`,
+`str` or `bytes`, and which the compilers resolve to the descriptions below.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TEXT_BYTES_MAX = 32767
 
 
 class Fixed(NamedTuple):
-    """A value of constant size, with its `struct` code. Runs of these are packed in one go."""
+    """A value of constant size, with its `struct` code. Runs of these are packed in one call."""
 
     name: str
     code: str
@@ -26,13 +26,13 @@ class Fixed(NamedTuple):
 
 
 class TextType:
-    """UTF-8 after its length, of TEXT_BYTES_MAX at most whatever form the length has."""
+    """Length-prefixed UTF-8, at most TEXT_BYTES_MAX bytes in either length encoding."""
 
     __slots__ = ()
 
 
 class Blob(NamedTuple):
-    """Bytes after their length: copied out, unless they are `records`, which stay a view."""
+    """Length-prefixed bytes. Decoding copies them, except `records`, which stay a view."""
 
     records: bool
 
@@ -58,5 +58,5 @@ Float64 = Annotated[float, Fixed("FLOAT64", "d", 8)]
 Uuid = Annotated[RawUuid, Fixed("UUID", "16s", 16)]
 String = Annotated[str, TextType()]
 Bytes = Annotated[bytes, Blob(records=False)]
-# On encoding, anything sized that the transport can send will do: a buffer or a slice of a file.
+# When encoding, this may be any sized object that the transport can send: a buffer or a file slice.
 Records = Annotated[Buffer, Blob(records=True)]

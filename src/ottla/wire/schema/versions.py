@@ -1,4 +1,4 @@
-"""Ranges of versions, written as Kafka writes them: `3-12`, `9+`, `0`, or `none`."""
+"""Version ranges in Kafka's notation: `3-12`, `9+`, `0`, or `none`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Messages that rest on disk: in the metadata log, in internal topics, beside a partition's log."""
+"""Messages stored on disk: in the metadata log, in internal topics, and in files beside logs."""

@@ -1,7 +1,7 @@
 """Groups of the consumer protocol in `__consumer_offsets` (KIP-848).
 
-A group is several records, one per member and one per member's assignment, so that a change writes
-little.
+A group is stored as several records, such as one per member and one per member's assignment, so
+that a change writes little.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What consumers tell each other through the group coordinator, which stores it as opaque bytes.
+"""The consumers' subscription and assignment, which the group coordinator stores as opaque bytes.
 
-The version stands before it as two bytes. Version 1 has the partitions owned (KIP-429), 2 the
+Each is preceded by its version in two bytes. Version 1 has the owned partitions (KIP-429), 2 the
 generation (KIP-792), 3 the rack (KIP-881).
 """
 

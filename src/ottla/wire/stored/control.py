@@ -1,6 +1,6 @@
-"""Control records of a log: the key, which tells the type, and the end of a transaction (KIP-98).
+"""Control records of a log: the key with the type, and the transaction marker (KIP-98).
 
-The version of each stands before it as two bytes.
+Each is preceded by its version in two bytes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Keys and values of the internal topics, as coordinators store them.
 
-A key is its record type, two bytes, and a body in version 0; a value is its version, two bytes, and
-a body. Which class a value has follows from its key; a value of null removes what the key names.
+A key is its record type in two bytes, followed by a body in version 0; a value is its version in
+two bytes, followed by a body. The key determines the class of the value; a null value deletes what
+the key names.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class CoordinatorRecords:
         return _decode(self._by_type[record_type][0], data, KEY_VERSION)
 
     def decode_value(self, key: Message, data: Buffer) -> tuple[Message, int]:
-        """The value that belongs to a decoded key, and its version."""
+        """Decodes the value of a decoded key. Returns it with its version."""
         version = _prefix(data, "value")
         return _decode(self._by_type[key.api_key][1], data, version), version
 

@@ -1,4 +1,4 @@
-"""Classic groups in `__consumer_offsets`: the members and their assignments in one record.
+"""Classic groups in `__consumer_offsets`: one record with all members and their assignments.
 
 Version 3 has static members (KIP-345).
 """

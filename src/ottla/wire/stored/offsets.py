@@ -1,7 +1,7 @@
 """Committed offsets in `__consumer_offsets`.
 
-Version 1 has an expiry, which 2 leaves to the broker (KIP-211). 3 has the leader epoch (KIP-320), 4
-the topic id. The legacy pair is what brokers before 0.9 wrote.
+Version 1 has an expiry, which version 2 leaves to the broker (KIP-211). 3 has the leader epoch
+(KIP-320), 4 the topic id. Brokers before 0.9 wrote the legacy pair.
 """
 
 from __future__ import annotations

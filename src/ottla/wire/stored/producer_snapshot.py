@@ -1,6 +1,6 @@
-"""The state of a partition's producers, as `.snapshot` files hold it.
+"""The state of a partition's producers, as stored in `.snapshot` files.
 
-The version stands before it as two bytes. `crc` covers everything after itself.
+It is preceded by its version in two bytes. `crc` covers everything after itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Control records that the metadata quorum writes into its log and its snapshots.
 
-A new leader opens its epoch with a change message (KIP-595), a snapshot has a header and a footer
-(KIP-630), and the set of voters with its version is in the log since KIP-853.
+A new leader starts its epoch with a leader change message (KIP-595), a snapshot has a header and a
+footer (KIP-630), and the voter set and its version are in the log since KIP-853.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The file `quorum-state`: whom this node voted for and whom it follows (KIP-595).
+"""The file `quorum-state`: this node's vote and leader in the current epoch (KIP-595).
 
-Kafka keeps it as one line of JSON with the names of its schema and a `data_version`.
+Kafka stores it as one line of JSON with the field names of its schema and a `data_version`.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def quorum_state_to_json(state: QuorumStateData, version: int) -> str:
 
 
 def quorum_state_from_json(text: str) -> tuple[QuorumStateData, int]:
-    """The state and its version. Raises ProtocolError for a file that Kafka would not read."""
+    """The state and its version. Raises ProtocolError for a file that Kafka would reject."""
     try:
         written = json.loads(text)
         version = written["data_version"]
         state = _state(written, version)
-        # What cannot be encoded has a value of the wrong type or out of its range.
+        # A value of the wrong type or out of range cannot be encoded.
         state.encode(version)
     except (ValueError, KeyError, TypeError, RecursionError, ProtocolError) as error:
         raise ProtocolError(f"the quorum state cannot be read: {error!r}") from error

@@ -1,4 +1,4 @@
-"""Records of `__remote_log_metadata`: the life of segments in remote storage (KIP-405)."""
+"""Records of `__remote_log_metadata`: the states of segments in remote storage (KIP-405)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Records of `__share_group_state`: how far a share group is with a partition (KIP-932).
+"""Records of `__share_group_state`: a share group's progress in a partition (KIP-932).
 
-A snapshot holds the whole state, an update what changed since.
+A snapshot contains the whole state, an update the changes since.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Records of `__transaction_state`: the state of each transactional id (KIP-98).
 
-Version 1 is flexible and has the ids that TransactionV2 needs (KIP-890).
+Version 1 is flexible and has the producer ids that TransactionV2 needs (KIP-890).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The frame that Kafka puts around records of several types in one log.
+"""Kafka's framing of records of several types in one log.
 
-A frame version, the record's type, its version, all as unsigned varints, then the record to the
-last byte. The type is the record's `api_key`.
+Frame version, record type and record version, all unsigned varints, followed by the record up to
+the last byte. The type is the record's `api_key`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class TypedRecords:
         return b"".join(parts)
 
     def decode(self, data: Buffer) -> tuple[Message, int]:
-        """The record that fills `data`, and its version."""
+        """Decodes the record that fills `data`. Returns it with its version."""
         frame_version, position = read_uvarint(data, 0)
         if frame_version != FRAME_VERSION:
             raise ProtocolError(

@@ -1,4 +1,4 @@
-"""Records of `__cluster_metadata`, of which the state of a cluster is made (KIP-631)."""
+"""The record types of `__cluster_metadata`, which define the state of a cluster (KIP-631)."""
 
 from ottla.wire.stored.cluster_metadata.records import (
     METADATA_RECORDS,

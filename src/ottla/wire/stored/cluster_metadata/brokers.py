@@ -1,7 +1,7 @@
-"""Brokers and controllers: who is registered, with which endpoints, and who is fenced.
+"""Records of brokers and controllers: registrations, endpoints and fencing.
 
-A registration holds the log directories since KIP-858 and the cordoned ones since KIP-1066. Fencing
-is nowadays a change of the registration; the two records for it come from early KRaft logs.
+A registration contains the log directories since KIP-858 and the cordoned ones since KIP-1066.
+Fencing is now a registration change; the two fencing records occur only in early KRaft logs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings of topics, brokers and the cluster, and clients' quotas. Null removes a setting."""
+"""Configs of topics, brokers and the cluster, and client quotas. A null value removes a config."""
 
 from __future__ import annotations
 

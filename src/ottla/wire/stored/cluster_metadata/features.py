@@ -1,4 +1,4 @@
-"""Finalized feature levels (KIP-584), and how far a migration from ZooKeeper has come (KIP-866)."""
+"""Finalized feature levels (KIP-584), and the state of a migration from ZooKeeper (KIP-866)."""
 
 from __future__ import annotations
 

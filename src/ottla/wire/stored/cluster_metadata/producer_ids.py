@@ -1,4 +1,4 @@
-"""Blocks of producer ids that brokers have taken (KIP-730)."""
+"""Blocks of producer ids allocated to brokers (KIP-730)."""
 
 from __future__ import annotations
 

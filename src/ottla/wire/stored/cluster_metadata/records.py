@@ -1,4 +1,4 @@
-"""All types of metadata records, by number, and the frame around them."""
+"""All metadata record types by number, and their framing."""
 
 from __future__ import annotations
 

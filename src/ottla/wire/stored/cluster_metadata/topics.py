@@ -1,7 +1,7 @@
 """Topics and the state of their partitions.
 
-A change holds only what changed, as tagged fields: hence null where nothing did, and -2 for a
-leader that stays. Version 1 names directories (KIP-858), 2 eligible leader replicas (KIP-966).
+A change record contains only the changed fields, as tagged fields: unchanged fields are null, or -2
+for the leader. Version 1 has directories (KIP-858), 2 eligible leader replicas (KIP-966).
 """
 
 from __future__ import annotations

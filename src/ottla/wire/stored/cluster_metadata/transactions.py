@@ -1,6 +1,6 @@
-"""Records about the log itself.
+"""Metadata transactions and no-op records.
 
-Transactions let more records than fit a batch take effect at once (KIP-868).
+Transactions let more records than fit into one batch take effect at once (KIP-868).
 """
 
 from __future__ import annotations
@@ -21,4 +21,4 @@ class AbortTransactionRecord(Message, api_key=25, versions="0", flexible="0+"):
 
 
 class NoOpRecord(Message, api_key=20, versions="0", flexible="0+"):
-    """Written when there is nothing to write, so that the committed offset moves (KIP-835)."""
+    """Written when there are no other records, to advance the committed offset (KIP-835)."""
