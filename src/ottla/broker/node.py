@@ -295,7 +295,7 @@ class Node:
             self._quorum.fail(self.failure)
         self._on_failed()
 
-    # ---- other nodes
+    # ---- controller and listeners
 
     def _locate_controller(self) -> Address | None:
         leader_id = self._quorum.leader_and_epoch.leader_id

@@ -27,7 +27,7 @@ from ottla.storage.log.log import Log
 
 _log = logging.getLogger(__name__)
 
-# Kafka's default rate is the greatest double.
+# Rates above this mean no throttle: Kafka's default rate is the largest double.
 _NO_THROTTLE = 1e15
 
 

@@ -74,7 +74,7 @@ class Registration:
         self._unheard = 0
         metadata.listen(self._metadata_changed)
 
-    # ---- becoming known
+    # ---- registration
 
     async def register_controller(self, endpoints: Iterable[ConfiguredListener]) -> None:
         """Registers the node as a controller (ControllerRegistration)."""
@@ -178,7 +178,7 @@ class Registration:
         broker = self._metadata.image.brokers.get(self._node_id)
         return broker if broker is not None and broker.epoch == self.broker_epoch else None
 
-    # ---- staying known
+    # ---- heartbeats and controlled shutdown
 
     async def begin_to_serve(self) -> None:
         """Returns when the controller has unfenced the node and the node's own metadata shows it.

@@ -165,7 +165,7 @@ class MarkerSender:
         finally:
             del self._in_flight[node_id]
 
-    # ---- answers
+    # ---- responses
 
     def _answered(self, parts: list[MarkerPart], response: object) -> None:
         assert isinstance(response, WriteTxnMarkersResponse)

@@ -3,7 +3,7 @@
 Consumers (replica id -1) see offsets up to the high watermark, or up to the last stable offset with
 read_committed; all others see the whole log. A timestamp after the last visible record has no
 offset, which is not an error. If the result depends on the end offset, a new leader returns
-OFFSET_NOT_AVAILABLE to consumers until its high watermark has caught up with its predecessor's, so
+OFFSET_NOT_AVAILABLE to consumers until its high watermark reaches the start offset of its epoch, so
 that the end offset never goes back (KIP-207).
 
 Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, OFFSET_NOT_AVAILABLE
@@ -54,7 +54,7 @@ _STEP_SECONDS: Final = 0.002
 
 _CONSUMER: Final = -1
 
-# By special timestamp, the first version that has it.
+# The first version that supports each special timestamp.
 _FIRST_VERSIONS: Final[Mapping[int, int]] = {
     SpecialTimestamp.LATEST: 1,
     SpecialTimestamp.EARLIEST: 1,

@@ -4,12 +4,11 @@
        ▲                            │
        └── paused while a response is pending, the peer does not read, or its turn is over
 
-A pending request blocks the requests behind it, with one exception: Produce requests are dispatched
-while earlier Produce requests wait for acknowledgement, because producers pipeline them and the log
-has already appended them in order. So a connection has at most one pending request, or up to
-`_PENDING_MAX` pending Produce requests. Reading pauses while the client does not read its
-responses. A connection with many requests yields to the other connections after a turn of a few
-milliseconds.
+A pending request blocks the requests behind it, unless it is a Produce request that waits for
+acknowledgement: producers pipeline them, and the log has already appended their batches in order.
+So a connection has at most one pending request of another API, and `_PENDING_MAX` in all. Reading
+pauses while the client does not read its responses. A connection with many requests yields to the
+other connections after a turn of a few milliseconds.
 
 As in Kafka, a malformed request, an unknown API or an unsupported version closes the connection.
 Only ApiVersions gets a response in any version.

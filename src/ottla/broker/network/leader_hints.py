@@ -25,8 +25,8 @@ class LeaderHints:
         self._named: set[int] = set()
 
     def of(self, error: int, name: TopicPartition, topic_id: Uuid) -> LeaderHint | None:
-        """The partition's leader if `error` says the client used a wrong or stale leader; None if
-        the partition has no leader."""
+        """The partition's leader, if there is one and `error` says that the client used a wrong or
+        outdated leader."""
         if error not in _ASKED_THE_WRONG_NODE:
             return None
         topics = self._cluster.image.topics

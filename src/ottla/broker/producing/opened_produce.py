@@ -63,7 +63,7 @@ class Openings:
         self.clock = clock
         self.tasks = tasks
         self.background = background
-        # By partition.
+        # Keyed by partition.
         self.turns = Turns()
         self.waiting_bytes = 0
 

@@ -116,7 +116,7 @@ class TransactionalProduces:
         self.verification = verification
         self.partitions = partitions
         self.clock = clock
-        # By producer id.
+        # Keyed by producer id.
         self.turns = Turns()
         self._transactions = transactions
 

@@ -351,7 +351,7 @@ class LocalReplicas:
             _log.error("%s has no log: %s", replica.name, told.message)
             self._add_partition(replica, None)
 
-    # ---- logs that go
+    # ---- deleted logs
 
     async def _delete(self, names: list[TopicPartition]) -> None:
         for directory in self._logs.directories if names else ():

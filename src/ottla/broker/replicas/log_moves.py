@@ -140,7 +140,7 @@ class LogMoves:
         partition, target = moving.partition, moving.target
         _log.info("%s moves to %s", partition.name, target.path)
         try:
-            # The second copy has the records appended while the controller was notified.
+            # The second copy adds the records appended while the controller was notified.
             if (
                 await self._copy(moving)
                 and await self._make_known(moving)

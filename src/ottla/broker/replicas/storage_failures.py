@@ -16,7 +16,7 @@ from ottla.storage.log.log import Log
 
 _log = logging.getLogger(__name__)
 
-# Between two warnings about a full disk.
+# The minimum time between two warnings about a full disk.
 _QUIET_SECONDS: Final = 30.0
 
 

@@ -110,7 +110,7 @@ class TransactionVerification:
             now_ms=self._clock.now_ms(),
         )
 
-    # ---- asking
+    # ---- requests to coordinators
 
     def _ask(self, question: Question) -> None:
         node_id = self._coordinator_of(question.transactional_id)
