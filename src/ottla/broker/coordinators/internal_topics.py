@@ -1,4 +1,4 @@
-"""The internal topics of coordinators, created at the first FindCoordinator request for one."""
+"""The internal topics of coordinators, created when a client first needs one."""
 
 from __future__ import annotations
 

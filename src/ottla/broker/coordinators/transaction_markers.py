@@ -1,7 +1,7 @@
 """Sends transaction markers to the leaders of their partitions.
 
-A node has one WriteTxnMarkers request in flight; markers that arrive meanwhile are batched into the
-next request. Partitions led by this node are written directly. A failed marker is retried after a
+There is one WriteTxnMarkers request in flight per leader node; new markers are batched into the
+next one. Partitions led by this node are written directly. A failed marker is retried after a
 short pause, at the leader of that time. If the leader changes while a request is in flight, its
 markers are sent to the new leader at once. A deleted partition needs no marker.
 """

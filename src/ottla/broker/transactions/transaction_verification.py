@@ -1,9 +1,9 @@
 """Leaders verify a transaction before they append its first batch to a partition (KIP-890).
 
 A client of TransactionV1 has already added the partition, so the coordinator only verifies it. With
-TransactionV2 the coordinator adds the partition, as clients expect. A node has one
-AddPartitionsToTxn request in flight; later requests are batched into the next one, at most one per
-transaction. A coordinator in this process is called directly.
+TransactionV2 the coordinator adds the partition, as clients expect. There is one AddPartitionsToTxn
+request in flight per coordinator node; further verifications are batched into the next one, at most
+one per transaction. A coordinator in this process is called directly.
 """
 
 from __future__ import annotations
