@@ -1,1 +1,1 @@
-"""A node: what listens, what answers, and what runs in between."""
+"""A node: its listeners, its request handlers and its background work."""

@@ -1,7 +1,8 @@
-"""The parts of a broker, made in the order in which they depend on each other.
+"""The parts of a broker, created in dependency order.
 
-Only the node and tests see all of them. A handler is given those that it names
-(network/handling.py), and a part those that its constructor takes.
+Only the node and tests use the whole `Broker`. A request handler names the parts it needs as
+keyword-only parameters (network/handling.py); a part receives its dependencies through its
+constructor.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 
 
 class Broker:
-    """Made by the node, which also feeds it the cluster's metadata. Owned by the node's loop."""
+    """Created by the node, which also starts and stops its parts. Owned by the node's loop."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class Broker:
         self.vigil = world.vigil
         self.tasks = tasks
         self.metrics = metrics
-        # The controller in this process, and the active one wherever it is.
+        # `service` is this process's controller; `controller` reaches the active one on any node.
         self.service = service
         self.controller = controller
         quorum = service.controller.quorum
@@ -220,14 +221,14 @@ class Broker:
 
     @cached_property
     def controller_apis(self) -> dict[int, HandledApi]:
-        # Loaded for the first listener of a controller: a node may have none.
+        # Imported when first used: a node without a controller listener never needs it.
         from ottla.broker.controller_apis import controller_apis
 
         return controller_apis(self)
 
     @cached_property
     def own_questions(self) -> OwnQuestions:
-        # Loaded with the first transaction, as its coordinator is.
+        # Imported with the first transaction, like the transaction coordinator.
         from ottla.broker.transactions.own_questions import OwnQuestions
 
         return OwnQuestions(self.transactions, self.transaction_requests)
@@ -245,7 +246,7 @@ class Broker:
         return self.coordinators.transactions
 
     def client_connection(self, listener: str, *, is_controller: bool) -> ClientConnection:
-        """The handler of one more connection of a listener."""
+        """Creates the handler of a new connection on `listener`."""
         return ClientConnection(
             listener,
             self.controller_apis if is_controller else self.apis,

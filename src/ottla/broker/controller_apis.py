@@ -1,9 +1,10 @@
-"""What a controller's listener serves: the quorum's replicas, brokers, and tools that ask it.
+"""The APIs of a controller listener, for quorum replicas, brokers and admin clients.
 
-An administrator's request that another node forwards comes in an envelope (KIP-590); one that comes
-by itself is answered by the active controller, whichever is asked. What brokers and replicas ask is
-answered here or not at all: the error is in the place that the response has for it; if it has none,
-the connection ends and the broker looks for the right node.
+Another node forwards an admin request in an Envelope (KIP-590), which this controller handles
+itself. An admin request sent directly to any controller is forwarded to the active one. Requests of
+brokers and quorum replicas are never forwarded: this controller handles them or returns an error in
+the response's top-level `error_code`. If the response has no such field, the connection is closed
+and the broker looks for the active controller.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from ottla.wire.requests import decode_request, encode_response
 from ottla.wire.schema import Message
 
 _CONTROLLER_ENDPOINTS: Final = 2
-# An election takes less; a tool that is told of no controller does not ask again.
+# Longer than an election: admin clients do not retry when no controller is returned.
 _LEADER_WAIT_SECONDS: Final = 2.0
 _FORWARDED: Final = frozenset(
     (*OPERATIONS, *BROKER_APIS, ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER)
@@ -61,7 +62,7 @@ ADMIN_APIS: Final = (
 
 
 def controller_apis(node: Any) -> dict[int, HandledApi]:
-    """By key, with the handler of each."""
+    """The APIs of a controller listener with their handlers, by API key."""
     handlers: dict[int, Any] = dict.fromkeys((*OPERATIONS, *QUORUM_APIS, *BROKER_APIS), serve)
     handlers |= dict.fromkeys(ADMIN_APIS, ask_active)
     handlers[ApiKey.INCREMENTAL_ALTER_CONFIGS] = incremental_alter_configs
@@ -104,7 +105,7 @@ async def incremental_alter_configs(
     controller: ActiveController,
     replicas: LocalReplicas,
 ) -> IncrementalAlterConfigsResponse:
-    """A controller takes the configs of any node, and the levels of its own loggers (KIP-919)."""
+    """A controller accepts configs of any node, and log levels of itself (KIP-919)."""
     return await alter_incrementally(
         cluster, controller, replicas, context, request, of_any_node=True
     )
@@ -148,7 +149,7 @@ async def describe_cluster(
     service: ControllerService,
     clock: Clock,
 ) -> DescribeClusterResponse:
-    """The controllers that have registered, as one of them is asked (KIP-919)."""
+    """Returns the registered controllers (KIP-919)."""
     if request.endpoint_type != _CONTROLLER_ENDPOINTS:
         return DescribeClusterResponse(
             error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
@@ -171,7 +172,7 @@ async def describe_cluster(
 async def _wait_leader(
     quorum: MetadataQuorum, controller: ActiveController, clock: Clock
 ) -> int | None:
-    """Who leads the quorum; None if nobody does for longer than an election takes."""
+    """The quorum leader's id, or None if there is no leader within `_LEADER_WAIT_SECONDS`."""
     deadline = clock.monotonic() + _LEADER_WAIT_SECONDS
     while (leader := quorum.leader_and_epoch.leader_id) is None and clock.monotonic() < deadline:
         await controller.wait_moved()

@@ -1,4 +1,4 @@
-"""The seams of a node: everything outside that it touches."""
+"""The seams of a node: its interfaces to disk, clock, network, randomness and threads."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class HostSeams(NamedTuple):
     network: Network
     background: Background
     vigil: Vigil = NO_VIGIL
-    # How many connections the host has descriptors for.
+    # Limited by the file descriptors of the process.
     connections_max: int = 1 << 31

@@ -1,4 +1,4 @@
-"""A node: the controller and the broker in one process, from its directories to its listeners.
+"""A node: controller and broker in one process. Starts and stops all parts in order.
 
 made ──start──▶ locked, identified ──▶ metadata loaded ──▶ logs open ──▶ listening ──▶ serving
                                                                             │
@@ -49,7 +49,8 @@ _log = logging.getLogger(__name__)
 class Node:
     """Belongs to one event loop. `start` once, then `stop` once.
 
-    `on_failed` is called when it has no part in the cluster any more, and is to be stopped.
+    `on_failed` is called when the node can no longer take part in the cluster; the caller must
+    then stop it.
     """
 
     def __init__(
@@ -62,21 +63,21 @@ class Node:
         self._tasks = Tasks(self._task_failed)
         self._listeners: list[tuple[ConfiguredListener, Listener]] = []
         self._registration: Registration | None = None
-        # What talks to the active controller for as long as the node runs.
+        # Tasks that send registrations and heartbeats to the active controller.
         self._reporting: list[asyncio.Task[object]] = []
         self._has_started = self._is_stopping = False
-        # Why it has no part in the cluster any more.
+        # Why the node can no longer take part in the cluster, or None.
         self.failure: BaseException | None = None
 
     @property
     def addresses(self) -> dict[str, Address]:
-        """Where it listens, by the listener's name."""
+        """The bound address of each listener, by listener name."""
         return {configured.name: listener.address for configured, listener in self._listeners}
 
     async def start(self, *, progress: Progress = lambda _done, _all: None) -> None:
-        """Returns when the node serves. Raises `StorageError`, `OSError`, `InvalidConfigError`, or
-        `KafkaError` if the others do not let it in; then it has let go of everything again. So it
-        has when it is cancelled, which may be at any time."""
+        """Returns when the node serves requests. Raises `StorageError`, `OSError`,
+        `InvalidConfigError`, or `KafkaError` if the controller rejects the node. Releases all
+        resources if it raises or is cancelled; it may be cancelled at any time."""
         config = self.config
         refuse_foreign_files(self._seams.disk, [config.metadata_log_dir, *config.log_dirs])
         logs = LogStore(self._seams.disk, config.log_dirs)
@@ -180,7 +181,7 @@ class Node:
         return Broker(self.config, seams, service, controller, logs, self._tasks, self.metrics)
 
     async def _join(self, logs: LogStore) -> None:
-        """Takes part in the quorum, and is known to the controller when this returns."""
+        """Joins the quorum and listens. A broker is registered when this returns."""
         config, host = self.config, self._seams
         previous_epoch = previous_broker_epoch(host.disk, config.log_dirs)
         directory_ids = logs.directory_ids
@@ -205,7 +206,7 @@ class Node:
             )
             self._reporting.append(self._tasks.start("register controller", registering))
         if not config.is_broker:
-            # It has no replicas, and follows dynamic configs all the same.
+            # A controller has no partition replicas, but it applies dynamic configs.
             self.broker.replicas.follow_broker_configs()
             self.broker.metadata.listen(self.broker.replicas.apply)
             return
@@ -233,7 +234,8 @@ class Node:
                 broker.connection_limits.open(listener)
 
     async def stop(self) -> None:
-        """Answers what was asked, closes everything and leaves directories that need no repair."""
+        """Sends responses that are ready, then closes everything cleanly: the next start needs no
+        log recovery."""
         self._is_stopping = True
         self._quorum.begin_shutdown()
         for configured, listener in self._listeners:
@@ -261,8 +263,8 @@ class Node:
         await self._seams.background.close()
 
     async def abandon(self) -> None:
-        """Ends it as the death of its process would: nobody is told, and nothing is put in order.
-        For tests, which also see to the connections."""
+        """Stops like a killed process: no controlled shutdown, no clean-shutdown files. Only for
+        tests, which close the connections themselves."""
         self._is_stopping = True
         self._quorum.fail(RuntimeError("it was abandoned"))
         await self._tasks.close()
@@ -276,7 +278,7 @@ class Node:
             self._on_failed()
 
     def _directory_lost(self, logs: LogStore, path: str) -> None:
-        """The node cannot go on without the metadata's directory, nor without any log directory."""
+        """Fails the node if it lost the metadata log directory or its last log directory."""
         if self._is_stopping or self.failure is not None:
             return
         if path == self.config.metadata_log_dir:
@@ -293,7 +295,7 @@ class Node:
             self._quorum.fail(self.failure)
         self._on_failed()
 
-    # ---- other nodes
+    # ---- controller and listeners
 
     def _locate_controller(self) -> Address | None:
         leader_id = self._quorum.leader_and_epoch.leader_id
@@ -317,12 +319,13 @@ class Node:
             )
             listener = await self._seams.network.listen(address, make_handler)
             if not is_controller:
-                # The port has to be known to register, and nobody is to meet an unregistered node.
+                # Registration needs the bound port, but clients must wait for an unfenced broker.
                 listener.pause_accepting()
             self._listeners.append((configured, listener))
 
     def _advertised(self) -> list[ConfiguredListener]:
-        """What clients are told to connect to; a port that was left open is the one found."""
+        """The advertised listeners. An empty host is replaced with the host name, port 0 with the
+        bound port."""
         ports = {configured.name: found.address.port for configured, found in self._listeners}
         return [
             advertised._replace(
@@ -333,7 +336,7 @@ class Node:
         ]
 
     async def _settle(self) -> None:
-        """Loads and begins what a node that serves can do without for a moment."""
+        """Imports the remaining handlers and starts the housekeeping, after the node serves."""
         broker = self.broker
         apis: list[HandledApi] = []
         if self.config.is_broker:

@@ -1,1 +1,1 @@
-"""What handlers of administrators share: names, resources, loggers."""
+"""Code shared by the handlers of admin APIs: topic names, config resources, loggers."""

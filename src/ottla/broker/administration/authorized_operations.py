@@ -1,4 +1,4 @@
-"""What a client may do with a resource, as bits: while nobody is denied anything, all there is."""
+"""Authorized operations of resources, as bit fields. Without ACLs, all operations are allowed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class AclOperation(IntEnum):
-    """Kafka's numbers, which are also the bits."""
+    """Kafka's operation codes, which are also the bit positions."""
 
     READ = 3
     WRITE = 4

@@ -1,6 +1,6 @@
-"""The node's loggers with Kafka's names for their levels, as BROKER_LOGGER resources show them.
+"""The node's loggers as BROKER_LOGGER resources, with Kafka's names for the levels (KIP-412).
 
-Levels that are set here last as long as the process (KIP-412).
+Levels set here are lost when the process ends.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ottla.model import ErrorCode, KafkaError
 
 ROOT: Final = "root"
 
-# Python has no level below DEBUG of its own.
+# Python has no predefined level below DEBUG.
 _TRACE: Final = 5
 _LEVELS: Final[Mapping[str, int]] = {
     "FATAL": logging.CRITICAL,
@@ -27,7 +27,7 @@ _LEVELS: Final[Mapping[str, int]] = {
 
 
 def logger_levels() -> dict[str, str]:
-    """Every logger, and the level that counts for it."""
+    """The effective level of every logger."""
     named = sorted(
         name
         for name, logger in logging.root.manager.loggerDict.items()
@@ -37,7 +37,8 @@ def logger_levels() -> dict[str, str]:
 
 
 def check_logger_level(name: str, level: str | None) -> None:
-    """Raises KafkaError if a logger cannot have a level, or None, which is its parent's."""
+    """Raises KafkaError if the logger does not exist or cannot have the level. The level None means
+    the parent's."""
     if name not in logger_levels():
         raise InvalidConfigError(f"Logger {name} does not exist!")
     if level is None and name == ROOT:

@@ -1,4 +1,4 @@
-"""Config resources that are named by a broker's id: a broker answers for itself alone."""
+"""Config resources named by a broker id. A broker serves only its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_is_this_node(name: str, node_id: NodeId) -> None:
-    """Raises KafkaError (INVALID_REQUEST) for another broker's name, or what is no broker's."""
+    """Raises KafkaError (INVALID_REQUEST) if `name` is another broker's id or not an integer."""
     if not (name.isascii() and name.isdecimal()):
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name!r}"
@@ -35,8 +35,8 @@ def check_own_configs(
     cluster: ClusterView,
     changes: Callable[[ConfigResource, Mapping[str, str]], Mapping[str, str | None]],
 ) -> None:
-    """Raises KafkaError if this broker cannot have its configs with such changes to them. The
-    controller does not know what the broker was started with."""
+    """Raises KafkaError if this broker's configs would be invalid after `changes`. The controller
+    cannot check that, because it does not have the broker's static configs."""
     resource = ConfigResource(ConfigResourceType.BROKER, str(cluster.node_id))
     current = cluster.image.configs_of(resource)
     configs = apply_changes(current, changes(resource, current))

@@ -1,4 +1,4 @@
-"""Topics that are made because somebody asked about them (`auto.create.topics.enable`)."""
+"""Automatic creation of topics that a client requests (`auto.create.topics.enable`)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ottla.client import versions
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 
-# Both leave the number to the configs of the cluster.
+# Uses the cluster's `num.partitions` and `default.replication.factor`.
 _DEFAULT_COUNT = -1
 
 
 async def auto_create_topics(
     controller: ActiveController, replicas: LocalReplicas, names: Sequence[str]
 ) -> dict[str, ErrorCode]:
-    """Returns when these topics can be used, with an error for each that was not made.
+    """Returns when the topics can be used, with an error for each that was not created.
 
-    Somebody else may have made one meanwhile, which is as good.
+    A topic that exists by now is not an error.
     """
     request = CreateTopicsRequest(
         topics=[

@@ -1,4 +1,4 @@
-"""What a topic's name alone tells about it."""
+"""Checks of topic names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_valid_topic_name(name: str) -> bool:
 
 
 def unknown_topic_error(name: str) -> ErrorCode:
-    """What to answer about a topic that there is not: it may be that there can be none."""
+    """The error for a topic that does not exist: INVALID_TOPIC_EXCEPTION if its name is invalid."""
     if is_valid_topic_name(name):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return ErrorCode.INVALID_TOPIC_EXCEPTION

@@ -1,1 +1,1 @@
-"""What a node does by itself: retention, flushes, compaction."""
+"""Periodic background work of a node: retention, flushes, compaction."""

@@ -1,4 +1,4 @@
-"""Compaction of a node's logs: which one is next, and running it beside everything else."""
+"""Log compaction of a node: selects the dirtiest log and compacts it in the background."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from ottla.storage.log.log import Log
 
 _log = logging.getLogger(__name__)
 
-# Kafka's default rate is the greatest double.
+# Rates above this mean no throttle: Kafka's default rate is the largest double.
 _NO_THROTTLE = 1e15
 
 
 class Compaction:
-    """Compacts one log at a time: planned here, done in another process, swapped in here."""
+    """Compacts one log at a time. Planning and swapping segments run here, the compaction itself in
+    a worker process."""
 
     def __init__(
         self,
@@ -52,11 +53,11 @@ class Compaction:
         self._background = background
         self._records_read = metrics.counter("LogCleanerRecordsRead")
         self._records_kept = metrics.counter("LogCleanerRecordsKept")
-        # Logs whose compaction failed, and at which end: tried again when they have grown.
+        # Logs whose compaction failed, with their end offset. Retried when the log has grown.
         self._failed: dict[Log, int] = {}
 
     async def compact_filthiest(self) -> None:
-        """Compacts whatever is due, the dirtiest log first."""
+        """Compacts all logs that are due, the dirtiest first."""
         while self._cluster.config.log_cleaner_enable:
             due = [
                 (_dirty_ratio(plan), directory, log, plan)
@@ -75,8 +76,8 @@ class Compaction:
         config = self._cluster.config
         rate = config.log_cleaner_io_max_bytes_per_second
         try:
-            # Only what is durable is compacted: then a truncation of it is one that the recovery
-            # point knows of, and takes the cleaner's offset back with it.
+            # Compact only durable records: then truncating compacted records always lowers the
+            # recovery point, and with it the cleaner's offset.
             await self._commit.when_durable(log, log.segments.active.base_offset)
             first_dirty_offset = directory.cleaner_offsets.first_dirty_offset(log)
             now_ms = self._clock.now_ms()
@@ -112,7 +113,7 @@ class Compaction:
             return
         except OSError as error:
             if self._logs.get(log.partition) is not log:
-                # Deleted or moved meanwhile, and its files with it: no fault of the disk's.
+                # Not a disk error: the log was deleted or moved meanwhile.
                 return
             self._failed[log] = log.log_end_offset
             self._failures.log_failed(log, error)

@@ -1,9 +1,8 @@
-"""The chores of a node: retention, strays, syncing, checkpoints, compaction, idle connections.
+"""Periodic tasks of a node: retention, strays, syncing, checkpoints, compaction, idle connections.
 
-Each runs in a task of its own, at its own interval, and in small steps: between two logs it lets
-the loop go on whenever it has taken a few milliseconds. What blocks for long (a sync) or calculates
-for long (a compaction) goes to the background. A chore that meets a failing disk takes that disk
-offline and goes on with the others.
+Each runs in its own task at its own interval, and yields to the loop between two logs after a few
+milliseconds. Blocking work (syncs) and long computations (compaction) run in the background. A disk
+error takes that log directory offline; the task continues with the others.
 """
 
 from __future__ import annotations
@@ -33,19 +32,19 @@ from ottla.storage.log.log import Log
 
 _log = logging.getLogger(__name__)
 
-# A chore gives the loop back after this long.
+# A task yields to the loop after this long.
 _STEP_SECONDS = 0.002
-# About a millisecond's worth of looking whether there is anything to do.
+# Checking this many logs for unflushed records takes about a millisecond.
 _GLANCED_AT_MAX = 2_000
 _LOOP_DELAY_SECONDS = 0.25
-# Rolled segments are made durable soon, whether or not the topic asks for more.
+# Rolled segments are flushed at this interval, even without `flush.ms`.
 _FLUSH_SECONDS = 1.0
 _IDLE_CHECK_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """How often each chore is done, in seconds."""
+    """The interval of each task, in seconds."""
 
     retention: float
     flush: float
@@ -69,13 +68,14 @@ class Intervals:
 
 
 def connection_idle_seconds(config: NodeConfig) -> float:
-    """After which a connection is closed. Kafka closes none if this is negative."""
+    """The idle time after which a connection is closed. As in Kafka, a negative
+    `connections.max.idle.ms` disables this."""
     idle_ms = config.connections_max_idle_ms
     return idle_ms / 1_000 if idle_ms >= 0 else inf
 
 
 class Housekeeping:
-    """Made when the node serves; its tasks end with the node's."""
+    """Created when the node serves. Its tasks end with the node's."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class Housekeeping:
             await chore()
 
     async def _each_log(self) -> AsyncIterator[Log]:
-        """All logs, a few milliseconds' worth at a time. One that went meanwhile is left out."""
+        """All logs. Yields to the loop after a few milliseconds; skips logs removed meanwhile."""
         started = self._clock.monotonic()
         for log in list(self._logs):
             if self._logs.get(log.partition) is not log:
@@ -163,8 +163,9 @@ class Housekeeping:
                 )
 
     async def _flush(self) -> None:
-        """Makes rolled segments durable, and logs whose `flush.ms` has passed."""
-        # Without a look at the clock for each: of thousands of logs few have anything to flush.
+        """Flushes rolled segments, logs that reached `flush.messages`, and logs whose `flush.ms` is
+        at most the interval of this task."""
+        # Does not read the clock for each log: of thousands of logs few have anything to flush.
         for number, log in enumerate(list(self._logs), start=1):
             if log.recovery_point < log.log_end_offset and self._is_due(log):
                 await self._flush_log(log)
@@ -207,7 +208,7 @@ class Housekeeping:
             if now - connection.last_active <= self._connection_idle_seconds:
                 continue
             if connection.is_closing:
-                # It had a chance to read its answers.
+                # The client has had an interval to read its last responses.
                 connection.abort()
             else:
                 connection.close()

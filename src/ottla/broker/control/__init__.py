@@ -1,1 +1,1 @@
-"""A broker and the controller: registration, heartbeats, requests to the active one."""
+"""The broker's side of the control plane: registration, heartbeats, controller requests."""

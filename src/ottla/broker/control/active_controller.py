@@ -1,9 +1,9 @@
-"""The active controller, in this process or on another node, as brokers ask it.
+"""Sends requests to the active controller, in this process or on another node.
 
-A request that does not reach it, or reaches one that is not active any more, is sent again to
-whoever is until its time is up: at once if somebody else is, or after a moment. Requests go in
-lanes, a connection each, because a node answers those of one connection in order: a heartbeat must
-not wait for the creation of a thousand topics.
+`ask` retries until its timeout when a request fails or reaches a controller that is no longer
+active: at once when the quorum has a new leader, else after a short pause. Each lane has its own
+connection, because a node handles the requests of one connection in order, and a heartbeat must not
+wait for the creation of a thousand topics.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ottla.wire.requests import decode_response, encode_request
 from ottla.wire.schema import Message
 
 _RETRY_MS: Final = 20
-# So many attempts each before the pause doubles.
+# The retry pause doubles after this many attempts.
 _PATIENCE: Final = 5
 _DOUBLINGS_MAX: Final = 2
 _RETRY_JITTER: Final = 0.5
@@ -56,17 +56,17 @@ def _nothing() -> None: ...
 
 
 class _Line(NamedTuple):
-    """A lane to one node. Another controller has another, which knows nothing of the failures to
-    connect to the last one."""
+    """The connection of a lane to one controller. A new controller gets a new one, so that its
+    reconnect backoff starts at zero."""
 
     address: Address
     peer: Peer
-    # Of the quorum, when it was opened.
+    # The quorum's leader epoch when the connection was opened.
     epoch: int
 
 
 class ActiveController:
-    """Owned by the node's loop; its connections are ended by `close`."""
+    """Owned by the node's loop. `close` closes its connections."""
 
     def __init__(
         self,
@@ -80,8 +80,8 @@ class ActiveController:
         node_id: int,
         on_lost: Callable[[], None],
     ) -> None:
-        """`locate` knows where the active controller is, if it is not here. `on_lost` is called
-        when the connection for heartbeats ended."""
+        """`locate` returns the address of an active controller on another node, None if it is
+        unknown. `on_lost` is called when the heartbeat connection is lost."""
         self._service = service
         self._quorum = service.controller.quorum
         self._locate = locate
@@ -97,17 +97,17 @@ class ActiveController:
 
     @property
     def is_here(self) -> bool:
-        """Whether this node leads the quorum, be it that its controller is not active yet."""
+        """Whether this node leads the quorum. Its controller may not be active yet."""
         return self._quorum.is_leader
 
     @property
     def has_failed(self) -> bool:
-        """Whether this node has no part in the cluster any more, and has to be started anew."""
+        """Whether this node's metadata has failed, so that the node must be restarted."""
         return self._quorum.failure is not None
 
     async def wait_moved(self, *, attempts: int = 1) -> None:
-        """Returns when there may be another active controller, or after a moment, which is longer
-        after many attempts in vain."""
+        """Returns when the quorum's leader may have changed, or after a retry pause that grows with
+        `attempts`."""
         retry_ms = _RETRY_MS << min(attempts // _PATIENCE, _DOUBLINGS_MAX)
         pause_ms = self._dice.jitter(retry_ms, fraction=_RETRY_JITTER)
         await self._moved.wait(pause_ms / 1_000)
@@ -115,9 +115,9 @@ class ActiveController:
     async def ask(
         self, request: Message, version: int, *, timeout_ms: int = DEFAULT_TIMEOUT_MS
     ) -> Any:
-        """The response to a request that a client made of this node, in the client's version: the
-        fields of another version would be lost on the way. Raises `KafkaError`: REQUEST_TIMED_OUT
-        if no controller answers in time, KAFKA_STORAGE_ERROR if this node's metadata has failed."""
+        """Forwards a client's request and returns the response. Uses the client's version, because
+        another version may lack some fields. Raises `KafkaError`: REQUEST_TIMED_OUT if no
+        controller responds in time, KAFKA_STORAGE_ERROR if this node's metadata has failed."""
         deadline = self._clock.monotonic() + timeout_ms / 1_000
         while True:
             left_ms = int((deadline - self._clock.monotonic()) * 1_000)
@@ -138,7 +138,7 @@ class ActiveController:
     async def send(
         self, request: Message, *, lane: Lane = Lane.REQUESTS, timeout_ms: int = DEFAULT_TIMEOUT_MS
     ) -> Any:
-        """The response to a request of this node's own, asked once: raises `ChannelError`, or
+        """Sends a request of this node once and returns the response. Raises `ChannelError`, or
         `KafkaError` if the controller here is not active or this node's metadata has failed."""
         self.require_metadata()
         if self.is_here:
@@ -152,8 +152,9 @@ class ActiveController:
             line.peer.close()
 
     def _leader_changed(self) -> None:
-        """Who asked the last controller something asks the next one: a host that lost its power
-        never answers. What clients asked may be done by now, and is not asked twice."""
+        """Fails pending requests of this node, so that they are retried at the new controller: a
+        host that lost power never responds. Forwarded client requests are left alone, because the
+        previous controller may have executed them."""
         leader_id, epoch = self._quorum.leader_and_epoch
         line = self._lines.get(Lane.REQUESTS)
         if line is not None and leader_id is not None and line.epoch < epoch:
@@ -186,8 +187,8 @@ class ActiveController:
         )
 
     def require_metadata(self) -> None:
-        """Raises KafkaError if it failed. A node that does not hear of the cluster any more has no
-        part in it: it sends no heartbeats either, so that others take over what it leads."""
+        """Raises KafkaError if this node's metadata has failed. Such a node gets no metadata
+        updates, so it sends no heartbeats either: other brokers then take over its partitions."""
         if self.has_failed:
             raise KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR,

@@ -1,4 +1,4 @@
-"""Connections to other brokers, at the addresses that the metadata has for them."""
+"""Opens connections to other brokers, at their registered inter-broker endpoints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BACKOFF: Final = ReconnectBackoff(first_ms=10, max_ms=500, connect_timeout_ms=2
 
 
 class BrokerConnector:
-    """Opens peers, each of which is owned and closed by its caller."""
+    """Opens peers. The caller owns and closes them."""
 
     def __init__(
         self, cluster: ClusterView, network: Network, clock: Clock, dice: Dice, tasks: Tasks
@@ -28,8 +28,7 @@ class BrokerConnector:
         self._tasks = tasks
 
     def open(self, node_id: int, purpose: str) -> Peer:
-        """A connection of its own, made with the first request. `purpose` is a part of the client
-        id that the other broker sees."""
+        """A new peer, which connects with its first request. `purpose` is part of the client id."""
         return Peer(
             self._network,
             self._clock,
@@ -41,7 +40,7 @@ class BrokerConnector:
         )
 
     def _address_of(self, node_id: int) -> Address | None:
-        """The inter-broker listener of a broker, if it is registered."""
+        """The address of a broker's inter-broker listener; None if it is not registered."""
         registration = self._cluster.image.brokers.get(node_id)
         name = self._cluster.config.listeners.inter_broker_listener_name
         for endpoint in () if registration is None else registration.endpoints:

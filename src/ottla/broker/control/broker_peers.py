@@ -1,7 +1,7 @@
-"""Requests of a coordinator to other brokers.
+"""Requests of transaction coordinators and leaders to other brokers.
 
-Requests go in lanes, a connection each, because a node answers those of one connection in order:
-the verification of a transaction must not wait for markers that wait for replicas.
+Each lane has its own connection, because a node handles the requests of one connection in order:
+transaction verification must not wait for WriteTxnMarkers, which waits for replication.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class PeerLane(Enum):
 
 
 class BrokerPeers:
-    """Owned by the node's loop; its connections are ended by `close`."""
+    """Owned by the node's loop. `close` closes its connections."""
 
     def __init__(self, connector: BrokerConnector) -> None:
         self._connector = connector
@@ -29,8 +29,8 @@ class BrokerPeers:
     async def send(
         self, node_id: int, lane: PeerLane, request: Message, version: int, *, timeout_ms: int
     ) -> Any:
-        """The response. Raises `ChannelError` if the node cannot be connected to or does not
-        answer in time."""
+        """Returns the response. Raises `ChannelError` if the connection fails or the request times
+        out."""
         peer = self._peers.get((node_id, lane))
         if peer is None:
             peer = self._connector.open(node_id, lane.name.lower())

@@ -1,4 +1,4 @@
-"""The features of the cluster and their levels, as ApiVersions answers (KIP-584)."""
+"""Supported and finalized features of the cluster, for ApiVersions (KIP-584)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ottla.metadata.features import KRAFT_VERSION
 
 
 class ClusterFeatures:
-    """One for a node. Owned by its loop."""
+    """One per node. Owned by the node's loop."""
 
     def __init__(self, cluster: ClusterView, quorum: MetadataQuorum) -> None:
         self._cluster = cluster
@@ -21,7 +21,7 @@ class ClusterFeatures:
 
     @property
     def finalized(self) -> dict[str, int]:
-        # The version of the quorum is in the quorum's own records, not in the image.
+        # kraft.version is stored in the quorum's control records, not in the metadata image.
         level = self._quorum.kraft_version
         return {**self._cluster.image.features, **({KRAFT_VERSION: level} if level else {})}
 

@@ -1,4 +1,4 @@
-"""What a broker knows of itself and of its cluster: its id, its config now, the committed image."""
+"""A broker's id, its current config and the committed metadata image."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _UNREGISTERED: Final = -1
 
 
 class ClusterView:
-    """Made with the node and owned by its loop. Read `config` and `image` each time they are
-    needed: both are replaced as a whole when the cluster's metadata changes."""
+    """Created with the node and owned by its loop. Do not cache `config` or `image`: both are
+    replaced when the metadata changes."""
 
     __slots__ = ("_listeners", "cluster_id", "config", "metadata", "node_id")
 
@@ -26,7 +26,7 @@ class ClusterView:
         self, node_id: NodeId, config: NodeConfig, metadata: CommittedMetadata, *, cluster_id: str
     ) -> None:
         self.node_id = node_id
-        # With the dynamic configs of the image.
+        # Includes the dynamic broker configs of the image.
         self.config = config
         self.metadata = metadata
         self.cluster_id = cluster_id
@@ -34,11 +34,11 @@ class ClusterView:
 
     @property
     def image(self) -> MetadataImage:
-        """The cluster's metadata as far as this node has applied what is committed."""
+        """The committed metadata that this node has applied."""
         return self.metadata.image
 
     def broker_epoch(self) -> int:
-        """The epoch of this broker's registration, or -1 if the image has none."""
+        """The epoch of this broker's registration, or -1 if it is not registered."""
         registration = self.image.brokers.get(self.node_id)
         return _UNREGISTERED if registration is None else registration.epoch
 
@@ -46,7 +46,7 @@ class ClusterView:
         self._listeners.append(on_config_changed)
 
     def follow_dynamic_configs(self) -> None:
-        """Applies the dynamic broker configs that the image has for this node."""
+        """Applies the image's dynamic broker configs for this node."""
         image, ignored = self.image, self.config.ignored
         known = self.config.without_effect()
         try:

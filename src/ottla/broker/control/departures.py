@@ -1,10 +1,11 @@
-"""Brokers that were fenced a moment ago, which clients are still shown in Metadata.
+"""Recently fenced brokers, which Metadata responses still list.
 
-Apache Kafka notices a dead broker when its session expires, after nine seconds; here the others
-notice it at once, and lead its partitions. librdkafka gives up a broker that is gone from Metadata
-and never again looks for the coordinator that it was: `send_offsets_to_transaction` then hangs past
-its timeout (its issues 5456 and 5511). It looks for another coordinator every second as long as the
-broker is listed, so the broker is listed as long as its session would have lasted.
+Apache Kafka notices a dead broker when its session expires, after nine seconds. Ottla notices the
+lost connection and moves leadership at once. If the dead broker was a group or transaction
+coordinator and disappears from Metadata, librdkafka never looks up the new coordinator, and
+`send_offsets_to_transaction` hangs past its timeout (librdkafka issues 5456 and 5511). While the
+broker is listed, librdkafka looks up the coordinator every second. So a fenced broker stays listed
+for the duration of its session timeout.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ottla.runtime.clock import Clock
 
 
 class Departures:
-    """Owned by the node's loop. Follows the metadata by `apply`."""
+    """Owned by the node's loop, which calls `apply` for each metadata delta."""
 
     __slots__ = ("_clock", "_fenced_at", "_seconds")
 
@@ -24,7 +25,7 @@ class Departures:
         self._fenced_at: dict[int, float] = {}
 
     def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        """`image` has what `delta` changed."""
+        """Records which brokers `delta` fenced. `image` already includes `delta`."""
         for broker_id, before in delta.brokers_changed.items():
             now = image.brokers.get(broker_id)
             if now is None or not now.fenced:

@@ -1,6 +1,6 @@
-"""Tells the active controller in which log directories replicas are (KIP-858).
+"""Reports to the active controller which log directory each replica is in (KIP-858).
 
-The controller has to know, for when a directory fails it elects other leaders for what was in it.
+The controller uses it when a log directory fails: it elects new leaders for the partitions in it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ async def assign_directories(
     clock: Clock,
     replicas: Mapping[Uuid, Iterable[tuple[Uuid, int]]],
 ) -> None:
-    """`replicas` are by the directory's id: a topic's id and a partition each. Returns when the
-    controller knows; tries for as long as it takes. What is gone by then it need not know."""
+    """`replicas` maps directory ids to topic ids and partition indexes. Retries until the
+    controller accepts the request. Ignores errors of single partitions, which may be deleted."""
     directories = [
         AssignReplicasToDirsRequestDirectoryData(
             id=directory_id,
@@ -61,7 +61,7 @@ async def assign_directories(
         except (ChannelError, KafkaError) as error:
             _log.debug("AssignReplicasToDirs failed: %s", error)
         else:
-            # The other is that of a cluster that knows no directories yet.
+            # UNSUPPORTED_VERSION: the cluster's metadata.version predates directory assignment.
             if response.error_code in (ErrorCode.NONE, ErrorCode.UNSUPPORTED_VERSION):
                 return
             _log.info("AssignReplicasToDirs failed: error %d", response.error_code)

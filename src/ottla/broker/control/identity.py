@@ -1,4 +1,4 @@
-"""Whose directories these are: found, made for a new cluster, or refused."""
+"""The identity of a node's directories: read, created for a new cluster, or rejected."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from ottla.storage.directories.meta_properties import (
 )
 from ottla.storage.errors import StorageError
 
-# What a node that stands alone is called by its voter set: nobody connects to it.
+# The endpoint of a standalone node in its voter set. No other node connects to it.
 _NOBODY_CONNECTS: Final = ("localhost", 0)
 
 
 def identify(
     disk: Disk, paths: Sequence[str], *, config: NodeConfig, dice: Dice, now_ms: int
 ) -> MetaProperties:
-    """The identity of the directory that has the node's metadata.
+    """The identity of the node's metadata log directory.
 
-    Where none is formatted, they become those of a new cluster if the node stands alone. A
-    directory that joins formatted ones is taken in; one that belongs to another cluster or node is
-    refused. Raises `StorageError`, which says what to do.
+    If no directory is formatted and the node is standalone, formats them all for a new cluster. An
+    unformatted directory beside formatted ones is added to the node. A directory of another cluster
+    or node is rejected. Raises `StorageError`, whose message says what to do.
     """
     metadata_path = config.metadata_log_dir
     every_path = tuple(dict.fromkeys([metadata_path, *paths]))
@@ -55,7 +55,7 @@ def identify(
 
 
 def controller_endpoint(config: NodeConfig) -> VoterEndpoint:
-    """Where the other controllers are told to find this one, as far as its configs say."""
+    """This controller's endpoint for other controllers, from its advertised listeners."""
     for listener in config.listeners.advertised_controller:
         return VoterEndpoint(listener.name, listener.host or "localhost", listener.port)
     return VoterEndpoint(config.listeners.controller_names[0], *_NOBODY_CONNECTS)
@@ -80,8 +80,8 @@ def _begin_cluster(
 
 
 def _how_to_format(config: NodeConfig) -> str:
-    """What a cluster is made of is for a person to say: two nodes that both began one would be
-    two clusters."""
+    """The error text for an unformatted node. The operator must format it explicitly: two nodes
+    that formatted themselves would form two clusters."""
     command = "ottla format --config FILE --cluster-id ID"
     unformatted = (
         f"{config.metadata_log_dir} is not formatted, and node {config.node_id} is to be part of a "

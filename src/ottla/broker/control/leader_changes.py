@@ -1,4 +1,4 @@
-"""Wakes requests that look for a leader when there may be another one."""
+"""Wakes requests that wait for a partition to get a new leader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LeaderChanges:
             changed.set()
 
     async def wait(self, *, seconds: float) -> None:
-        """Returns after the next change, or when time is up."""
+        """Returns after the next change, or after `seconds`."""
         changed = asyncio.Event()
         self._waiting[changed] = None
         timer = self._clock.call_later(seconds, changed.set)

@@ -1,8 +1,8 @@
-"""Other controllers whose connection ended: whether the process is gone, and what follows from it.
+"""Detects whether a controller whose connection was lost is dead, and reacts to it.
 
-A closed connection is a hint and a closed port is proof. While the port is probed Metadata names no
-leader on that node; once it is known to be gone, its broker is fenced and, if it led the quorum, an
-election begins without waiting for the fetch timeout.
+A closed connection may mean that the process died; a closed port proves it, so the port is probed.
+During the probe Metadata names no leader on that node. If the node is dead, its broker is fenced
+and, if it led the quorum, an election starts without waiting for the fetch timeout.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network
 from ottla.runtime.tasks import Tasks
 
-# A killed process lets go of its connections and ports one after the other.
+# A killed process closes its connections and ports one after the other.
 _PROBE_SECONDS: Final = 1.0
-# In this time a voter is elected, or is not and goes back to voting for others.
+# Within this time a candidate either wins the election or gives up and can vote for others.
 _ELECTION_STEP_SECONDS: Final = 0.1
 
 
 class LostNodes:
-    """Owned by the node's loop; its tasks are the node's."""
+    """Owned by the node's loop. Its tasks end with the node's."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class LostNodes:
         self._listener_name = listener_name
 
     def add(self, node_id: int) -> None:
-        """A connection to another replica of the metadata ended, which mostly means it is gone."""
+        """Suspects and probes a quorum replica whose connection was lost."""
         self._suspects.add(node_id)
         if not self._tasks.is_closed:
             self._tasks.start("probe", self._probe(node_id))
@@ -79,7 +79,7 @@ class LostNodes:
                 quorum.leader_lost()
 
     def _turn_to_stand(self, lost_id: int) -> int:
-        """Which of the voters that are left this one is. All notice the leader's end at once, and
-        if all stood for election at once none would win it."""
+        """This node's position among the remaining voters. All of them notice the leader's death at
+        once; if all became candidates at once, the vote would be split."""
         ids = [voter.key.id for voter in self._quorum.voters.voters if voter.key.id != lost_id]
         return ids.index(self._node_id) if self._node_id in ids else 0

@@ -1,6 +1,6 @@
-"""Producer ids: taken from the controller in blocks, ahead of need.
+"""Producer ids, allocated from the controller in blocks and prefetched.
 
-What a restart leaves of a block is never given out; there are enough ids.
+The ids of a block that are unused at a restart are never used; there are enough of them.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from ottla.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 
 _log = logging.getLogger(__name__)
 
-# The next block is asked for when no more ids than this are left.
+# The next block is requested when at most this many ids are left.
 _LEFT_MIN: Final = 100
 
 
 class ProducerIds:
-    """Owned by the node's loop. Useful once the node is registered."""
+    """Owned by the node's loop. Allocation works once the node is registered."""
 
     def __init__(self, cluster: ClusterView, controller: ActiveController, tasks: Tasks) -> None:
         self._cluster = cluster
         self._controller = controller
         self._tasks = tasks
         self._block = self._next_block = range(0)
-        # Done when the block that was asked for has come, or an error instead of it.
+        # The request in flight, if any: its result is None, or the error.
         self._allocation: asyncio.Future[KafkaError | None] | None = None
 
     def take_nowait(self) -> ProducerId | None:
-        """An id that nobody had before; None while the next block is on its way."""
+        """An unused producer id, or None while the next block is being allocated."""
         if not self._block:
             self._block, self._next_block = self._next_block, range(0)
         self._maybe_allocate()
@@ -48,13 +48,13 @@ class ProducerIds:
         return bool(self._block or self._next_block)
 
     async def take(self) -> ProducerId:
-        """The same, waiting for the block if need be. `KafkaError` says why there is none."""
+        """An unused producer id. Waits for the next block; raises `KafkaError` if that fails."""
         while (taken := self.take_nowait()) is None:
             await self._wait_block()
         return taken
 
     async def wait_any(self) -> None:
-        """Returns when there are ids to take. `KafkaError` says why there are none."""
+        """Returns when there are unused ids. Raises `KafkaError` if the allocation fails."""
         while not self.has_any:
             self._maybe_allocate()
             await self._wait_block()

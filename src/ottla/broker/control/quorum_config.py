@@ -1,4 +1,4 @@
-"""What consensus is told, from what the node is told (`controller.quorum.*`)."""
+"""The Raft configuration, from the node's `controller.quorum.*` configs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ottla.raft import BootstrapServer, RaftConfig, ReplicaKey, Voter, VoterEndp
 def raft_config(
     node: NodeConfig, *, cluster_id: str, directory_id: Uuid, endpoints: Sequence[VoterEndpoint]
 ) -> RaftConfig:
-    """`endpoints` are this node's own controller listeners, as others reach them."""
+    """`endpoints` are this node's advertised controller listeners."""
     names = node.listeners.controller_names
     voters = VoterSet.of(
         Voter(ReplicaKey(voter.id), (VoterEndpoint(names[0], voter.host, voter.port),))

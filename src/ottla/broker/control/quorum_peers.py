@@ -1,7 +1,7 @@
-"""The other replicas of the metadata, reached over the network.
+"""Requests to the other replicas of the metadata quorum.
 
-A fetch waits for records, so it has a connection of its own; votes and news of a leader do not wait
-behind it. When the connection to a node is lost, whoever depends on that node hears of it.
+Fetch has its own connection, because it waits for records and would delay Vote and
+BeginQuorumEpoch. `on_lost` is called when a connection is lost.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Line(NamedTuple):
 
 
 class QuorumPeers:
-    """Owned by the node's loop, ended by `close`."""
+    """Owned by the node's loop. `close` closes its connections."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class QuorumPeers:
         timeout_ms: int,
         on_lost: Callable[[int], None],
     ) -> None:
-        """`on_lost` is called with the id of a node to which a connection ended."""
+        """`on_lost` is called with a node's id when a connection to it is lost."""
         self._network = network
         self._clock = clock
         self._dice = dice
@@ -58,7 +58,7 @@ class QuorumPeers:
         self._timeout_ms = timeout_ms
         self._on_lost = on_lost
         self._peers: dict[_Line, Peer] = {}
-        # Of the last request to each address: why it failed, or empty.
+        # The error of the last request to each address; empty if it succeeded.
         self.outcomes: dict[Address, str] = {}
 
     async def send(self, destination: Destination, request: Message) -> Message:

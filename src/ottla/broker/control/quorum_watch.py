@@ -1,7 +1,7 @@
-"""Log lines while no controller leads: which controllers this node looks for, and what is wrong.
+"""Logs warnings while the quorum has no leader: the controllers it tried, and each one's error.
 
-Without them a node that waits for its quorum at the start would be silent, and so would a running
-one whose quorum lost its majority.
+Without them a node that waits for its quorum at startup would log nothing, and neither would a
+running node whose quorum lost its majority.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ REPORT_SECONDS: Final = 5.0
 
 
 class QuorumWatch:
-    """`outcomes` says of each controller's address what the last request to it ended with: empty if
-    it answered. Addresses that were not tried have no entry."""
+    """`outcomes` maps the address of a controller to the error of the last request to it, empty if
+    it succeeded. An address that was not tried has no entry."""
 
     def __init__(
         self,
@@ -42,8 +42,8 @@ class QuorumWatch:
         self._bootstrap_servers = bootstrap_servers
 
     async def report(self, is_registered: Callable[[], bool]) -> None:
-        """Goes on until it is cancelled. Logs when something was missing for two reports in a row:
-        an election takes a moment, and so does a registration."""
+        """Runs until it is cancelled or the quorum fails. Logs a problem only at its second check
+        in a row, because elections and registrations take a moment."""
         was_missing = True
         while self._quorum.failure is None:
             await self._clock.sleep(REPORT_SECONDS)

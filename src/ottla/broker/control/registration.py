@@ -1,12 +1,14 @@
-"""How a node makes itself known to the controller, stays known, and takes its leave.
+"""Registers a node with the controller, sends its heartbeats and does its controlled shutdown.
 
-unknown ──register──▶ fenced ──caught up──▶ serving ──wants to shut down──▶ may stop
-                        ▲                      │
-                        └──not heard of for a session timeout, or its connection ended
+unregistered ──register──▶ fenced ──caught up──▶ serving ──controlled shutdown──▶ may stop
+                             ▲                      │
+                             └──session timeout, or connection lost
 
-Heartbeats come at an interval, and at once when the connection to the controller was lost, for it
-takes a broker that does not come back quickly for a dead one; when the metadata says something else
-about this node; and when another broker is about to stop, which waits for all to have heard of it.
+Heartbeats are sent at an interval. One is sent at once when
+- the connection to the controller was lost: the controller treats a broker that does not reconnect
+  quickly as dead,
+- the registration of this node changed in the metadata,
+- another broker is in controlled shutdown, which waits until all brokers have applied it.
 """
 
 from __future__ import annotations
@@ -35,15 +37,15 @@ _log = logging.getLogger(__name__)
 
 _SECURITY_PROTOCOLS: Final = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 _UNREGISTERED: Final = -1
-# Between heartbeats of one that wants to stop, and waits for nothing else.
+# The interval between heartbeats during controlled shutdown.
 _LEAVE_STEP_SECONDS: Final = 0.01
 _LEAVE_SECONDS: Final = 10.0
-# Without an active controller nobody can take over anyway: the others stop as well, or are gone.
+# Without an active controller no leadership can move, so waiting longer does not help.
 _LEAVE_UNHEARD_SECONDS: Final = 2.0
 
 
 class Registration:
-    """One incarnation of a node. Belongs to the node's loop."""
+    """The registration of one incarnation of a node. Owned by the node's loop."""
 
     def __init__(
         self,
@@ -68,14 +70,14 @@ class Registration:
         self._session_timeout_ms = session_timeout_ms
         self._offline_directories = offline_directories
         self._hurry = Nudge(clock)
-        # Heartbeats in a row that nobody answered.
+        # Consecutive heartbeats without a response.
         self._unheard = 0
         metadata.listen(self._metadata_changed)
 
-    # ---- becoming known
+    # ---- registration
 
     async def register_controller(self, endpoints: Iterable[ConfiguredListener]) -> None:
-        """Makes the node known as one of the controllers."""
+        """Registers the node as a controller (ControllerRegistration)."""
         request = ControllerRegistrationRequest(
             controller_id=self._node_id,
             incarnation_id=self._incarnation_id,
@@ -106,9 +108,9 @@ class Registration:
         directory_ids: list[Uuid],
         previous_broker_epoch: int,
     ) -> None:
-        """Makes the node known as a broker, still fenced. Tries until a controller answers.
+        """Registers the node as a broker, initially fenced. Retries until a controller responds.
 
-        Raises KafkaError if it is refused for good.
+        Raises KafkaError if the controller rejects it with an error that is not retriable.
         """
         request = BrokerRegistrationRequest(
             broker_id=self._node_id,
@@ -140,7 +142,7 @@ class Registration:
                 raise KafkaError(
                     error, f"the controller does not take this node as a broker: {error.name}"
                 )
-            # Its last incarnation may have died without a sign.
+            # The session of the previous incarnation may not have expired yet.
             await self._controller.wait_moved(attempts=attempts)
 
     @property
@@ -155,7 +157,8 @@ class Registration:
             await self._hurry.wait(self._interval)
 
     async def _ask(self, request: Message) -> Any:
-        """What a controller answers, as soon as one does. `KafkaError` if that makes no sense."""
+        """Sends `request` until the active controller responds; the response may contain an error.
+        Raises `KafkaError` if this process's controller or metadata has failed."""
         for attempts in count(1):
             try:
                 response = await self._controller.send(request)
@@ -171,15 +174,15 @@ class Registration:
         raise AssertionError("attempts never end")
 
     def _registered(self) -> BrokerRegistration | None:
-        """This incarnation, as this node's own metadata shows it."""
+        """This incarnation's registration in this node's own metadata, or None."""
         broker = self._metadata.image.brokers.get(self._node_id)
         return broker if broker is not None and broker.epoch == self.broker_epoch else None
 
-    # ---- staying known
+    # ---- heartbeats and controlled shutdown
 
     async def begin_to_serve(self) -> None:
-        """Returns when the controller has unfenced the node, and its own metadata shows it. Raises
-        KafkaError if there is another incarnation."""
+        """Returns when the controller has unfenced the node and the node's own metadata shows it.
+        Raises KafkaError if the controller rejects the heartbeat."""
         while not self._is_serving():
             response = await self._heartbeat(want_shut_down=False)
             if response is None:
@@ -197,11 +200,11 @@ class Registration:
         return registered is not None and not registered.fenced
 
     async def keep_alive(self) -> None:
-        """Goes on until the node takes its leave, or this is cancelled."""
+        """Sends heartbeats until the controlled shutdown starts, or this is cancelled."""
         while True:
             await self._hurry.wait(self._interval)
             if self._is_leaving:
-                # One that does not say so would be let in again.
+                # A heartbeat without `want_shut_down` would unfence the broker again.
                 return
             response = await self._heartbeat(want_shut_down=False)
             if response is not None and response.error_code != ErrorCode.NONE:
@@ -215,7 +218,7 @@ class Registration:
                 )
 
     def hurry(self) -> None:
-        """Has the next heartbeat sent at once: the controller may take this node for dead."""
+        """Sends the next heartbeat at once, in case the controller considers this node dead."""
         self._hurry.give()
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
@@ -226,7 +229,7 @@ class Registration:
                 self.hurry()
 
     async def take_leave(self) -> None:
-        """Gives up every leadership, so that nobody is sent here any more."""
+        """Controlled shutdown: waits until the controller has moved all leadership away."""
         if self.broker_epoch == _UNREGISTERED:
             return
         self._is_leaving = True
@@ -243,8 +246,8 @@ class Registration:
     async def _heartbeat(
         self, *, want_shut_down: bool, timeout_ms: int | None = None
     ) -> BrokerHeartbeatResponse | None:
-        """None if no controller answers, of which the next one hears soon. Raises KafkaError if
-        this node has no part in the cluster any more."""
+        """The response, or None if no active controller responded; the next heartbeat then does not
+        wait for the interval. Raises KafkaError if this node's metadata has failed."""
         request = BrokerHeartbeatRequest(
             broker_id=self._node_id,
             broker_epoch=self.broker_epoch,

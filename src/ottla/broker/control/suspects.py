@@ -1,8 +1,8 @@
-"""Nodes that seem to have died a moment ago: their connections ended, nothing else is known yet.
+"""Nodes that probably just died: their connection was lost, but they are not yet fenced.
 
-A client whose leader died asks at once who leads now. To be told the dead one would cost it a
-second or two; told that there is no leader, it asks again in a tenth of a second, and by then there
-is one.
+A client whose leader died requests Metadata at once. If the response named the dead leader, the
+client would lose a second or two. If it names no leader, the client retries after 100 ms, and by
+then there is a new leader.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from ottla.broker.control.leader_changes import LeaderChanges
 from ottla.runtime.clock import Clock
 
-# The controller decides far sooner. If it does not, the node is not dead.
+# The controller fences a dead node far sooner. If it does not, the node is alive.
 _SUSPECTED_SECONDS: Final = 1.0
 
 

@@ -1,1 +1,1 @@
-"""Which coordinators this broker has, and the logs that they write to."""
+"""The group and transaction coordinators on this broker, and the logs they append to."""

@@ -1,8 +1,8 @@
-"""A coordinator's shards: one for each partition of its topic that this node leads.
+"""A coordinator's shards: one per partition of its internal topic that this node leads.
 
-A shard comes to be when the node becomes a leader and reads its partition, a few milliseconds'
-worth at a time; until it is through, whoever asks is told to ask again. It goes when the node leads
-the partition no longer.
+A shard is created when the node becomes leader. It first replays its partition, in steps of a few
+milliseconds; until that is done, requests get COORDINATOR_LOAD_IN_PROGRESS. It is closed when the
+node stops being leader.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound="StateMachine")
 
-# Loading gives the loop back after this long.
+# Loading yields to the loop after this long.
 _STEP_SECONDS: Final = 0.002
-# What was damaged on its way from the disk is read again after this, and then after twice as long.
+# The pause before damaged data is read again. It doubles at each attempt.
 _READ_AGAIN_SECONDS: Final = 0.1
 _READ_AGAIN_SECONDS_MAX: Final = 10.0
 
@@ -82,7 +82,8 @@ class CoordinatorShards(Generic[M]):
     # ---- requests
 
     def run(self, key: str, operation: Operation[M], refuse: Refuse) -> Message | Pending:
-        """The answer to a request about what `key` names, or what `refuse` makes of an error."""
+        """Runs an operation on the shard of `key`. Returns its response; `refuse` turns an error
+        into one."""
         pending = Pending()
         self.submit(key, operation, pending.resolve, refuse)
         return pending.answer
@@ -113,7 +114,7 @@ class CoordinatorShards(Generic[M]):
     def end_transaction(
         self, index: int, marker: TransactionMarker, told: Callable[[ErrorCode], None]
     ) -> None:
-        """Has a transaction end that one of the topic's partitions has a part of."""
+        """Writes a transaction's end marker to partition `index` of the topic."""
         shard = self._shards.get(index)
         if shard is None:
             told(ErrorCode.NOT_COORDINATOR)
@@ -121,7 +122,7 @@ class CoordinatorShards(Generic[M]):
             shard.end_transaction(marker, told)
 
     def partition_of(self, key: str) -> TopicPartition | None:
-        """Where the state of what `key` names is kept, unless there is no such topic yet."""
+        """The partition with the state of `key`; None if the topic does not exist yet."""
         topic = self._cluster.image.topics.by_name.get(self.topic)
         if topic is None:
             return None
@@ -134,7 +135,7 @@ class CoordinatorShards(Generic[M]):
         return self._shards.get(partition_for(key, len(topic.partitions)))
 
     def perform(self, index: int, operation: Operation[M]) -> None:
-        """Carries out what nobody waits for, unless the partition is not led here any more."""
+        """Runs an operation without a response, if this node still leads the partition."""
         shard = self._shards.get(index)
         if shard is not None:
             shard.perform(operation)
@@ -142,7 +143,7 @@ class CoordinatorShards(Generic[M]):
     # ---- leadership
 
     def follow(self, partition: Partition) -> None:
-        """Makes or ends the partition's shard, as this node leads it or not."""
+        """Creates the partition's shard if this node is its leader, else closes it."""
         index = partition.name.partition
         if not partition.is_leader or partition.log is None:
             self.forget(partition)
@@ -154,7 +155,7 @@ class CoordinatorShards(Generic[M]):
                 self._tasks.start(f"load {partition.name}", self._load(shard, partition))
 
     def _make_shard(self, partition: Partition) -> Shard[M]:
-        # Loaded with the first partition, as the state machines are.
+        # Imported with the first partition, like the state machines.
         from ottla.broker.coordinators.partition_log import PartitionLog
         from ottla.coordinator.runtime.shard import Shard
 
@@ -168,7 +169,7 @@ class CoordinatorShards(Generic[M]):
         )
 
     def close(self) -> None:
-        """The node stops. Whoever waits is told to look for another coordinator."""
+        """Closes all shards at shutdown. Waiting requests get NOT_COORDINATOR."""
         for shard in self.all:
             shard.close()
         self._shards.clear()
@@ -198,7 +199,7 @@ class CoordinatorShards(Generic[M]):
 
         log = partition.require_log()
         replay = Replay(partition.name, shard.machine, start_offset=log.log_start_offset)
-        # Nothing but this shard appends, and it does not before it is loaded.
+        # Only this shard appends to the partition, and only after it is loaded.
         end_offset = log.log_end_offset
         pause = _READ_AGAIN_SECONDS
         while replay.position < end_offset and shard.is_loading:

@@ -1,6 +1,6 @@
-"""The coordinators of a node, by the internal topics that they keep their state in.
+"""The coordinators of a node, by the internal topic with their state.
 
-Their state machines are loaded with the first partition of such a topic.
+Their state machines are imported when this node first leads a partition of such a topic.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Coordinators:
             shards.forget(partition)
 
     def apply(self, delta: MetadataDelta) -> None:
-        """To be called with every change of the cluster's metadata."""
+        """Called with every metadata delta."""
         if delta.partitions_changed:
             self._transactions.leaders_changed()
         self._groups.apply(delta)

@@ -1,4 +1,4 @@
-"""The group coordinators of a node: one for each partition of `__consumer_offsets` it leads."""
+"""The group coordinators of a node: one per partition of `__consumer_offsets` that it leads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _JITTER: Final = 0.1
 
 
 class GroupCoordinators:
-    """Owned by the node's loop; its tasks are the node's."""
+    """Owned by the node's loop. Its tasks end with the node's."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class GroupCoordinators:
         self._clock = clock
         self._dice = dice
         self._tasks = tasks
-        # Shared by the coordinators of all partitions, made with the first.
+        # Shared by the coordinators of all partitions, created with the first.
         self._topic_regexes: TopicRegexes | None = None
         self.shards: CoordinatorShards[GroupCoordinator] = CoordinatorShards(
             cluster,
@@ -66,7 +66,7 @@ class GroupCoordinators:
         partition: Partition,  # noqa: ARG002 - every coordinator's signature
         timers: Timers,
     ) -> GroupCoordinator:
-        # Loaded with the first partition, as a node without groups starts without them.
+        # Imported with the first partition, so that a node without groups starts faster.
         from ottla.coordinator.groups.consumer.topic_regexes import TopicRegexes
         from ottla.coordinator.groups.context import GroupContext
         from ottla.coordinator.groups.coordinator import GroupCoordinator
@@ -91,7 +91,8 @@ class GroupCoordinators:
         )
 
     def apply(self, delta: MetadataDelta) -> None:
-        """New partitions are assigned, and offsets are deleted with their topics."""
+        """Reassigns groups when topics or partition counts changed; deletes the offsets of deleted
+        topics."""
         if _has_other_partitions(delta):
             for shard in self.shards.all:
                 shard.perform(lambda machine: machine.topics_changed())
@@ -122,7 +123,7 @@ def _expire(group_id: str, machine: GroupCoordinator) -> Outcome:
 
 
 def _has_other_partitions(delta: MetadataDelta) -> bool:
-    """Whether there are other topics, or more partitions in one."""
+    """Whether topics were created or deleted, or partitions added."""
     return bool(delta.topics_created or delta.topics_removed) or any(
         before is None
         for partitions in delta.partitions_changed.values()

@@ -1,4 +1,4 @@
-"""What handlers of groups tell the coordinator about who asks."""
+"""The client of a group request, as the group coordinator identifies it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics that coordinators keep their state in: made when the first client looks for one."""
+"""The internal topics of coordinators, created when a client first needs one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class InternalTopic(NamedTuple):
-    """How a topic of coordinators is made."""
+    """The settings with which an internal topic is created."""
 
     name: str
     replication_factor: str
@@ -72,7 +72,7 @@ _COORDINATOR_TOPICS: Final = {
 async def create_internal_topic(
     cluster: ClusterView, controller: ActiveController, replicas: LocalReplicas, name: str
 ) -> None:
-    """Returns when the topic can be used. Raises `KafkaError` if it was not made."""
+    """Returns when the topic can be used. Raises `KafkaError` if it was not created."""
     topic, config = _COORDINATOR_TOPICS[name], cluster.config
     replication_factor = _replication_factor(cluster, topic)
     configs = topic.configs(config, replication_factor)
@@ -98,8 +98,8 @@ async def create_internal_topic(
 
 
 def _replication_factor(cluster: ClusterView, topic: InternalTopic) -> int:
-    """What is configured; where nothing is, as many as there are brokers for. Kafka insists on
-    three then, and a node on its own would never coordinate anything."""
+    """The configured replication factor. The default is limited to the number of brokers: Kafka
+    always requires its default of three, so a single node could never be a coordinator."""
     config = cluster.config
     factor = config[topic.replication_factor]
     assert isinstance(factor, int)

@@ -1,4 +1,4 @@
-"""Markers of transactions appended to partitions that this node leads."""
+"""Appends transaction markers to partitions that this node leads."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class MarkerAppender:
-    """One for a node. In `__consumer_offsets` the group coordinator writes the markers; other
-    internal topics are in no transaction."""
+    """One per node. The group coordinator writes the markers in `__consumer_offsets`; other
+    internal topics cannot be in a transaction."""
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class MarkerAppender:
         *,
         now_ms: int,
     ) -> None:
-        """Calls back once: with NONE when all in-sync replicas have the marker, which `batch`
-        holds."""
+        """Appends `batch`, which contains `marker`. Calls `callback` once: with NONE when all
+        in-sync replicas have it, or with an error."""
         try:
             partition = self._partitions.by_name(name.topic, name.partition)
             if name.topic == CONSUMER_OFFSETS:
@@ -55,7 +55,7 @@ class MarkerAppender:
                     ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} cannot be in a transaction"
                 )
             log = PartitionLog(self._commit, self._failures, partition)
-            # The log writes an offset into what it appends.
+            # A copy, because the log writes the offset into the batch.
             end_offset = log.append(
                 bytearray(batch), now_ms=now_ms, transaction_version=marker.transaction_version
             )

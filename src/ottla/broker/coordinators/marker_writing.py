@@ -1,4 +1,4 @@
-"""One transaction's markers while they are being written, and how they are asked for."""
+"""The markers of one transaction while they are being written, and WriteTxnMarkers requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RETRY_JITTER: Final = 0.2
 
 
 class MarkerOwner(Protocol):
-    """The coordinator that has markers written: `ShardMarkers`."""
+    """The coordinator whose markers are written: `ShardMarkers`."""
 
     @property
     def is_closed(self) -> bool: ...
@@ -33,7 +33,7 @@ class MarkerOwner(Protocol):
 
 
 class MarkerPart(NamedTuple):
-    """Some partitions of a transaction, with the leader that they have in common."""
+    """Partitions of one transaction that have the same leader."""
 
     writing: MarkerWriting
     partitions: list[TopicPartition]
@@ -45,7 +45,7 @@ class MarkerPart(NamedTuple):
 
 
 class MarkerWriting:
-    """Which partitions still lack theirs. Owned by the sender."""
+    """Tracks the partitions that still lack their marker. Owned by the sender."""
 
     __slots__ = ("_is_done", "_left", "markers", "shard")
 
@@ -71,7 +71,7 @@ class MarkerWriting:
             self.shard.finished(self.markers)
 
     def marker(self) -> TransactionMarker:
-        """For partitions of this node."""
+        """The marker to append to partitions of this node."""
         markers = self.markers
         return TransactionMarker(
             markers.producer_id,

@@ -1,4 +1,4 @@
-"""A partition that this node leads, as the log of a coordinator."""
+"""A partition led by this node, used as the log of a coordinator."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PartitionLog:
         if log is None or not partition.is_leader:
             return False
         is_durable = not log.config.syncs_before_acknowledging or log.recovery_point >= end_offset
-        # Even if the replicas have become too few since then, which only appends are refused for.
+        # Holds even if the ISR is below min.insync.replicas by now: that only rejects appends.
         return is_durable and log.high_watermark >= end_offset
 
     def when_committed(self, end_offset: int, told: Callable[[ErrorCode], None]) -> None:

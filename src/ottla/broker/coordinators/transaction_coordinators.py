@@ -1,5 +1,6 @@
-"""The transaction coordinators of a node: one for each partition of `__transaction_state` that it
-leads, with what they share.
+"""The transaction coordinators of a node: one per partition of `__transaction_state` that it leads.
+
+They share the marker sender, the producer ids and the metrics.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _MEASURE_SECONDS: Final = 1.0
 
 
 class TransactionCoordinators:
-    """Owned by the node's loop; its tasks are the node's."""
+    """Owned by the node's loop. Its tasks end with the node's."""
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class TransactionCoordinators:
         )
 
     def _make_coordinator(self, partition: Partition, timers: Timers) -> TransactionCoordinator:
-        # Loaded with the first partition, as a node without transactions starts without them.
+        # Imported with the first partition, so that a node without transactions starts faster.
         from ottla.broker.coordinators.transaction_markers import MarkerSender
         from ottla.coordinator.transactions.context import TransactionContext
         from ottla.coordinator.transactions.coordinator import TransactionCoordinator
@@ -127,7 +128,7 @@ class TransactionCoordinators:
         self._tasks.start("transactional id expiry", self._expire())
 
     async def _measure(self, metrics: TransactionMetrics) -> None:
-        """Keeps the age of the oldest transaction up to date."""
+        """Updates the metric for the age of the oldest open transaction."""
         clock = self._clock
         while True:
             now_ms = clock.now_ms()

@@ -1,9 +1,9 @@
-"""Markers on their way to the leaders of partitions.
+"""Sends transaction markers to the leaders of their partitions.
 
-Markers for one node go together, as many as have gathered while the last request to it was under
-way; those for partitions that this node leads take no connection. What fails is sent again after a
-moment, to whoever leads by then; what was sent to a node that leads no longer is sent to the next
-one without waiting for an answer. A partition that is gone takes no marker.
+There is one WriteTxnMarkers request in flight per leader node; new markers are batched into the
+next one. Partitions led by this node are written directly. A failed marker is retried after a
+short pause, at the leader of that time. If the leader changes while a request is in flight, its
+markers are sent to the new leader at once. A deleted partition needs no marker.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _log = logging.getLogger(__name__)
 _TIMEOUT_MS: Final = 10_000
 _NO_LEADER: Final = -1
 
-# The markers are of no use any more: another coordinator has written others.
+# Not retried: another coordinator has written newer markers.
 _FENCED: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED)
 
 
 class MarkerSender:
-    """One for all coordinators of a node. Owned by its loop; requests end with the node's tasks."""
+    """One per node, for all its coordinators. Its requests end with the node's tasks."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class MarkerSender:
         self._appender = appender
         self._queues: defaultdict[int, list[MarkerPart]] = defaultdict(list)
         self._busy: set[int] = set()
-        # What was sent to which node and is not answered.
+        # The parts of the request in flight, by node id.
         self._in_flight: dict[int, list[MarkerPart]] = {}
 
     def writer(
@@ -63,11 +63,13 @@ class MarkerSender:
         coordinator_epoch: Callable[[], int],
         written: Callable[[TransactionMarkers], None],
     ) -> ShardMarkers:
-        """For one coordinator, which is told of each transaction that has all its markers."""
+        """Creates the marker writer of one coordinator. `written` is called for each transaction
+        once all its markers are written."""
         return ShardMarkers(self, coordinator_epoch, written)
 
     def leaders_changed(self) -> None:
-        """A leader that hangs would otherwise hold up its successors until it times out."""
+        """Resends markers in flight whose partition has a new leader. Otherwise they would wait for
+        the old leader's timeout."""
         for node_id, parts in list(self._in_flight.items()):
             moved: list[MarkerPart] = []
             for part in parts:
@@ -95,7 +97,7 @@ class MarkerSender:
         writing.maybe_finish()
 
     def _leader_of(self, name: TopicPartition) -> int | None:
-        """None if there is no such partition."""
+        """The partition's leader id; None if the partition does not exist."""
         topic = self._cluster.image.topics.by_name.get(name.topic)
         registration = None if topic is None else topic.partitions.get(name.partition)
         return None if registration is None else registration.leader
@@ -163,7 +165,7 @@ class MarkerSender:
         finally:
             del self._in_flight[node_id]
 
-    # ---- answers
+    # ---- responses
 
     def _answered(self, parts: list[MarkerPart], response: object) -> None:
         assert isinstance(response, WriteTxnMarkersResponse)

@@ -1,1 +1,1 @@
-"""Fetches of consumers and followers."""
+"""Fetch requests of consumers and followers."""

@@ -1,8 +1,8 @@
-"""A consumer's fetch: what is committed, or nothing that an open transaction may take back.
+"""Fetch requests of consumers: committed records, up to the last stable offset if requested.
 
-The bytes are shared out fairly: each partition gets its own maximum while the request's lasts, and
-in a session who got records is served last the next time. The first batch is sent even if it is
-larger than any maximum, so that nobody gets stuck.
+Bytes are shared fairly: each partition gets at most its own maximum until the request's maximum is
+used up; in a session, partitions that returned records are served last next time. The first batch
+is returned even if it is larger than any maximum, so that the consumer makes progress.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from ottla.wire.messages.fetch import (
 
 _INVALID_OFFSET = -1
 _TOPIC_ID_VERSION = 13
-# From here on consumers may read from followers (KIP-392).
+# Consumers may read from followers from this version on (KIP-392).
 _FOLLOWER_VERSION = 11
 
 
 class ConsumerFetches:
-    """The fetches of a node's consumers. Owned by its loop."""
+    """Handles the consumer fetches of a node. Owned by its loop."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class ConsumerFetches:
 
 
 class _Answer(NamedTuple):
-    """What one partition has to say; its message is made when it is sent."""
+    """The result for one partition, encoded as a message only when it is sent."""
 
     wanted: SessionPartition
     read: PartitionRead | None
@@ -77,7 +77,7 @@ class _Answer(NamedTuple):
 
 
 class _Found:
-    """What one look at the partitions brought."""
+    """The results of reading all partitions of a fetch once."""
 
     __slots__ = ("answers", "is_urgent", "partitions", "size", "slices")
 
@@ -86,12 +86,12 @@ class _Found:
         self.partitions: list[Partition] = []
         self.slices: list[FileSlice] = []
         self.size = 0
-        # Whether somebody has to be told something that is no record.
+        # Whether to respond at once: an error, or a preferred read replica.
         self.is_urgent = False
 
 
 class _Reading:
-    """A fetch: its partitions, looked at once or, if it waits, once more."""
+    """A fetch request. Reads its partitions at once and, if it waits, again later."""
 
     __slots__ = (
         "_context",
@@ -240,8 +240,8 @@ def _message(answer: _Answer, found: _Found) -> PartitionData:
 
 
 def records_to_send(records: FileSlice, slices: list[FileSlice]) -> Buffer:
-    """Few bytes are read at once where they are cached; more are sent from the file, and are then
-    among the slices."""
+    """Returns a copy of small cached records. Larger ones are sent from the file: returns the slice
+    and adds it to `slices`."""
     if records.size <= COPIED_BYTES_MAX and (data := records.read_cached()) is not None:
         return data
     slices.append(records)
@@ -249,7 +249,8 @@ def records_to_send(records: FileSlice, slices: list[FileSlice]) -> Buffer:
 
 
 class _Waiting:
-    """A fetch that found too little: looks again when enough is committed, or time is up."""
+    """A fetch that found less than `min_bytes`. Reads again when enough is committed, or when
+    `max_wait_ms` is over."""
 
     __slots__ = ("_missing", "_partitions", "_reading", "_timer", "pending")
 
@@ -269,7 +270,7 @@ class _Waiting:
             return
         found = self._reading.read()
         if self._is_answered():
-            # The disk failed, which wakes everybody who waits for it, this one and others.
+            # The read hit a disk error, which took the partition offline and resolved this fetch.
             return
         self._missing = self._reading.request.min_bytes - found.size
         if self._missing <= 0 or found.is_urgent:
@@ -292,7 +293,7 @@ class _Waiting:
 def _by_topic(
     answers: Iterable[tuple[SessionPartition, PartitionData]],
 ) -> list[FetchableTopicResponse]:
-    """Neighbours of one topic go together; partitions keep the order of service."""
+    """Groups consecutive partitions of one topic, and keeps the order in which they were read."""
     topics: list[FetchableTopicResponse] = []
     for wanted, answer in answers:
         last = topics[-1] if topics else None

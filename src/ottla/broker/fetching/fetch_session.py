@@ -1,10 +1,10 @@
-"""Incremental fetches (KIP-227): what a client asks for again and again is said once.
+"""Fetch sessions, for incremental fetches (KIP-227).
 
-    no session ──epoch 0──▶ session ──epoch n, n+1, ...──▶ ... ──epoch -1 or eviction──▶ gone
+    no session ──epoch 0──▶ session ──epoch n, n+1, ...──▶ ... ──epoch -1 or eviction──▶ closed
 
-fetch_session_cache.py has the sessions of a node. In one, the node remembers the partitions and
-what it last told about each; a request names only changes, and a response only partitions that have
-records, an error, or other offsets than before.
+A session stores its partitions and the offsets last sent for each. A request names only changed
+partitions; a response only partitions with records, an error, or changed offsets. The sessions of a
+node are in fetch_session_cache.py.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EPOCH_MAX: Final = 2**31 - 1
 
 
 class FetchSession:
-    """Partitions are kept in the order in which they are next served: who got records goes last."""
+    """Partitions are kept in the order of the next read: those that returned records go last."""
 
     __slots__ = (
         "epoch",
@@ -47,13 +47,13 @@ class FetchSession:
         self.id = session_id
         self.epoch = INITIAL_EPOCH + 1
         self.wanted = {each.key: each for each in wanted}
-        # The registered broker that opened it, if one did.
+        # The registered broker that opened the session; None for a consumer.
         self.follower = follower
         # By the monotonic clock, like `used_at`.
         self.opened_at = self.used_at = opened_at
-        # As the cache of sessions knows it.
+        # The number of partitions as last counted by the cache.
         self.size = len(self.wanted)
-        # A follower's session is told what has changed.
+        # The changed partitions of a follower's session.
         self.follower_news: FollowerNews | None = None
 
     def update(self, request: FetchRequest) -> None:
@@ -69,13 +69,13 @@ class FetchSession:
                 self.wanted[each.key] = each
             else:
                 if each.request.current_leader_epoch != known.request.current_leader_epoch:
-                    # What was told under another epoch, whoever fetches did not take.
+                    # The fetcher may have dropped responses of an earlier leader epoch, so resend.
                     known.told = None
                 known.request = each.request
         self.epoch = 1 if self.epoch == _EPOCH_MAX else self.epoch + 1
 
     def close(self) -> None:
-        """The session is over."""
+        """Called when the session is closed."""
         if self.follower_news is not None:
             self.follower_news.close()
 

@@ -1,21 +1,24 @@
-"""The fetch sessions of a node, and which of them a new one replaces (KIP-227).
+"""The fetch sessions of a node, and which of them a new one evicts (KIP-227).
 
-A session is privileged if a registered broker opened it, as a follower. When all slots are taken, a
-new session replaces the first of these that exists:
+A session is privileged if a registered broker opened it as a follower. When all slots are taken, a
+new session evicts the first of these that exists:
 
-1. the session unused for longest, if that is more than two minutes;
-2. if the new one is privileged, the other session unused for longest;
-3. of the same kind, the smallest session opened more than two minutes ago, if it has fewer
+1. the least recently used session, if it is unused for more than two minutes;
+2. if the new session is privileged, the least recently used session that is not;
+3. the smallest session of the same kind that was opened more than two minutes ago, if it has fewer
    partitions than the new one.
 
-If none exists, the request is answered without a session (id 0), and the client names all of its
-partitions again. Apache Kafka does the same, except that its rule 2 takes the smallest session.
+If there is none, the response has no session (id 0), and the client sends a full fetch next time.
+Apache Kafka does the same, except that its rule 2 evicts the smallest session.
 
-Three limits are not Kafka's. A broker has at most `_SESSIONS_PER_FOLLOWER_MAX` sessions, and a
-further one replaces its own session unused for longest: until brokers are authenticated, every
-client can claim to be one, and shall not take all slots by that. A session has few more partitions
-than this node. All sessions together have at most `_PARTITIONS_MAX`; beyond it, unused sessions
-are closed as in 1 and 2. A session that outgrows a limit ends with FETCH_SESSION_ID_NOT_FOUND.
+Three limits are Ottla's own:
+- A follower has at most `_SESSIONS_PER_FOLLOWER_MAX` sessions; a further one evicts its own least
+  recently used. Until brokers are authenticated, any client can claim to be a follower, and must
+  not take all slots.
+- A session has at most `_UNKNOWN_PARTITIONS_MAX` more partitions than this node.
+- All sessions together have at most `_PARTITIONS_MAX` partitions; beyond it, sessions are evicted
+  by rules 1 and 2.
+A session that grows beyond a limit is closed with FETCH_SESSION_ID_NOT_FOUND.
 """
 
 from __future__ import annotations
@@ -33,16 +36,16 @@ from ottla.wire.messages.fetch import FetchRequest
 
 _SESSION_ID_MAX: Final = 2**31 - 1
 _UNUSED_SECONDS_MAX: Final = 120.0
-# Above num.replica.fetchers, so that a broker's sessions of before its restart do no harm.
+# Above num.replica.fetchers, to leave room for a broker's sessions from before its restart.
 _SESSIONS_PER_FOLLOWER_MAX: Final = 16
-# 65 MB, as a partition takes 324 bytes.
+# 65 MB: a partition takes 324 bytes.
 _PARTITIONS_MAX: Final = 200_000
-# A client may name partitions that have just been deleted, or that this node does not know yet.
+# A client may fetch partitions that were just deleted, or that this node does not have yet.
 _UNKNOWN_PARTITIONS_MAX: Final = 1_000
 
 
 class FetchSessionCache:
-    """Made with the broker, and owned by its loop."""
+    """Created with the broker, and owned by its loop."""
 
     def __init__(
         self, clock: Clock, dice: Dice, *, sessions_max: int, partitions_here: Callable[[], int]
@@ -54,7 +57,7 @@ class FetchSessionCache:
         self._sessions: dict[int, FetchSession] = {}
         self._privileged = FetchSessionRanking()
         self._others = FetchSessionRanking()
-        # In the order of their last use.
+        # Ordered by last use.
         self._of_follower: dict[NodeId, dict[int, FetchSession]] = {}
         self.partition_count = 0
 
@@ -64,8 +67,8 @@ class FetchSessionCache:
     def enter(
         self, request: FetchRequest, *, follower: NodeId | None = None
     ) -> FetchSession | None:
-        """The session that a request belongs to, or None for a fetch without one. `follower` is the
-        registered broker that sent the request."""
+        """The session of a request, or None for a fetch without one. `follower` is the registered
+        broker that sent the request; None for a consumer."""
         session_id, epoch = request.session_id, request.session_epoch
         session = self._sessions.get(session_id)
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
@@ -106,7 +109,7 @@ class FetchSessionCache:
         return session
 
     def _make_room(self, size: int, follower: NodeId | None) -> bool:
-        """Closes what a new session of `size` partitions replaces. False if there is no room."""
+        """Evicts sessions for a new one of `size` partitions. Returns False if there is no room."""
         if follower is not None:
             own = self._of_follower.get(follower, {})
             if len(own) >= _SESSIONS_PER_FOLLOWER_MAX:

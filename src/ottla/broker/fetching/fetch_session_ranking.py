@@ -1,4 +1,4 @@
-"""Fetch sessions by their last use, and those opened some time ago by their size."""
+"""Ranks fetch sessions by last use, and older ones by size."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _OUTDATED_MAX: Final = 64
 
 
 class FetchSessionRanking:
-    """Finds a session without looking at all of them. Sessions enter the ranking by size when it is
-    first asked for after they are old enough; entries with a former size are skipped."""
+    """Finds a session to evict without a scan. `smallest` adds sessions to the heap by size once
+    they are old enough, and skips heap entries with an outdated size."""
 
     __slots__ = ("_by_size", "_by_use", "_young")
 
     def __init__(self) -> None:
         self._by_use: dict[int, FetchSession] = {}
-        # In the order in which they were opened.
+        # Ordered by opening time.
         self._young: dict[int, FetchSession] = {}
-        # Size and session id.
+        # A heap of (size, session id).
         self._by_size: list[tuple[int, int]] = []
 
     def __len__(self) -> int:

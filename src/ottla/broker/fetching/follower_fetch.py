@@ -1,9 +1,9 @@
-"""A follower's fetch: everything that is in the log, committed or not, and how far that is.
+"""Fetch requests of followers: all records of the log, committed or not.
 
-A follower may fetch thousands of partitions of which few have news, again and again. So its session
-is told by the partitions which of them have: records, another high watermark, another leader. Only
-those, and what the request itself changes, are looked at. Of the others the leader knows that the
-follower has everything.
+A follower fetches thousands of partitions repeatedly, and few of them have changed. So partitions
+notify the follower's session of new records, a new high watermark or a new leader. A fetch reads
+only those partitions and the ones that the request names. For all others, the follower is known to
+be caught up.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _INVALID_OFFSET: Final = -1
 
 
 class FollowerFetches:
-    """The fetches of followers from this node. Owned by its loop."""
+    """Handles the follower fetches of a node. Owned by its loop."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class FollowerFetches:
 
 
 class _Reading:
-    """One request, looked at when it comes and, if it waits, when there is news."""
+    """One request. Reads its partitions on arrival and, if it waits, when partitions changed."""
 
     __slots__ = (
         "_is_urgent",
@@ -99,36 +99,36 @@ class _Reading:
         self.news = news
         self.size = 0
         self.slices: list[FileSlice] = []
-        # Whether a partition has an error, or the follower's log is another than the leader's.
+        # Whether a partition has an error, or the follower's log diverges from the leader's.
         self._is_urgent = False
 
     def is_enough(self, response: FetchResponse) -> bool:
-        """Whether to answer without waiting for more. Without a session, an answer names every
-        partition whether or not it has news."""
+        """Whether to respond without waiting for more. In a session, any named partition is enough.
+        Without one, a response names all partitions, so only bytes or errors count."""
         if self.size >= self.request.min_bytes or self._is_urgent:
             return True
         return self.session is not None and bool(response.responses)
 
     def watch(self) -> None:
-        """Has every partition tell its news from now on."""
+        """Subscribes to the changes of every partition."""
         for key, wanted in self.news.wanted.items():
             with suppress(KafkaError):
                 partition = self.node.partitions.by_id(wanted.topic_id, wanted.request.partition)
                 self.news.watch(key, partition)
 
     def record_positions(self, *, now_ms: int) -> None:
-        """To be called once, when the request arrives: how far the follower is."""
+        """Records the follower's fetch offsets. Called once, when the request arrives."""
         for key in list(self.news.changed):
             wanted = self.news.wanted.get(key)
             if wanted is not None:
-                # A refusal is answered by `look`, which meets it again.
+                # `look` gets the same error and puts it into the response.
                 with suppress(KafkaError):
                     asked = wanted.request
                     partition = self.node.partitions.by_id(wanted.topic_id, asked.partition)
                     partition.record_follower_fetch(self.follower, asked, now_ms=now_ms)
 
     def look(self) -> FetchResponse:
-        """What there is to answer now."""
+        """Reads the changed partitions and returns the response."""
         if self.session is None:
             self.news.look_at(self.news.wanted.values())
         self.size = 0
@@ -148,7 +148,7 @@ class _Reading:
             left = max(left - size, 0)
             self.size += size
             if size == 0 and left == 0:
-                # There may be more than fits; it is looked at again.
+                # The response is full and the partition may have records: read it again.
                 self.news.changed[key] = None
             if wanted.has_news(answer) or is_first:
                 topic = topics.get(wanted.topic_id)
@@ -194,7 +194,7 @@ class _Reading:
             throttle.is_exceeded(partition) and self.follower.node_id not in partition.isr
         )
         if is_held_back:
-            # When it may go on, nobody says so: it is looked at again.
+            # Nothing notifies when the throttle ends, so the next fetch reads it again.
             self.news.changed[wanted.key] = None
         asked = wanted.request
         with self.node.failures.translated(partition):
@@ -210,7 +210,8 @@ class _Reading:
 
 
 class _Waiting:
-    """A follower's request that found no news: answered with the first, or when time is up."""
+    """A follower's fetch that found no changes. Responds at the first change, or when `max_wait_ms`
+    is over."""
 
     __slots__ = ("_is_due", "_reading", "_timer", "pending")
 
@@ -225,7 +226,7 @@ class _Waiting:
         self._timer = reading.node.clock.call_later(seconds, self._time_is_up)
 
     def has_news(self) -> None:
-        """What comes in the same turn of the loop goes together."""
+        """Responds after this turn of the loop, to include all changes of the turn."""
         if not self._is_due:
             self._is_due = True
             self._reading.node.clock.call_later(0, self._answer)

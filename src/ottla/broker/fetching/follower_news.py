@@ -1,4 +1,4 @@
-"""Which partitions of a follower's fetches have changed since it was answered."""
+"""Tracks which partitions have changed since the last response to a follower."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from ottla.replication.partition import Partition
 
 
 class WaitingFetch(Protocol):
-    """A request that is answered when there is news."""
+    """A fetch request that waits for changes."""
 
     def has_news(self) -> None: ...
 
 
 class FollowerNews:
-    """Which of a session's partitions have something to tell. Lives as long as the session."""
+    """The changed partitions of a fetch session. Lives as long as the session."""
 
     def __init__(self, wanted: dict[tuple[str, Uuid, int], SessionPartition]) -> None:
         self.wanted = wanted
-        # In the order in which they are served: who could not be served stays in front.
+        # Ordered by the next read; partitions that did not fit the last response come first.
         self.changed: dict[tuple[str, Uuid, int], None] = {}
         self._watched: dict[tuple[str, Uuid, int], Partition] = {}
         self.waiting: WaitingFetch | None = None
 
     def look_at(self, named: Iterable[SessionPartition]) -> None:
-        """These are to be looked at, whether or not they have news."""
+        """Marks partitions as changed."""
         for each in named:
             self.changed[each.key] = None
 
     def watch(self, key: tuple[str, Uuid, int], partition: Partition) -> None:
-        """Has the partition tell its news from now on."""
+        """Subscribes to the partition's appends and high watermark."""
         known = self._watched.get(key)
         if known is partition:
             return
@@ -44,7 +44,7 @@ class FollowerNews:
         partition.when_committed(self, partial(self._has_offsets, key))
 
     def forget(self, keys: list[tuple[str, Uuid, int]]) -> None:
-        """The follower does not want these any more."""
+        """Unsubscribes from partitions that the follower no longer fetches."""
         for key in keys:
             self.changed.pop(key, None)
             partition = self._watched.pop(key, None)
@@ -55,7 +55,8 @@ class FollowerNews:
         self.forget(list(self._watched))
 
     def _has_offsets(self, key: tuple[str, Uuid, int], _size: int) -> None:
-        """Another high watermark can wait until there is something else to tell."""
+        """Marks the partition, but does not wake the waiting fetch: a new high watermark can wait
+        for the next response."""
         self.changed[key] = None
 
     def _has_records(self, key: tuple[str, Uuid, int], _size: int) -> None:

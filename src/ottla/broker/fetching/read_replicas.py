@@ -1,6 +1,7 @@
-"""Which replica a consumer reads from best: the nearest one (KIP-392).
+"""Chooses the replica from which a consumer reads: one in its rack (KIP-392).
 
-Kafka's `replica.selector.class` takes a Java class; its one that looks at racks is understood here.
+Of the Java classes for `replica.selector.class`, only Kafka's `RackAwareReplicaSelector` is
+supported.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ _BY_RACK: Final = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 def preferred_read_replica(
     cluster: ClusterView, partition: Partition, offset: int, *, rack: str, now_ms: int
 ) -> int | None:
-    """A follower in the consumer's rack that has the offset, the one that is furthest; None if the
-    leader serves the consumer as well."""
+    """The follower in the consumer's rack that has the offset and is most caught up. None if the
+    consumer should read from the leader."""
     if cluster.config.replica_selector_class != _BY_RACK or rack == cluster.config.broker_rack:
         return None
     brokers = cluster.image.brokers

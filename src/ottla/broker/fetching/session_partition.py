@@ -1,4 +1,4 @@
-"""A partition of a fetch, and what its client knows of it."""
+"""A partition of a fetch request, with the offsets last sent to the client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ottla.wire.messages.fetch import FetchPartition, FetchRequest, PartitionDat
 
 @dataclass(slots=True)
 class SessionPartition:
-    """A partition that a client fetches, and what it was last told about it."""
+    """A fetched partition. `told` holds the high watermark, last stable offset and log start offset
+    last sent to the client."""
 
     topic: str
     topic_id: Uuid
@@ -22,7 +23,7 @@ class SessionPartition:
         return self.topic, self.topic_id, self.request.partition
 
     def has_news(self, answer: PartitionData) -> bool:
-        """Whether an incremental response has to name this partition; remembers what it says."""
+        """Whether an incremental response must include this partition. Stores the sent offsets."""
         offsets = (answer.high_watermark, answer.last_stable_offset, answer.log_start_offset)
         is_news = offsets != self.told
         self.told = offsets

@@ -1,4 +1,4 @@
-"""Reading records into the page cache before they are sent, so that sending never waits."""
+"""Reads records into the page cache before sending, so that the loop does not block on disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ottla.wire.messages.fetch import FetchResponse
 
 
 class WarmUp:
-    """One for a node. Its tasks are the node's."""
+    """One per node. Its tasks end with the node's."""
 
     def __init__(self, tasks: Tasks, background: Background) -> None:
         self._tasks = tasks
@@ -21,7 +21,7 @@ class WarmUp:
     def when_warm(
         self, slices: list[FileSlice], response: FetchResponse
     ) -> FetchResponse | Pending:
-        """The response, once its records can be sent without waiting for a device."""
+        """Returns the response, once its records can be sent without waiting for the disk."""
         cold = [each for each in slices if not each.is_warm]
         if not cold:
             return response
@@ -31,7 +31,7 @@ class WarmUp:
 
     async def _warm(self, cold: list[FileSlice], pending: Pending, response: FetchResponse) -> None:
         for each in cold:
-            # A read that fails here fails again when the records are sent, and is answered there.
+            # A failed read fails again when the records are sent, and is handled there.
             with suppress(OSError):
                 await self._background.run(each.warm)
         pending.resolve(response)

@@ -1,1 +1,1 @@
-"""One module per API. Each opens with its versions and the errors that it answers."""
+"""Request handlers, one module per API. Each docstring lists its versions and error codes."""

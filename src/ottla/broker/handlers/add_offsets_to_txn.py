@@ -1,8 +1,8 @@
-"""AddOffsetsToTxn, versions 0 to 4: a group's offsets become part of a transaction.
+"""AddOffsetsToTxn, versions 0 to 4: adds a group's offsets to a transaction.
 
-What is added is the group's partition of `__consumer_offsets`, which is made if there is none yet.
+It adds the group's partition of `__consumer_offsets`, and creates that topic if it does not exist.
 Errors: INVALID_REQUEST without a transactional id, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED
-(INVALID_PRODUCER_EPOCH up to version 1), CONCURRENT_TRANSACTIONS while the markers of the last
+(INVALID_PRODUCER_EPOCH up to version 1), CONCURRENT_TRANSACTIONS while the markers of the previous
 transaction are being written, and those of the coordinator itself.
 """
 
@@ -104,7 +104,7 @@ def _submit(
 
     transaction_requests.submit_patiently(
         request.transactional_id,
-        # Whoever speaks TransactionV2 does not send this.
+        # Clients of TransactionV2 do not send this request.
         lambda transactions: transactions.add_partitions(
             producer, partitions, AddOffsetsToTxnResponse(), client_version=TV_0
         ),

@@ -1,14 +1,14 @@
-"""AddPartitionsToTxn, versions 0 to 5: partitions become part of transactions, or are they?
+"""AddPartitionsToTxn, versions 0 to 5: adds partitions to transactions, or verifies them.
 
-Up to version 3 a client adds partitions to its transaction. From 4 on the leaders of partitions ask
-about many transactions: whether partitions are in them, or to have them added for clients of
+Up to version 3 a client adds partitions to its transaction. From version 4 on partition leaders
+send the request for many transactions: to verify partitions, or to add them for clients of
 TransactionV2 (KIP-890). Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
-TOPIC_AUTHORIZATION_FAILED for internal topics (brokers add `__consumer_offsets`), and
-OPERATION_NOT_ATTEMPTED for the others beside those; TRANSACTION_ABORTABLE for one that was asked
-about and is not in the transaction. In all partitions: INVALID_REQUEST without a transactional id,
+TOPIC_AUTHORIZATION_FAILED for internal topics (only brokers add `__consumer_offsets`), and then
+OPERATION_NOT_ATTEMPTED for all other partitions; TRANSACTION_ABORTABLE if a partition to verify is
+not in the transaction. For all partitions: INVALID_REQUEST without a transactional id,
 INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED (INVALID_PRODUCER_EPOCH up to version 1),
-CONCURRENT_TRANSACTIONS while the markers of the last transaction are being written, and those of
-the coordinator itself.
+CONCURRENT_TRANSACTIONS while the markers of the previous transaction are being written, and those
+of the coordinator itself.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _handle(
 
 
 class _Asked:
-    """What is asked about one transaction."""
+    """The part of a request for one transaction."""
 
     def __init__(self, version: int, transaction: AddPartitionsToTxnTransaction) -> None:
         self._version = version
@@ -146,14 +146,14 @@ class _Asked:
         )
 
     def result(self, code: ErrorCode) -> AddPartitionsToTxnResult:
-        """The same for all partitions."""
+        """A result with the same code for all partitions."""
         return _result(self.transactional_id, dict.fromkeys(self.partitions, code))
 
 
 def _refused(
     cluster: ClusterView, version: int, partitions: frozenset[TopicPartition]
 ) -> dict[TopicPartition, ErrorCode]:
-    """Codes for all partitions if one of them cannot be in a transaction, else none."""
+    """Error codes for all partitions if any cannot be added to a transaction, else empty."""
     topics = cluster.image.topics.by_name
     codes = {}
     for name in partitions:

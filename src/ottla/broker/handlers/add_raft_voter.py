@@ -1,6 +1,6 @@
-"""AddRaftVoter, versions 0 to 1: one more voter of the metadata quorum (KIP-853).
+"""AddRaftVoter, versions 0 to 1: adds a voter to the metadata quorum (KIP-853).
 
-The leader of the quorum answers; its errors are those of raft/voter_changes.py.
+Forwarded to the quorum leader; the errors are those of raft/voter_changes.py.
 """
 
 from __future__ import annotations

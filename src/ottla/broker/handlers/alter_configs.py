@@ -1,8 +1,9 @@
-"""AlterConfigs, versions 0 to 2: all configs of a resource replaced by others (KIP-133).
+"""AlterConfigs, versions 0 to 2: replaces all configs of a resource (KIP-133).
 
-Up to the controller; the answer comes when it counts on this node. Errors per resource are those of
-the controller's operation; INVALID_REQUEST for another broker, and for loggers, which only
-IncrementalAlterConfigs can alter; KAFKA_STORAGE_ERROR if the controller's disk fails.
+Forwarded to the controller. The response is sent when this node has applied the change. Errors per
+resource are those of the controller's operation; INVALID_REQUEST for another broker, and for
+loggers, which only IncrementalAlterConfigs can alter; KAFKA_STORAGE_ERROR if the controller's disk
+fails.
 """
 
 from __future__ import annotations

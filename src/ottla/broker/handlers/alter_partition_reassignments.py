@@ -1,4 +1,4 @@
-"""AlterPartitionReassignments, versions 0 to 1: other replicas for partitions (KIP-455).
+"""AlterPartitionReassignments, versions 0 to 1: changes the replicas of partitions (KIP-455).
 
 Errors per partition are those of the controller's operation.
 """

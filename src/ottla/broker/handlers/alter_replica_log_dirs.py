@@ -1,10 +1,10 @@
 """AlterReplicaLogDirs, versions 1 to 2: moves replicas from one log directory to another (KIP-113).
 
-It is answered when the moves have begun; DescribeLogDirs tells how far they are. A log that is
-where it is wanted stays there, and a move of it elsewhere is given up. Errors: LOG_DIR_NOT_FOUND
-for a path that is not in `log.dirs`, KAFKA_STORAGE_ERROR for a directory that failed,
-UNKNOWN_TOPIC_OR_PARTITION, and REPLICA_NOT_AVAILABLE for a replica that is not here: if it is ever
-to be, it is made in that directory.
+The response is sent when the moves have started; DescribeLogDirs shows their progress. If a log
+already is in the requested directory, a move in progress is cancelled. Errors: LOG_DIR_NOT_FOUND
+for a path that is not in `log.dirs`, KAFKA_STORAGE_ERROR for a failed directory,
+UNKNOWN_TOPIC_OR_PARTITION, and REPLICA_NOT_AVAILABLE for a replica that is not on this node: if it
+is created later, it is created in that directory.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""ApiVersions, versions 0 to 4: what this node answers, and the cluster's features.
+"""ApiVersions, versions 0 to 4: the APIs of this node and the features of the cluster.
 
-A version that is not known is answered with UNSUPPORTED_VERSION in version 0, so that any client
-can read which versions there are. Version 3 cannot show a feature whose lowest version is 0
-(KIP-1022). Produce is advertised from version 0 for the sake of old librdkafka, though 0 to 2 are
-refused.
+An unsupported version gets UNSUPPORTED_VERSION in a version 0 response, so that any client can read
+the supported versions. Versions below 4 omit features whose lowest version is 0 (KIP-1022). Produce
+is advertised from version 0 for old versions of librdkafka, though 0 to 2 are rejected.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def describe_apis(
     features: ClusterFeatures,
     apis: Mapping[int, HandledApi],
 ) -> ApiVersionsResponse:
-    """The same for any listener, with what is served there."""
+    """The response for a listener that serves `apis`."""
     version = context.api_version
     if version >= _NAMED_FROM_VERSION and not (
         _CLIENT_WORD.fullmatch(request.client_software_name)

@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe, versions 0 and 1: groups of the consumer protocol with their members.
+"""ConsumerGroupDescribe, versions 0 and 1: describes consumer groups (KIP-848) and their members.
 
 Errors per group: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, and those of the coordinator itself.
 """

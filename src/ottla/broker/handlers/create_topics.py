@@ -1,7 +1,7 @@
-"""CreateTopics, versions 2 to 7. The answer comes when the topics can be used.
+"""CreateTopics, versions 2 to 7. The response is sent when the topics can be used.
 
-Errors per topic are those of the controller's operation, or KAFKA_STORAGE_ERROR for all of them if
-its disk fails.
+Errors per topic are those of the controller's operation; KAFKA_STORAGE_ERROR for all topics if the
+controller's disk fails.
 """
 
 from __future__ import annotations

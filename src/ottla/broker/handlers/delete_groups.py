@@ -1,4 +1,4 @@
-"""DeleteGroups, versions 0 to 2: removes groups that have no members, with their offsets.
+"""DeleteGroups, versions 0 to 2: deletes groups without members, and their offsets.
 
 Errors per group: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, and those of the coordinator itself.
 """

@@ -1,12 +1,12 @@
-"""DeleteRecords, versions 0 to 2: moves the start of partitions up to an offset (KIP-107).
+"""DeleteRecords, versions 0 to 2: deletes the records before an offset (KIP-107).
 
-Offset -1 stands for the high watermark. The answer comes when neither a crash nor another leader
-can bring the records back: it is on this node's device where the log starts, and every live replica
-has let go of them too.
+Offset -1 means the high watermark. The response is sent when neither a crash nor a new leader can
+restore the records: this node has checkpointed the new log start offset, and every live replica has
+deleted the records too.
 
 Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR,
-POLICY_VIOLATION where a topic is only compacted, INVALID_TOPIC_EXCEPTION for an internal topic,
-REQUEST_TIMED_OUT if a replica has not let go of them in time.
+POLICY_VIOLATION for a topic that is only compacted, INVALID_TOPIC_EXCEPTION for an internal topic,
+REQUEST_TIMED_OUT if a replica has not deleted the records in time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _INVALID_LOW_WATERMARK: Final = -1
 
 
 class _Moved(NamedTuple):
-    """A log that starts at `offset` now, or further up."""
+    """A partition whose log start offset is now at least `offset`."""
 
     partition: Partition
     directory: str
@@ -114,7 +114,7 @@ def _delete_before(partition: Partition, offset: int) -> int:
 
 
 def _make_durable(logs: LogStore, failures: StorageFailures, moved: list[_Moved]) -> None:
-    """Writes down where the logs start now, once for each of their directories."""
+    """Checkpoints the log start offsets, once per log directory."""
     paths = {each.directory.rpartition("/")[0] for each in moved}
     for directory in logs.directories:
         if directory.path not in paths:
@@ -129,7 +129,7 @@ def _make_durable(logs: LogStore, failures: StorageFailures, moved: list[_Moved]
 
 
 class _Waiting:
-    """Answered when every live replica's logs start where asked, or when time is up."""
+    """Responds when all live replicas have deleted the records, or at the timeout."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""DeleteTopics, versions 1 to 6. The answer comes when the topics are gone from this node.
+"""DeleteTopics, versions 1 to 6. The response is sent when this node has removed the topics.
 
-Errors per topic are those of the controller's operation, or KAFKA_STORAGE_ERROR for all of them if
-its disk fails. Versions 1 and 2 do not have TOPIC_DELETION_DISABLED and get INVALID_REQUEST.
+Errors per topic are those of the controller's operation; KAFKA_STORAGE_ERROR for all topics if the
+controller's disk fails. Versions 1 and 2 get INVALID_REQUEST instead of TOPIC_DELETION_DISABLED.
 """
 
 from __future__ import annotations

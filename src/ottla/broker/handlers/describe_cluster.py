@@ -1,7 +1,8 @@
-"""DescribeCluster, versions 0 to 2: the brokers, as the client reaches them (KIP-700).
+"""DescribeCluster, versions 0 to 2: the brokers and their endpoints (KIP-700).
 
-Version 2 shows fenced brokers to who asks for them. Errors: UNSUPPORTED_ENDPOINT_TYPE, and
-MISMATCHED_ENDPOINT_TYPE for controllers, which only their own listener describes (KIP-919).
+The endpoints are those of the client's listener. Version 2 includes fenced brokers on request.
+Errors: UNSUPPORTED_ENDPOINT_TYPE, and MISMATCHED_ENDPOINT_TYPE for controllers, which only a
+controller listener describes (KIP-919).
 """
 
 from __future__ import annotations

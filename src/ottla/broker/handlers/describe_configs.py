@@ -1,10 +1,9 @@
-"""DescribeConfigs, versions 1 to 4: configs with the places that their values come from, and with
-their documentation if the client asks for it (KIP-569).
+"""DescribeConfigs, versions 1 to 4: configs with their sources, and documentation (KIP-569).
 
-Topics, groups and this broker have all of their configs, whether set or not; the broker without a
-name has what was set for all brokers, and client metrics what was set for them. Errors per
-resource: UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, INVALID_REQUEST for another broker or
-an unknown type.
+For topics, groups and this broker the response has all configs, set or not. For the broker resource
+without a name it has the cluster-wide defaults that are set, and for client metrics the configs
+that are set. Errors per resource: UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION,
+INVALID_REQUEST for another broker or an unknown type.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def describe_configs(
     *,
     cluster: ClusterView,
 ) -> DescribeConfigsResponse:
-    # Each once: an answer is a thousand times as large as the question.
+    # Duplicates are dropped: a response is a thousand times as large as its request.
     resources = {(each.resource_type, each.resource_name): each for each in request.resources}
     return DescribeConfigsResponse(
         results=[_describe(cluster, resource, request) for resource in resources.values()]
@@ -147,7 +146,7 @@ def _shown(
 
 
 def _documentation(kind: ConfigResourceType, name: str) -> str | None:
-    # Imported late: the texts are many, and few clients ask for them.
+    # Imported late: the texts are large, and few clients request them.
     from ottla.configs.documentation import documentation
 
     return documentation(kind, name)

@@ -1,7 +1,7 @@
-"""DescribeGroups, versions 0 to 6: classic groups with their members.
+"""DescribeGroups, versions 0 to 6: describes classic groups and their members.
 
 Errors per group are those of the coordinator itself, and from version 6 on GROUP_ID_NOT_FOUND; up
-to 5 a group that there is not is merely dead.
+to version 5 a group that does not exist has the state Dead.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""DescribeLogDirs, versions 1 to 5: the log directories, and how large the logs in them are.
+"""DescribeLogDirs, versions 1 to 5: the log directories, and the sizes of the logs in them.
 
-No list of topics asks for all of them. Version 4 tells how much room there is, 5 which directories
-get no new logs (KIP-1066). A directory that has failed has KAFKA_STORAGE_ERROR and nothing else.
+Without a list of topics, all are described. Version 4 adds total and usable bytes, version 5 shows
+which directories are cordoned and get no new logs (KIP-1066). A failed directory has only the error
+KAFKA_STORAGE_ERROR.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ottla.wire.messages.describe_log_dirs import (
 
 
 class _Shown(NamedTuple):
-    """A log in a directory, and if it is on its way there the one that it is a copy of."""
+    """A log in a directory. For a future log, `copied` is the log that it is copied from."""
 
     name: TopicPartition
     log: Log

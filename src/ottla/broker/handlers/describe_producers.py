@@ -1,4 +1,4 @@
-"""DescribeProducers, version 0: the producers that partitions remember (KIP-664).
+"""DescribeProducers, version 0: the producer states of partitions (KIP-664).
 
 Errors per partition: INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR.
 """

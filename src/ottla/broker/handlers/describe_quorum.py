@@ -1,6 +1,6 @@
-"""DescribeQuorum, versions 0 to 2: who keeps the metadata, and how far each of them is (KIP-595).
+"""DescribeQuorum, versions 0 to 2: the metadata quorum's replicas and their offsets (KIP-595).
 
-The leader of the quorum answers, wherever it is; its errors are in quorum_description.py.
+Forwarded to the quorum leader; its errors are in quorum_description.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""DescribeTopicPartitions, version 0: topics by name, a page at a time (KIP-966).
+"""DescribeTopicPartitions, version 0: topics by name, one page per request (KIP-966).
 
-A page ends after as many partitions as the request and `max.request.partition.size.limit` allow,
-and names where the next one begins. Errors per topic: UNKNOWN_TOPIC_OR_PARTITION,
-INVALID_TOPIC_EXCEPTION, and INVALID_REQUEST for all of them where the cursor makes no sense.
+The request and `max.request.partition.size.limit` limit the partitions of a page; its cursor is the
+start of the next page. Errors per topic: UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, and
+INVALID_REQUEST for all topics if the cursor is invalid.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def describe_topic_partitions(
 
 
 class _Page:
-    """As much as one response may hold."""
+    """The topics and partitions of one response."""
 
     def __init__(self, view: ListenerView, *, partitions_max: int) -> None:
         self.topics: list[DescribeTopicPartitionsResponseTopic] = []
@@ -65,7 +65,7 @@ class _Page:
         return self._left == 0
 
     def add(self, topic: TopicImage, first: int) -> None:
-        """Adds a topic's partitions from `first` on, as far as there is room."""
+        """Adds a topic's partitions from `first` on, until the page is full."""
         end = min(len(topic.partitions), first + self._left)
         described = [
             self._describe(index, topic.partitions[index])

@@ -1,4 +1,4 @@
-"""DescribeTransactions, version 0: transactional ids with their transactions' partitions.
+"""DescribeTransactions, version 0: the transactions of transactional ids and their partitions.
 
 Errors per transactional id: INVALID_REQUEST for an empty one, TRANSACTIONAL_ID_NOT_FOUND, and those
 of the coordinator itself.

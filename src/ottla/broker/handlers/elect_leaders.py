@@ -1,4 +1,4 @@
-"""ElectLeaders, versions 0 to 2: other leaders for partitions, preferred ones or any (KIP-460).
+"""ElectLeaders, versions 0 to 2: elects preferred leaders, or unclean ones (KIP-460).
 
 Errors per partition are those of the controller's operation.
 """

@@ -1,7 +1,8 @@
 """EndTxn, versions 0 to 5: commits or aborts a transaction.
 
-The answer comes when the decision is committed; the markers follow. From version 5 on
-(TransactionV2) it has the producer's id and epoch for the next transaction. Errors:
+The response is sent when the coordinator has committed the decision; the markers are written after
+that. From version 5 on (TransactionV2) it has the producer id and epoch of the next transaction.
+Errors:
 INVALID_REQUEST without a transactional id, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED
 (INVALID_PRODUCER_EPOCH up to version 1), INVALID_TXN_STATE, CONCURRENT_TRANSACTIONS while the
 markers are being written, and those of the coordinator itself.

@@ -1,6 +1,6 @@
-"""Fetch, versions 4 to 18: record batches from each partition wanted, waiting for them if need be.
+"""Fetch, versions 4 to 18: reads record batches of partitions, and may wait for new ones.
 
-Consumers see what is committed (consumer_fetch.py), followers everything (follower_fetch.py).
+Consumers read committed records (consumer_fetch.py), followers all records (follower_fetch.py).
 
 Errors of the whole request: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH. Per partition:
 OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, NOT_LEADER_OR_FOLLOWER,
@@ -50,8 +50,8 @@ def fetch(
 
 
 def _is_registered(cluster: ClusterView, follower: FetchingFollower) -> bool:
-    """Whether the request claims to come from the present incarnation of another broker. It is only
-    a claim until brokers are authenticated."""
+    """Whether the replica id and epoch are those of another broker's current registration. Any
+    client can send them, because brokers are not authenticated yet."""
     registration = cluster.image.brokers.get(follower.node_id)
     if registration is None or follower.node_id == cluster.node_id:
         return False

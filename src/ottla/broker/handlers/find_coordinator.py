@@ -1,14 +1,15 @@
-"""FindCoordinator, versions 0 to 6: who coordinates a group, a transactional id, a share partition.
+"""FindCoordinator, versions 0 to 6: the coordinators of groups and transactional ids.
 
-Groups are coordinated by the leader of their partition of `__consumer_offsets`, transactional ids
-by that of `__transaction_state`; both are made when the first client asks. Errors:
-COORDINATOR_NOT_AVAILABLE while there is no leader that the client's listener reaches, and for share
-groups, which nobody coordinates yet; INVALID_REQUEST for types of key that the version does not
-have. From version 4 on there are many keys in a request and each has its own answer.
+The coordinator of a group is the leader of its partition of `__consumer_offsets`, that of a
+transactional id the leader of its partition of `__transaction_state`. Both topics are created at
+the first request. Errors: COORDINATOR_NOT_AVAILABLE while there is no leader that is reachable on
+the client's listener, and for share groups, which are not supported yet; INVALID_REQUEST for key
+types that the version does not have. From version 4 on a request has many keys, and each has its
+own result.
 
-While there is no leader, the answer waits for one, as long as an election takes. librdkafka sends a
-FindCoordinator that is refused twice more, a tenth of a second apart, and never again: what waits
-for the coordinator hangs.
+Without a leader, the response waits for an election, for at most `_ELECTION_SECONDS_MAX`, because
+librdkafka retries a failed FindCoordinator only twice, 100 ms apart. After that, operations that
+need the coordinator hang.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class CoordinatorType(IntEnum):
 _BATCHED_VERSION: Final = 4
 _SHARE_VERSION: Final = 6
 _NO_NODE: Final = -1
-# As long as a node is suspected to be dead (suspects.py).
+# As long as a node stays suspected (control/suspects.py).
 _ELECTION_SECONDS_MAX: Final = 1.0
 
 _TOPICS: Final[dict[int, str]] = {

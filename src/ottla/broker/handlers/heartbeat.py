@@ -1,8 +1,8 @@
-"""Heartbeat, versions 0 to 4: a member of a classic group is there.
+"""Heartbeat, versions 0 to 4: keeps up the session of a classic group's member.
 
 Errors: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
-REBALANCE_IN_PROGRESS if it has to join again, NOT_COORDINATOR. A coordinator that is being loaded
-says nothing is wrong: it will count the session from when it is.
+REBALANCE_IN_PROGRESS if the member must rejoin, NOT_COORDINATOR. While the coordinator is loading,
+the response has no error: sessions start when the loading ends.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""IncrementalAlterConfigs, versions 0 to 1: single configs set, deleted, or lists of them changed.
+"""IncrementalAlterConfigs, versions 0 to 1: sets, deletes, appends to or subtracts from configs.
 
-This broker's loggers get their levels here (KIP-412). Everything else is up to the controller, and
-the answer comes when it counts on this node. Errors per resource are those of the controller's
-operation; INVALID_REQUEST for another broker; KAFKA_STORAGE_ERROR for all that the controller was
-asked for, if its disk fails.
+Log levels are set on this broker (KIP-412). All other resources are forwarded to the controller,
+and the response is sent when this node has applied the change. Errors per resource are those of the
+controller's operation; INVALID_REQUEST for another broker; KAFKA_STORAGE_ERROR for all forwarded
+resources if the controller's disk fails.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ async def alter_incrementally(
     *,
     of_any_node: bool,
 ) -> IncrementalAlterConfigsResponse:
-    """A broker alters only its own configs, which it is asked to judge; a controller any node's."""
+    """Handles the request. A broker accepts and validates only its own broker configs; a controller
+    accepts those of any node."""
     names = Counter((each.resource_type, each.resource_name) for each in request.resources)
     here: dict[int, AlterConfigsResourceResponse] = {}
     for index, resource in enumerate(request.resources):
@@ -107,7 +108,7 @@ async def _ask_controller(
 def _alter_loggers(
     resource: AlterConfigsResource, *, is_duplicate: bool, validate_only: bool
 ) -> None:
-    """All levels change, or none does."""
+    """Sets all levels of the request, or none."""
     names = [config.name for config in resource.configs]
     if is_duplicate or len(set(names)) < len(names):
         raise _invalid("Each resource, and each of its configs, must appear at most once.")

@@ -1,11 +1,11 @@
-"""InitProducerId, versions 0 to 5: an id and an epoch for a producer.
+"""InitProducerId, versions 0 to 5: allocates a producer id and epoch.
 
-Who has no transactional id always gets a new producer id, also if it names the one that it had. Who
-has one gets the next epoch, and whoever had it before is fenced; if a transaction of that one is
-ongoing it is aborted first, and the answer is CONCURRENT_TRANSACTIONS. Other errors:
-INVALID_REQUEST where the request contradicts itself, INVALID_TRANSACTION_TIMEOUT, PRODUCER_FENCED
-(INVALID_PRODUCER_EPOCH up to version 3), those of the coordinator itself, and what the controller
-answers if it has no ids to give.
+A producer without a transactional id always gets a new producer id, even if the request names its
+current one. A producer with a transactional id gets the next epoch, and the previous producer is
+fenced; an ongoing transaction is aborted first, and the response is CONCURRENT_TRANSACTIONS. Other
+errors: INVALID_REQUEST for an empty transactional id or only one of producer id and epoch,
+INVALID_TRANSACTION_TIMEOUT, PRODUCER_FENCED (INVALID_PRODUCER_EPOCH up to version 3), those of the
+coordinator itself, and those of the controller if it allocates no producer ids.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""JoinGroup, versions 0 to 9: a member enters a classic group, or its next generation.
+"""JoinGroup, versions 0 to 9: a member joins a classic group, or rejoins it in a rebalance.
 
-The answer waits for the other members. Errors: INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT,
+The response waits for the other members. Errors: INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT,
 MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, INCONSISTENT_GROUP_PROTOCOL,
 GROUP_MAX_SIZE_REACHED, and those of the coordinator itself: NOT_COORDINATOR,
 COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE.

@@ -1,7 +1,7 @@
-"""LeaveGroup, versions 0 to 5: members go out of a classic group.
+"""LeaveGroup, versions 0 to 5: removes members from a group.
 
-Up to version 2 there is one member and its error is the whole answer's. Errors: INVALID_GROUP_ID,
-UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, and those of the coordinator itself.
+Up to version 2 there is one member, and its error is the error of the whole response. Errors:
+INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, and those of the coordinator itself.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def leave_group(
     def refuse(error: KafkaError) -> LeaveGroupResponse:
         if error.code != ErrorCode.UNKNOWN_MEMBER_ID:
             return LeaveGroupResponse(error_code=error.code)
-        # There is no such group, so nobody is in it.
+        # The group does not exist, so none of the members does.
         return LeaveGroupResponse(
             members=[
                 MemberResponse(

@@ -1,8 +1,9 @@
-"""ListConfigResources, versions 0 to 1: what has settings (KIP-1142).
+"""ListConfigResources, versions 0 to 1: lists the resources that can have configs (KIP-1142).
 
-Version 0 lists client metrics subscriptions, as the API's first name said (KIP-1000). Version 1
-lists the types that it names, all of them if it names none; topics and brokers are there whether or
-not anything was set for them. Error: UNSUPPORTED_VERSION for a type that cannot be listed.
+Version 0 lists only client metrics subscriptions: the API was called ListClientMetricsResources
+(KIP-1000). Version 1 lists the requested resource types, or all if the request names none. Topics
+and brokers are listed even without configs. Error: UNSUPPORTED_VERSION for a type that cannot be
+listed.
 """
 
 from __future__ import annotations

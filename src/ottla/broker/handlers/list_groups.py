@@ -1,7 +1,7 @@
-"""ListGroups, versions 0 to 5: the groups that this node coordinates.
+"""ListGroups, versions 0 to 5: lists the groups whose coordinator is this node.
 
-Version 4 filters by state, 5 by type. Errors: COORDINATOR_LOAD_IN_PROGRESS while any of the
-partitions is loaded, COORDINATOR_NOT_AVAILABLE.
+Version 4 adds a filter by state, version 5 by type. Errors: COORDINATOR_LOAD_IN_PROGRESS while any
+of the partitions is being loaded, COORDINATOR_NOT_AVAILABLE.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def list_groups(
 
 def _refuse(error: KafkaError) -> ListGroupsResponse:
     if error.code == ErrorCode.NOT_COORDINATOR:
-        # Another node has these groups by now, and lists them.
+        # Another node is now the coordinator of these groups and lists them.
         return ListGroupsResponse()
     return ListGroupsResponse(error_code=error.code)
 

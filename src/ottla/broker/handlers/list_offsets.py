@@ -1,16 +1,18 @@
-"""ListOffsets, versions 1 to 11: an offset for a timestamp, or for what a special one stands for.
+"""ListOffsets, versions 1 to 11: finds the offset of a timestamp, or of a special one like LATEST.
 
-Consumers (replica -1) are shown offsets up to the high watermark, or the last stable offset if they
-read committed records only; others to the end of the log. A timestamp after the last record that
-may be seen has no offset, which is no error. Where the end depends on it, a consumer waits until a
-new leader knows how far its predecessor had come (KIP-207), or the end seems to go back. Errors
-per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, OFFSET_NOT_AVAILABLE (before
-version 5 LEADER_NOT_AVAILABLE), KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH,
-UNSUPPORTED_VERSION for a special timestamp that the version does not have, INVALID_REQUEST for a
-partition named twice, CORRUPT_MESSAGE where a batch that has to be searched cannot be read,
-UNKNOWN_SERVER_ERROR where the worker process that searched it crashed.
+Consumers (replica id -1) see offsets up to the high watermark, or up to the last stable offset with
+read_committed; all others see the whole log. A timestamp after the last visible record has no
+offset, which is not an error. If the result depends on the end offset, a new leader returns
+OFFSET_NOT_AVAILABLE to consumers until its high watermark reaches the start offset of its epoch, so
+that the end offset never goes back (KIP-207).
 
-A large batch is searched by a worker process, and the response comes when that is done.
+Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, OFFSET_NOT_AVAILABLE
+(before version 5 LEADER_NOT_AVAILABLE), KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH,
+UNKNOWN_LEADER_EPOCH, UNSUPPORTED_VERSION for a special timestamp that the version does not have,
+INVALID_REQUEST for a partition named twice, CORRUPT_MESSAGE for an unreadable batch,
+UNKNOWN_SERVER_ERROR if the worker process crashed.
+
+A large batch is searched by a worker process; the response waits for it.
 """
 
 from __future__ import annotations
@@ -47,12 +49,12 @@ from ottla.wire.records.compression import OutputTooLargeError
 
 T = TypeVar("T")
 
-# Others have their turn after this long.
+# Yields to the loop after this long.
 _STEP_SECONDS: Final = 0.002
 
 _CONSUMER: Final = -1
 
-# By special timestamp, the first version that has it.
+# The first version that supports each special timestamp.
 _FIRST_VERSIONS: Final[Mapping[int, int]] = {
     SpecialTimestamp.LATEST: 1,
     SpecialTimestamp.EARLIEST: 1,
@@ -64,8 +66,8 @@ _FIRST_VERSIONS: Final[Mapping[int, int]] = {
 _PLACES: Final = (SpecialTimestamp.EARLIEST, SpecialTimestamp.EARLIEST_LOCAL)
 
 
-# A batch that is too large to be searched here, or None where others have to have their turn; what
-# is sent back is what was found in it.
+# Yields a batch that is too large to be searched here, and is sent the offset found in it. Yields
+# None to let the loop run.
 _Work: TypeAlias = Generator[BatchSearch | None, TimestampOffset | None, T]
 
 
@@ -200,7 +202,7 @@ def _find(
         _require_settled(partition, isolation)
         return None
     if found.leader_epoch is None and found.offset == log.log_end_offset:
-        # Nothing is there to tell an epoch: what comes next will have the leader's.
+        # No record at this offset yet: the next one will have the leader's epoch.
         return found._replace(leader_epoch=partition.leader_epoch)
     return found
 
@@ -221,7 +223,7 @@ def _look_up(
             if clock.monotonic() - started > _STEP_SECONDS:
                 yield None
                 started = clock.monotonic()
-            # Somebody else may lead by now, and the log may be closed.
+            # Leadership may have moved meanwhile, and the log may be closed.
             partition.require_leader()
             if partition.require_log() is not log:
                 raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{partition.name} was moved")

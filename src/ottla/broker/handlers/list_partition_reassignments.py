@@ -1,4 +1,4 @@
-"""ListPartitionReassignments, version 0: partitions whose replicas are changing (KIP-455)."""
+"""ListPartitionReassignments, version 0: lists reassignments in progress (KIP-455)."""
 
 from __future__ import annotations
 

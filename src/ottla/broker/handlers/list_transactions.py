@@ -1,9 +1,9 @@
-"""ListTransactions, versions 0 to 2: the transactional ids that this node coordinates.
+"""ListTransactions, versions 0 to 2: lists the transactional ids whose coordinator is this node.
 
-Filtered by state and producer id, from version 1 on by how long a transaction is open, from 2 on by
-a regular expression for transactional ids. States that there are not are named in the answer.
-Errors: COORDINATOR_LOAD_IN_PROGRESS while any of the partitions is loaded,
-COORDINATOR_NOT_AVAILABLE, INVALID_REGULAR_EXPRESSION.
+Filters by state and producer id, from version 1 on also by duration, from version 2 on also by a
+regular expression for transactional ids. The response names unknown states of the filter. Errors:
+COORDINATOR_LOAD_IN_PROGRESS while any of the partitions is being loaded, COORDINATOR_NOT_AVAILABLE,
+INVALID_REGULAR_EXPRESSION.
 """
 
 from __future__ import annotations
@@ -77,6 +77,6 @@ def _matcher(pattern: str | None) -> Callable[[str], bool]:
 
 def _refuse(error: KafkaError) -> ListTransactionsResponse:
     if error.code == ErrorCode.NOT_COORDINATOR:
-        # Another node has these ids by now, and lists them.
+        # Another node is now the coordinator of these ids and lists them.
         return ListTransactionsResponse()
     return ListTransactionsResponse(error_code=error.code)

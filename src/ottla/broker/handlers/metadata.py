@@ -1,14 +1,14 @@
-"""Metadata, versions 0 to 13: brokers, topics, and who leads their partitions.
+"""Metadata, versions 0 to 13: brokers, topics, and the leaders of their partitions.
 
-Version 0 asks for all topics with an empty list, later ones with none at all. From 12 on topics can
-be asked for by id; if any is, names do not count. Topics that are missing are made where the
-request and the broker both allow it, and the answer waits for them.
+Version 0 requests all topics with an empty list, later versions with a null list. From version 12
+on topics can be requested by id; if any is, names are ignored. Missing topics are created if the
+request and the broker both allow it, and the response waits for them.
 
-Version 0 leaves out replicas that cannot be reached and says REPLICA_NOT_AVAILABLE; up to 5 a
-leader without the client's listener is LEADER_NOT_AVAILABLE. Errors per topic:
+Version 0 omits unreachable replicas and returns REPLICA_NOT_AVAILABLE. Up to version 5 a leader
+without the client's listener gives LEADER_NOT_AVAILABLE. Errors per topic:
 UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, INVALID_TOPIC_EXCEPTION, INVALID_REQUEST, and those of
-a creation that failed. Per partition: LEADER_NOT_AVAILABLE, LISTENER_NOT_FOUND,
-REPLICA_NOT_AVAILABLE. Brokers that were fenced a moment ago are listed (departures.py).
+a failed creation. Per partition: LEADER_NOT_AVAILABLE, LISTENER_NOT_FOUND, REPLICA_NOT_AVAILABLE.
+Recently fenced brokers are still listed (control/departures.py).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ async def _create_and_describe(
 
 
 class _Description:
-    """One answer in the making."""
+    """Builds one response."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class _Description:
         self._version = context.api_version
         self._topics = cluster.image.topics
         self._view = ListenerView(cluster.image, context.listener, suspects=suspects.current())
-        # In a large cluster most partitions are in the same state as some other of their number.
+        # In a large cluster many partitions with the same index have equal registrations.
         self._known: dict[tuple[int, PartitionRegistration], MetadataResponsePartition] = {}
         topics = request.topics
         self._is_all = topics is None or (not topics and self._version < _NULL_IS_ALL_VERSION)
@@ -116,7 +116,8 @@ class _Description:
 
     @property
     def is_malformed(self) -> bool:
-        """Versions 10 and 11 have the fields to ask by id, and do not mean it."""
+        """Whether a topic is requested by id below version 12: versions 10 and 11 have the field
+        but do not support it."""
         return self._version < _TOPIC_ID_VERSION and any(
             topic.name is None or topic.topic_id != ZERO_UUID
             for topic in self._request.topics or ()
@@ -131,10 +132,8 @@ class _Description:
         ]
 
     def missing_topics(self) -> list[str]:
-        """Topics that are asked for by a name that a topic could have, and does not.
-
-        Those of the cluster itself are made by whoever keeps something in them.
-        """
+        """Requested topics that do not exist and can be created automatically: with a valid name,
+        and not internal. Coordinators create internal topics themselves."""
         if self._is_all or self._ids:
             return []
         return [
@@ -166,7 +165,7 @@ class _Description:
                 for broker, endpoint in self._view.brokers_and(self._departed)
             ],
             cluster_id=self._cluster_id,
-            # Any broker forwards what is meant for the controller, which clients cannot reach.
+            # Clients cannot reach the controller; any broker forwards requests to it.
             controller_id=self._dice.choice(alive).broker.id if alive else -1,
             topics=topics,
             cluster_authorized_operations=CLUSTER_OPERATIONS if is_asked else NOT_ASKED,
@@ -233,7 +232,7 @@ class _Description:
         return described
 
     def _leave_out_unreachable(self, described: MetadataResponsePartition) -> None:
-        """Version 0 cannot say that a replica is offline, so it does not show it."""
+        """Removes unreachable replicas: version 0 has no field for offline replicas."""
         for replicas in (described.replica_nodes, described.isr_nodes):
             reachable = [replica for replica in replicas if self._view.is_reachable(replica)]
             if len(reachable) < len(replicas) and not described.error_code:

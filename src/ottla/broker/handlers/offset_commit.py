@@ -1,7 +1,7 @@
-"""OffsetCommit, versions 2 to 10: stores how far a group has come.
+"""OffsetCommit, versions 2 to 10: stores the committed offsets of a group.
 
-From 10 on topics are named by their ids. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
-UNKNOWN_TOPIC_ID, OFFSET_METADATA_TOO_LARGE; in all partitions: UNKNOWN_MEMBER_ID,
+Version 10 identifies topics by id. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
+UNKNOWN_TOPIC_ID, OFFSET_METADATA_TOO_LARGE; for all partitions: UNKNOWN_MEMBER_ID,
 FENCED_INSTANCE_ID, ILLEGAL_GENERATION, STALE_MEMBER_EPOCH, GROUP_ID_NOT_FOUND,
 REBALANCE_IN_PROGRESS, and those of the coordinator itself.
 """
@@ -72,7 +72,7 @@ def offset_commit(
 def _sort_out(
     cluster: ClusterView, context: RequestContext, request: OffsetCommitRequest
 ) -> tuple[list[OffsetCommitRequestTopic], list[OffsetCommitResponseTopic]]:
-    """What can be committed, with the names and ids of topics, and answers for what cannot."""
+    """The known topics with their names and ids filled in, and the errors of unknown ones."""
     topics = cluster.image.topics
     accepted, refused = [], []
     for asked in request.topics:
@@ -94,7 +94,7 @@ def _sort_out(
 
 
 def _take_unknown(asked: OffsetCommitRequestTopic, topic: TopicImage) -> list[int]:
-    """Takes partitions that there are not out of the request, and names them."""
+    """Removes unknown partitions from the request and returns their indexes."""
     unknown = [
         each.partition_index
         for each in asked.partitions

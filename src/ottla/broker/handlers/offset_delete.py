@@ -1,7 +1,7 @@
-"""OffsetDelete, version 0: removes offsets of a group (KIP-496).
+"""OffsetDelete, version 0: deletes committed offsets of a group (KIP-496).
 
-Errors: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP for members that are no consumers, and
-those of the coordinator itself; per partition: UNKNOWN_TOPIC_OR_PARTITION,
+Errors: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP if it has members that are not
+consumers, and those of the coordinator itself; per partition: UNKNOWN_TOPIC_OR_PARTITION,
 GROUP_SUBSCRIBED_TO_TOPIC.
 """
 
@@ -52,7 +52,7 @@ def offset_delete(
 def _take_unknown(
     cluster: ClusterView, request: OffsetDeleteRequest
 ) -> list[OffsetDeleteResponseTopic]:
-    """Takes what there is not out of the request, and answers for it."""
+    """Removes unknown partitions from the request and returns their errors."""
     refused = []
     for asked in request.topics:
         topic = cluster.image.topics.by_name.get(asked.name)

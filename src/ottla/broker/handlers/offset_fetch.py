@@ -1,10 +1,10 @@
-"""OffsetFetch, versions 1 to 10: how far groups have come.
+"""OffsetFetch, versions 1 to 10: returns the committed offsets of groups.
 
-Up to version 7 there is one group; from 2 on it can be asked for all its topics. From 10 on topics
-are named by their ids. A partition without an offset gets -1 and no error. Errors per partition:
-UNKNOWN_TOPIC_ID, UNSTABLE_OFFSET_COMMIT if the answer is to be stable; per group:
+Up to version 7 a request has one group; from version 2 on it can request all topics. Version 10
+identifies topics by id. A partition without a committed offset gets -1 and no error. Errors per
+partition: UNKNOWN_TOPIC_ID, UNSTABLE_OFFSET_COMMIT if stable offsets are required; per group:
 UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, and those of the coordinator itself. Version 1 has no error
-for a group, so all of its partitions get it.
+field for the group, so its error is set on all partitions.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def _only_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
 def _resolve_topics(
     cluster: ClusterView, asked: OffsetFetchRequestGroup, version: int
 ) -> list[OffsetFetchResponseTopics]:
-    """Gives topics that are asked for the name or the id that the request did not, and answers for
-    those that there are not. A name without a topic is still a name that has offsets."""
+    """Fills in the names or ids that the request lacks, and returns the errors of unknown topic
+    ids. A name without a topic is kept: there may be committed offsets for it."""
     topics, known, unknown = cluster.image.topics, [], []
     for topic in asked.topics or ():
         by_id = version >= _TOPIC_ID_VERSION
@@ -128,7 +128,7 @@ def _add_ids(cluster: ClusterView, found: OffsetFetchResponseGroup) -> None:
 
 
 def _refuse(asked: OffsetFetchRequestGroup, error: KafkaError) -> OffsetFetchResponseGroup:
-    # For version 1, which has no other place for the error; later ones leave the topics out.
+    # Version 1 has error fields only for partitions; later versions omit the topics.
     topics = [
         OffsetFetchResponseTopics(
             name=topic.name,

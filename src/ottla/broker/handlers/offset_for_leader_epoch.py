@@ -1,6 +1,6 @@
-"""OffsetForLeaderEpoch, versions 2 to 4: where a leader epoch ended (KIP-101, KIP-320).
+"""OffsetForLeaderEpoch, versions 2 to 4: the end offset of a leader epoch (KIP-101, KIP-320).
 
-An epoch that nothing is known of has no end, which is no error. Errors per partition:
+An unknown epoch has no end offset, which is not an error. Errors per partition:
 UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH.
 """
 

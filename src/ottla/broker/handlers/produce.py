@@ -1,13 +1,13 @@
-"""Produce, versions 3 to 13: appends a batch to each partition named.
+"""Produce, versions 3 to 13: appends batches to partitions.
 
-acks=0 gets no answer, and a closed connection instead of an error. With acks=all the answer comes
-when all in-sync replicas have it. The stages of a request: producing/appending.py.
+A request with acks=0 gets no response; an error closes the connection. With acks=all the response
+is sent when all in-sync replicas have the batches. The steps of a request: producing/appending.py.
 Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, NOT_LEADER_OR_FOLLOWER,
 INVALID_TOPIC_EXCEPTION for an internal topic, INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS,
 NOT_ENOUGH_REPLICAS_AFTER_APPEND, REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR,
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED, and those of leader_batch.py, opened_batch.py,
-producer_state.py and transactional_produce.py. From version 8 on an answer names the records that
-spoiled a batch (KIP-467).
+producer_state.py and transactional_produce.py. From version 8 on the response names the invalid
+records of a rejected batch (KIP-467).
 """
 
 from __future__ import annotations

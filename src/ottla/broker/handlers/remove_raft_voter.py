@@ -1,6 +1,6 @@
-"""RemoveRaftVoter, version 0: one voter of the metadata quorum less (KIP-853).
+"""RemoveRaftVoter, version 0: removes a voter from the metadata quorum (KIP-853).
 
-The leader of the quorum answers; its errors are those of raft/voter_changes.py.
+Forwarded to the quorum leader; the errors are those of raft/voter_changes.py.
 """
 
 from __future__ import annotations

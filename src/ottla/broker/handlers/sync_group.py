@@ -1,9 +1,9 @@
-"""SyncGroup, versions 0 to 5: the leader of a classic group hands in the assignments, and every
-member is given its own once they are committed.
+"""SyncGroup, versions 0 to 5: distributes the assignments of a classic group.
 
+The group's leader sends the assignments; every member gets its own once they are committed.
 Errors: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
-REBALANCE_IN_PROGRESS, INCONSISTENT_GROUP_PROTOCOL (from version 5 on also if the protocol is not
-named), and those of the coordinator itself.
+REBALANCE_IN_PROGRESS, INCONSISTENT_GROUP_PROTOCOL (from version 5 on also without a protocol type
+or name), and those of the coordinator itself.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""TxnOffsetCommit, versions 0 to 5: stores how far a group has come as a part of a transaction.
+"""TxnOffsetCommit, versions 0 to 5: stores the offsets of a group in a transaction.
 
-The transaction's coordinator is asked first whether the group's partition of `__consumer_offsets`
-is in the transaction; from version 5 on (TransactionV2) it adds the partition. Errors per
-partition: UNKNOWN_TOPIC_OR_PARTITION, OFFSET_METADATA_TOO_LARGE; in all partitions:
-UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INVALID_GROUP_ID, INVALID_PRODUCER_EPOCH,
-INVALID_TXN_STATE, those of the coordinator itself, and those of the transaction's.
+The transaction coordinator first verifies that the group's partition of `__consumer_offsets` is in
+the transaction; from version 5 on (TransactionV2) it adds the partition. Errors per partition:
+UNKNOWN_TOPIC_OR_PARTITION, OFFSET_METADATA_TOO_LARGE; for all partitions: UNKNOWN_MEMBER_ID,
+FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INVALID_GROUP_ID, INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE,
+those of the group coordinator, and those of the transaction coordinator.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ottla.coordinator.groups.coordinator import GroupCoordinator
 
 
-# Older clients know no coordinator that is loading.
+# Older clients do not know COORDINATOR_LOAD_IN_PROGRESS.
 _LOADING_VERSION: Final = 2
 
 
@@ -61,7 +61,7 @@ def txn_offset_commit(
 
 
 class _Commit:
-    """A commit on its way: verified, then written, then answered."""
+    """One request: verified, then written, then responded to."""
 
     __slots__ = (
         "_groups",
@@ -142,8 +142,8 @@ class _Commit:
 
 
 def _told(error: ErrorCode) -> ErrorCode:
-    """Clients retry what they know: none is to look for another coordinator of its group because
-    the transaction's was not reached."""
+    """Translates an error of the verification to a retriable one that clients know. An unreachable
+    transaction coordinator must not make them look for a new group coordinator."""
     if error is ErrorCode.NETWORK_EXCEPTION:
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     if error is ErrorCode.NOT_LEADER_OR_FOLLOWER:
@@ -154,7 +154,7 @@ def _told(error: ErrorCode) -> ErrorCode:
 def _take_unknown(
     cluster: ClusterView, request: TxnOffsetCommitRequest
 ) -> list[TxnOffsetCommitResponseTopic]:
-    """Takes partitions that there are not out of the request, and answers for them."""
+    """Removes unknown partitions from the request and returns their errors."""
     refused, accepted = [], []
     for asked in request.topics:
         topic = cluster.image.topics.by_name.get(asked.name)

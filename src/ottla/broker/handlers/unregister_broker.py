@@ -1,6 +1,6 @@
-"""UnregisterBroker, version 0: forgets a broker that will not come back (KIP-500).
+"""UnregisterBroker, version 0: removes the registration of a broker (KIP-500).
 
-BROKER_ID_NOT_REGISTERED if it is not known.
+Error: BROKER_ID_NOT_REGISTERED if there is none.
 """
 
 from __future__ import annotations

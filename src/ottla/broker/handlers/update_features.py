@@ -1,4 +1,4 @@
-"""UpdateFeatures, versions 0 to 2: other levels of the cluster's features (KIP-584).
+"""UpdateFeatures, versions 0 to 2: changes the finalized levels of features (KIP-584).
 
 Errors are those of the controller's operation, or KAFKA_STORAGE_ERROR if its disk fails.
 """

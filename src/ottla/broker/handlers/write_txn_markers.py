@@ -1,12 +1,12 @@
-"""WriteTxnMarkers, versions 1 and 2: ends transactions in the partitions that this node leads.
+"""WriteTxnMarkers, versions 1 and 2: writes transaction markers to partitions led by this node.
 
-A coordinator of transactions asks for it. The answer comes when all in-sync replicas have the
-markers. In `__consumer_offsets` the group coordinator writes them, and puts the transaction's
-offsets in force or drops them. From version 2 on a marker says by which rules its transaction was
-made. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER (also for a group
-coordinator that is still loading), NOT_ENOUGH_REPLICAS, NOT_ENOUGH_REPLICAS_AFTER_APPEND,
-REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR, INVALID_TOPIC_EXCEPTION for other internal topics; and those
-after which nobody has to try again: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
+Sent by transaction coordinators. The response is sent when all in-sync replicas have the markers.
+In `__consumer_offsets` the group coordinator writes them, and commits or drops the transaction's
+offsets. From version 2 on a marker has the transaction version of its transaction. Errors per
+partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER (also while a group coordinator is
+loading), NOT_ENOUGH_REPLICAS, NOT_ENOUGH_REPLICAS_AFTER_APPEND, REQUEST_TIMED_OUT,
+KAFKA_STORAGE_ERROR, INVALID_TOPIC_EXCEPTION for other internal topics. Errors that are not retried:
+INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ottla.wire.messages.write_txn_markers import (
 )
 from ottla.wire.schema import Message
 
-# What the coordinators of transactions understand.
+# Group coordinator errors, translated to one that transaction coordinators retry.
 _TOLD: Final = {
     ErrorCode.COORDINATOR_NOT_AVAILABLE: ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -56,7 +56,7 @@ def write_txn_markers(
 
 
 class _Writing:
-    """One request's markers: answered when all of them are, or when time is up."""
+    """The markers of one request. Responds when all are written, or at the timeout."""
 
     __slots__ = (
         "_clock",
@@ -74,7 +74,7 @@ class _Writing:
         self._clock = clock
         self._timeout_ms = timeout_ms
         self._response = WriteTxnMarkersResponse()
-        # By a number each.
+        # Results of unwritten markers, by a running number.
         self._missing: dict[int, WritableTxnMarkerPartitionResult] = {}
         self._count = 0
         self._timer: Timer | None = None
@@ -108,7 +108,7 @@ class _Writing:
     def _written(self, number: int, error: ErrorCode) -> None:
         answer = self._missing.pop(number, None)
         if answer is None:
-            # Time was up before.
+            # The request has already timed out.
             return
         answer.error_code = _TOLD.get(error, error)
         if self._timer is not None and not self._missing:

@@ -1,1 +1,1 @@
-"""Connections of clients: frames in, responses out in order."""
+"""Client connections: read frames, dispatch requests, send responses in request order."""

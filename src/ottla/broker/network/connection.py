@@ -1,17 +1,17 @@
-"""A client's connection: frames in, answers out, in the order of the requests.
+"""A client connection: reads frames, dispatches requests, sends responses in request order.
 
-    reading ──▶ dispatching ──▶ answering
+    reading ──▶ dispatching ──▶ responding
        ▲                            │
-       └── paused while an answer is awaited, the peer does not read, or its turn is over
+       └── paused while a response is pending, the peer does not read, or its turn is over
 
-A request that has to wait holds up those behind it, with one exception: appends go on while earlier
-ones wait to be acknowledged, since a producer pipelines them and the log has taken them in order.
-So nothing here queues more than one request of a client besides its produce requests, and a client
-that does not read its answers is not read from either. Nobody is served for longer than a turn of a
-few milliseconds while others wait, however many requests came at once.
+A pending request blocks the requests behind it, unless it is a Produce request that waits for
+acknowledgement: producers pipeline them, and the log has already appended their batches in order.
+So a connection has at most one pending request of another API, and `_PENDING_MAX` in all. Reading
+pauses while the client does not read its responses. A connection with many requests yields to the
+other connections after a turn of a few milliseconds.
 
-What is not Kafka's protocol, an API that is not handled or a version that is not known ends the
-connection, as with Kafka. ApiVersions alone is answered in any version.
+As in Kafka, a malformed request, an unknown API or an unsupported version closes the connection.
+Only ApiVersions gets a response in any version.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
 
-# More appends than any client has in flight.
+# More Produce requests than any client has in flight.
 _PENDING_MAX = 64
-# Answers go out together up to this size; only then is it known whether the peer reads them.
+# Responses are batched up to this size. Backpressure of the peer is noticed only when writing.
 _UNSENT_BYTES_MAX = 64 * 1024
 _TURN_SECONDS = 0.005
 
 
 class _Awaited(NamedTuple):
-    """An answer that has its place in the order and is not there yet."""
+    """A pending response, queued in request order."""
 
     pending: Pending
     version: int
@@ -61,7 +61,7 @@ class _Awaited(NamedTuple):
 
 
 class ClientConnection:
-    """Handler of one connection, made by the listener. Owned by the node's loop."""
+    """Handler of one connection, created by the listener. Owned by the node's loop."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class ClientConnection:
         *,
         request_bytes_max: int,
     ) -> None:
-        """`apis` are what this listener serves."""
+        """`apis` are the APIs that this listener serves, by API key."""
         self._listener = listener
         self._apis = apis
         self._connections = connections
@@ -87,7 +87,7 @@ class ClientConnection:
         self._awaited: deque[_Awaited] = deque()
         self._unsent: list[Part] = []
         self._unsent_bytes = 0
-        # Only fetches carry stretches of files; the rest goes as one piece.
+        # Only Fetch responses contain file slices; all others are written as one buffer.
         self._has_unsent_files = False
         self._is_peer_slow = False
         self._is_turn_over = False
@@ -141,16 +141,16 @@ class ClientConnection:
         if self in self._connections:
             self._when_closed.append(told)
         else:
-            # The connection ended before the handler's task ran.
+            # The connection closed before the handler's task ran.
             told()
 
     @property
     def is_closing(self) -> bool:
-        """Whether it only waits for the peer to read what was sent."""
+        """Whether the connection only waits for the peer to read the last responses."""
         return self._is_closing
 
     def close(self) -> None:
-        """Sends what is answered, then closes."""
+        """Closes the connection after the responses already written are sent."""
         self._is_closing = True
         self._frames.release()
         self._connection.close()
@@ -161,23 +161,23 @@ class ClientConnection:
         self._connection.abort()
 
     def _release(self) -> None:
-        """Frees what a connection that ended does not need. The connection, its contexts and its
-        transport refer to each other, so the memory would stay until a full garbage collection."""
+        """Frees the buffers of a closed connection. The connection, its contexts and its transport
+        are a reference cycle, so the memory would stay until a full garbage collection."""
         self._frames.release()
         self._unsent.clear()
         self._contexts.clear()
         self._when_closed.clear()
 
     def _dispatch(self) -> None:
-        """Handles the frames that are here, as far as they may be handled now."""
+        """Handles received frames until a response is pending or the turn is over."""
         if self._survives(self._handle_frames) and (
             self._awaited or self._is_peer_slow or self._is_turn_over or not self._is_reading
         ):
             self._read_or_not()
 
     def _survives(self, step: Callable[[], None]) -> bool:
-        """Whether the connection goes on after a step. Whatever the step raises is its own end,
-        and not that of whoever has just appended what it waited for."""
+        """Runs `step`; returns whether the connection is still open. An exception closes only this
+        connection; it never reaches the caller that woke it, such as another one's append."""
         try:
             try:
                 step()
@@ -206,7 +206,7 @@ class ClientConnection:
                 self._end_turn()
 
     def _end_turn(self) -> None:
-        """Lets others go on and takes up the frames that are here after them."""
+        """Yields to other connections; the remaining frames are handled after them."""
         if not self._is_turn_over:
             self._is_turn_over = True
             self._clock.call_later(0, self._begin_turn)
@@ -274,7 +274,7 @@ class ClientConnection:
         pending.when_resolved(self._answer_resolved)
 
     def _context_of(self, version: int, client_id: str) -> RequestContext:
-        """A client goes by one name, and takes turns with the versions of a few APIs."""
+        """Creates and caches the context of a version. A client rarely changes its client id."""
         host = self._connection.peer_address.host
         context = RequestContext(version, client_id, host, self._listener, self)
         self._contexts[version] = context
@@ -295,19 +295,20 @@ class ClientConnection:
         if not self._survives(self._send_resolved):
             return
         if self._frames.has_received:
-            # Not from here: what comes next may be an append that wakes the next one, and so on.
+            # Do not dispatch here: the next request may be an append that wakes another
+            # connection, and so on recursively.
             self._end_turn()
         self._read_or_not()
 
     def _send_resolved(self) -> None:
-        """Sends the answers that are there, up to the first that is not."""
+        """Sends the responses that are ready, up to the first that is pending."""
         awaited = self._awaited
         while awaited and (response := awaited[0].pending.response) is not None:
             first = awaited.popleft()
             self._send(response, first.version, first.correlation_id)
 
     def _send(self, response: Message, version: int, correlation_id: int) -> None:
-        """Puts an answer behind those that wait to be sent: they go out together."""
+        """Encodes a response and adds it to the unsent ones, which are written together."""
         if isinstance(response, FetchResponse):
             self._has_unsent_files = True
             self._unsent_bytes += encode_response_into(
@@ -324,7 +325,7 @@ class ClientConnection:
             return
         self._unsent, self._unsent_bytes = [], 0
         if not self._has_unsent_files:
-            # They are all buffers.
+            # Without file slices all parts are buffers.
             whole: list[Any] = parts
             self._connection.write(whole if len(whole) == 1 else [b"".join(whole)])
             return
@@ -349,5 +350,5 @@ class ClientConnection:
 
 
 def _unsupported_version(api: HandledApi) -> ApiVersionsResponse:
-    """The answer to ApiVersions in a version that is not served: the versions of ApiVersions."""
+    """The response to an unsupported ApiVersions version: the supported ApiVersions versions."""
     return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[api.advertised])

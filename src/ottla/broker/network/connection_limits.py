@@ -1,8 +1,8 @@
-"""How many connections a node takes: in all (`max.connections`) and from one host.
+"""Connection limits of a node: in total (`max.connections`) and per client host.
 
-As with Kafka, a host that has `max.connections.per.ip` connections gets no further one: it is
-closed at once. A node that has `max.connections` lets new ones wait with the operating system until
-another one ends. It never takes more than it has descriptors for.
+As in Kafka, a connection beyond `max.connections.per.ip` is accepted and closed at once. At
+`max.connections` the node stops accepting, so new connections wait in the operating system's
+backlog until another one closes. The total is also limited by the available file descriptors.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ class ConnectionLimits:
         cluster.listen(self.accept_or_not)
 
     def open(self, listener: Listener) -> None:
-        """Lets a paused listener accept, now or as soon as there is room."""
+        """Resumes accepting on a paused listener, now or once the node is below its limit."""
         self._listeners.append(listener)
         if self._is_accepting:
             listener.resume_accepting()
 
     def accepted(self) -> None:
-        """A connection is there, whoever it is from."""
+        """Counts a new connection, before its host is known."""
         self._connections += 1
         self.accept_or_not()
 
     def admits(self, host: str) -> bool:
-        """Whether a connection that was accepted may stay, now that its host is known."""
+        """Counts the connection for its host. Returns whether the host is within its limit."""
         self._of_hosts[host] += 1
         config = self._cluster.config
         limit = config.max_connections_per_ip_overrides.get(host, config.max_connections_per_ip)
         return self._of_hosts[host] <= limit
 
     def ended(self, host: str) -> None:
-        """A connection is gone, whether it was admitted or not."""
+        """Uncounts a closed connection, admitted or not."""
         self._connections -= 1
         self._of_hosts[host] -= 1
         if not self._of_hosts[host]:
@@ -52,7 +52,7 @@ class ConnectionLimits:
         self.accept_or_not()
 
     def accept_or_not(self) -> None:
-        """To be called when a limit may have changed."""
+        """Pauses or resumes the listeners. Called when the count or a limit changed."""
         limit = min(self._cluster.config.max_connections, self._connections_max)
         should_accept = self._connections < limit
         if should_accept == self._is_accepting:

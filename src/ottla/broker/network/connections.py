@@ -1,4 +1,4 @@
-"""The connections that a node has at the moment, in the order in which they came."""
+"""The open connections of a node, in the order in which they were accepted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class OpenConnection(Protocol):
-    """What the node's chores and its end need of a connection."""
+    """A connection as the idle check and the shutdown of the node use it."""
 
     @property
     def last_active(self) -> float: ...
@@ -26,11 +26,11 @@ class Connections:
     __slots__ = ("_open",)
 
     def __init__(self) -> None:
-        # A dict for its order: a set would be walked in another one in each run.
+        # A dict keeps insertion order; the iteration order of a set differs between runs.
         self._open: dict[OpenConnection, None] = {}
 
     def __iter__(self) -> Iterator[OpenConnection]:
-        """A copy: connections come and go while they are walked."""
+        """Iterates over a copy: connections open and close during the iteration."""
         return iter(list(self._open))
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Connections of a node that stops."""
+"""Closes client connections when the node stops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _STEP_SECONDS: Final = 0.002
 
 
 async def close_connections(connections: Connections, clock: Clock) -> None:
-    """Gives clients a moment to read what was written to them, and no more than that."""
+    """Closes all connections; aborts those whose client has not read its responses after
+    `_DRAIN_SECONDS`."""
     for connection in connections:
         connection.close()
     deadline = clock.monotonic() + _DRAIN_SECONDS
@@ -23,8 +24,8 @@ async def close_connections(connections: Connections, clock: Clock) -> None:
 
 
 async def turn_away(connections: Connections, clock: Clock) -> None:
-    """Ends what other nodes connected while this one left the quorum; some of it may still be on
-    its way from the listener."""
+    """Aborts connections that other nodes opened while this node left the quorum. Waits first for
+    connections that the listener accepted but has not yet handed over."""
     await clock.sleep(_STEP_SECONDS)
     for connection in connections:
         connection.abort()

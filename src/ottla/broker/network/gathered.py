@@ -1,4 +1,4 @@
-"""Several answers made one, in the order of the questions."""
+"""Combines the responses of several coordinators into one response."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ottla.wire.schema import Message
 
 
 class Gathered:
-    """Made by a handler that asks several coordinators; resolves `pending` with what `combine`
-    makes of all their answers."""
+    """Created by a handler that sends requests to several coordinators. When all have responded,
+    resolves `pending` with `combine(responses)`, in the order of the requests."""
 
     def __init__(self, count: int, combine: Callable[[Sequence[Any]], Message]) -> None:
         self.pending = Pending()
@@ -21,7 +21,7 @@ class Gathered:
         self._maybe_resolve()
 
     def reply(self, index: int) -> Callable[[Any], None]:
-        """What takes the answer to one of the questions."""
+        """Returns the callback for the response to request `index`."""
 
         def answered(answer: Any) -> None:
             self._answers[index] = answer

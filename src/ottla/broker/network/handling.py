@@ -1,15 +1,15 @@
-"""How an API finds its handler.
+"""Maps APIs to their request handlers.
 
-A handler is a function in a module of its own under `handlers`, marked with the API it answers.
-What it needs of the node it names as keyword-only parameters, which are bound when it is loaded:
+A handler is a function in its own module under `handlers`, decorated with its API key. It declares
+the parts of the node it needs as keyword-only parameters, which are bound when it is loaded:
 
     @handles(ApiKey.LIST_OFFSETS)
     def list_offsets(context: RequestContext, request: ListOffsetsRequest, *, clock: Clock)
         -> ListOffsetsResponse: ...
 
-It answers at once with a response, later with a `Pending`, or is a coroutine. The module is named
-after the API, and is loaded when the API is first asked for: a node serves before all of them are.
-ApiVersions answers from the same table, so what is not handled is not advertised.
+A handler returns a response, returns a `Pending`, or is a coroutine. Its module is named after the
+API and imported at the first request, so that a node can serve before all modules are imported.
+ApiVersions uses the same table, so an API without a handler is not advertised.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class ClientConnectionEnd(Protocol):
     """The connection that a request came over."""
 
     def when_closed(self, callback: Callable[[], None]) -> None:
-        """Calls back once, when the connection has ended."""
+        """Calls `callback` once, when the connection has closed."""
 
 
 class RequestContext(NamedTuple):
-    """Who sent a request, and in which version."""
+    """The sender of a request, and the request's version."""
 
     api_version: int
     client_id: str
@@ -60,8 +60,8 @@ _handlers: dict[ApiKey, _Registered] = {}
 def handles(
     key: ApiKey, *, is_within_transaction: bool = False
 ) -> Callable[[AnyHandler], AnyHandler]:
-    """Marks the handler of an API. Requests within a transaction are mostly followed by the next
-    one in a moment, for which the node stays awake."""
+    """Registers the handler of an API. A request within a transaction is usually followed by
+    another one at once; with `is_within_transaction` the node polls for it instead of sleeping."""
 
     def register(handler: AnyHandler) -> AnyHandler:
         assert key not in _handlers, f"two handlers for {key.name}"
@@ -72,13 +72,13 @@ def handles(
 
 
 def parts_of(handler: Handler) -> list[str]:
-    """The parts of a node that a handler needs, by their names."""
+    """The names of the node's parts that a handler needs: its keyword-only parameters."""
     parameters = signature(handler).parameters.values()
     return [each.name for each in parameters if each.kind is Parameter.KEYWORD_ONLY]
 
 
 def bind(handler: Handler, node: Any, *, is_within_transaction: bool = False) -> Handler:
-    """The handler with what it needs of a node."""
+    """Binds the node's parts to a handler's keyword-only parameters."""
     bound = partial(handler, **{name: getattr(node, name) for name in parts_of(handler)})
     if not is_within_transaction:
         return bound
@@ -94,7 +94,7 @@ def bind(handler: Handler, node: Any, *, is_within_transaction: bool = False) ->
 
 
 class HandledApi:
-    """An API that a node answers, with a handler of the package `handlers` unless it is given one.
+    """An API that a node serves. Its handler is imported from `package` unless `handler` is given.
     Unstable versions are served only with `has_unstable`."""
 
     def __init__(
@@ -132,7 +132,8 @@ class HandledApi:
 
     @property
     def advertised(self) -> ApiVersion:
-        """What ApiVersions says. Produce is shown from 0 on, as older clients look for that."""
+        """The entry in ApiVersions. Produce is advertised from version 0, which older clients
+        require."""
         lowest = 0 if self.key is ApiKey.PRODUCE else self.versions[0]
         return ApiVersion(api_key=self.key, min_version=lowest, max_version=self.versions[-1])
 
@@ -140,7 +141,7 @@ class HandledApi:
 def handled_apis(
     package: str, path: Iterable[str], node: Any, *, has_unstable: bool = False
 ) -> dict[int, HandledApi]:
-    """Every API that has a handler in a package, by its key."""
+    """All APIs with a handler module in a package, by API key."""
     keys = sorted(ApiKey[module.name.upper()] for module in iter_modules(path))
     return {
         int(key): HandledApi(key, node, package=package, has_unstable=has_unstable) for key in keys
@@ -148,7 +149,7 @@ def handled_apis(
 
 
 async def load_all(apis: Iterable[HandledApi], clock: Clock) -> None:
-    """Loads what was not requested yet, one by one, so that no request waits for all of them."""
+    """Imports the remaining handlers. Yields after each, so that requests do not wait long."""
     for api in apis:
         _ = api.handler, api.versions
         await clock.sleep(0)

@@ -1,4 +1,4 @@
-"""Where a partition is led now, for a client that looked in the wrong place (KIP-951)."""
+"""The current leader, for a client that sent its request to another node (KIP-951)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LeaderHint(NamedTuple):
 
 
 class LeaderHints:
-    """Made for one answer: gathers the leaders that it names, to tell where they are."""
+    """Created for one response. Collects the leaders it names, to add their endpoints."""
 
     def __init__(self, cluster: ClusterView, listener: str) -> None:
         self._cluster = cluster
@@ -25,7 +25,8 @@ class LeaderHints:
         self._named: set[int] = set()
 
     def of(self, error: int, name: TopicPartition, topic_id: Uuid) -> LeaderHint | None:
-        """Who leads the partition, if that is what was wrong and somebody does."""
+        """The partition's leader, if there is one and `error` says that the client used a wrong or
+        outdated leader."""
         if error not in _ASKED_THE_WRONG_NODE:
             return None
         topics = self._cluster.image.topics

@@ -1,7 +1,7 @@
 """The cluster as the clients of one listener see it.
 
-A client reaches every broker by the listener through which it came. A broker that does not have
-that listener is registered and out of reach, which for its partitions is an error of its own.
+A client reaches every broker through the listener name it is connected to. A broker without that
+listener is unreachable for it: partitions led there have the error LISTENER_NOT_FOUND.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from ottla.metadata.partition import (
 )
 from ottla.model import ErrorCode, Uuid
 
-# These ids stand for no directory in particular.
+# Reserved ids that name no real directory.
 _ALWAYS_ONLINE = (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
 
 
 class ReachableBroker(NamedTuple):
-    """A broker, and where this listener's clients find it."""
+    """A broker and its endpoint on this listener."""
 
     broker: BrokerRegistration
     endpoint: Endpoint
 
 
 class ListenerView:
-    """Made for one answer: the image goes on changing."""
+    """Created for one response, because the metadata image is replaced at any time."""
 
     __slots__ = ("_offline", "_registered", "_suspects", "all_brokers")
 
     def __init__(
         self, image: MetadataImage, listener: str, *, suspects: frozenset[int] = frozenset()
     ) -> None:
-        """`suspects` are nodes that nobody is to be sent to, for they seem to have died."""
+        """`suspects` are nodes that probably died; no client is sent to them."""
         self._suspects = suspects
         self._registered = image.brokers
         self.all_brokers = {
@@ -44,16 +44,16 @@ class ListenerView:
             for endpoint in broker.endpoints
             if endpoint.name == listener
         }
-        # A cluster has few different lists of replicas, so each is looked at once.
+        # Cached by replica list: a cluster has few different ones.
         self._offline: dict[tuple[tuple[int, ...], tuple[Uuid, ...]], list[int]] = {}
 
     @property
     def brokers(self) -> list[ReachableBroker]:
-        """Those that are alive."""
+        """The unfenced brokers."""
         return self.brokers_and(frozenset())
 
     def brokers_and(self, others: frozenset[int]) -> list[ReachableBroker]:
-        """Those that are alive, and some that are not."""
+        """The unfenced brokers, and those of `others` even if they are fenced."""
         return [
             each
             for each in self.all_brokers.values()
@@ -90,6 +90,6 @@ class ListenerView:
     def _is_online(self, replica: int, directory: Uuid) -> bool:
         if not self.is_reachable(replica):
             return False
-        # Brokers from before directories had ids list none.
+        # Brokers older than KIP-858 register without directory ids.
         log_dirs = self._registered[replica].log_dirs
         return directory in _ALWAYS_ONLINE or not log_dirs or directory in log_dirs

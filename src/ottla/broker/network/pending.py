@@ -1,4 +1,4 @@
-"""An answer that is still to come."""
+"""A response that is not ready yet."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ottla.wire.schema import Message
 
 
 class Pending:
-    """Made by a handler that cannot answer at once; resolved once, or abandoned with its
-    connection. One connection waits for it."""
+    """Created by a handler that cannot respond at once. Resolved once, or abandoned when its
+    connection closes. Exactly one connection waits for it."""
 
     __slots__ = ("_on_abandoned", "_told", "response")
 
@@ -25,7 +25,7 @@ class Pending:
             self._told()
 
     def follow(self, answer: Message | Pending | None) -> None:
-        """Resolves it with another answer, when that is there. None is no answer."""
+        """Resolves this with `answer`, once that is ready. Does nothing if `answer` is None."""
         if isinstance(answer, Pending):
             response, other = answer.response, answer
             if response is None:
@@ -37,15 +37,15 @@ class Pending:
 
     @property
     def answer(self) -> Message | Pending:
-        """What a handler returns: the response, if it is there by now."""
+        """The return value of a handler: the response if it is ready, else this `Pending`."""
         return self.response or self
 
     def when_resolved(self, told: Callable[[], None]) -> None:
-        """Has `told` called when there is a response."""
+        """Sets `told` as the callback for the response."""
         self._told = told
 
     def abandon(self) -> None:
-        """Nobody waits any more."""
+        """Called when the connection closed. Calls `on_abandoned` if there is no response."""
         if self.response is None:
             self._told = None
             self._on_abandoned()

@@ -1,1 +1,1 @@
-"""Appends that wait, and batches that are opened first."""
+"""Produce requests: validation, append, and waiting for acknowledgement."""

@@ -1,5 +1,5 @@
-"""Appends of one request that are answered later: when the in-sync replicas have them, when they
-are on this node's device, or when time is up. Completed by events; nothing is polled.
+"""Waits until the appends of one Produce request are replicated to the ISR and, where configured,
+synced to disk, or until the request times out. Completed by callbacks, without polling.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ottla.wire.messages.produce import PartitionProduceResponse, ProduceRespons
 
 
 class Acknowledgement:
-    """Made by a request that has to wait; resolves the `Pending` that `wait` returns."""
+    """Created by a request that has to wait. Resolves the `Pending` that `wait` returns."""
 
     __slots__ = (
         "_clock",
@@ -50,7 +50,7 @@ class Acknowledgement:
         *,
         is_replicated: bool,
     ) -> None:
-        """Waits for one append, of which the answer may have to be changed."""
+        """Adds an append to wait for. If it fails, its error replaces the result in `answer`."""
         log = partition.require_log()
         if log.config.syncs_before_acknowledging:
             self._missing += 1
@@ -82,7 +82,7 @@ class Acknowledgement:
         if isinstance(error, KafkaError):
             _refuse(answer, error.code, error.message)
         elif isinstance(error, OSError):
-            # Nobody knows what of it is there: the directory is out of use from now on.
+            # After a failed sync the file contents are undefined: take the directory offline.
             failure = self._failures.log_failed(log, error)
             _refuse(answer, failure.code, failure.message)
         self._one_less()

@@ -1,12 +1,14 @@
-"""Appending the batches of a produce request, and its response.
+"""Appends the batches of a Produce request and makes its response.
 
     received ──▶ verified ──▶ opened ──▶ appended ──▶ acknowledged
         │           ▲            ▲           ▲
-        └───────────┴────────────┴───────────┘  what a request does not need is left out
+        └───────────┴────────────┴───────────┘  steps that a request does not need are skipped
 
-Verified: transactional_produce.py, for batches of a transaction. Opened: opened_produce.py, for
-batches whose records have to be looked at. Acknowledged: acknowledgement.py, for appends that wait
-for replicas or for the disk. Most requests go from received to appended in one call.
+verified      transactional batches: transactional_produce.py
+opened        batches whose records must be decoded: opened_produce.py
+acknowledged  appends that wait for replicas or for a sync: acknowledgement.py
+
+Most requests go from received to appended in one call.
 """
 
 from __future__ import annotations
@@ -47,13 +49,13 @@ from ottla.wire.messages.produce import (
 from ottla.wire.schema import Message
 
 _ACKS = (ACKS_ALL, 0, 1)
-# Refusals that tell where the log begins, as Kafka's do.
+# Errors whose response includes the log start offset, as in Kafka.
 _ABOUT_RECORDS: Final = (ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP)
 _NOTHING_OPENED: Final[Opened] = {}
 
 
 class Appending:
-    """The produce requests of a node. Owned by its loop."""
+    """Handles the Produce requests of a node. Owned by its loop."""
 
     def __init__(
         self,
@@ -76,7 +78,7 @@ class Appending:
     def append_transactional(
         self, context: RequestContext, request: ProduceRequest
     ) -> Message | Pending | None:
-        """Verifies the request's batches first."""
+        """Verifies the request's transactions, then appends its batches."""
         verified = self._transactional.verified_at_once(context, request)
         if verified is not None:
             return self.append(context, request, verified)
@@ -88,8 +90,8 @@ class Appending:
         request: ProduceRequest,
         verified: VerifiedProduce | None = None,
     ) -> Message | Pending | None:
-        """The response, now or later; None for a request with acks=0, of which a refusal raises
-        `ConnectionAbortedError`."""
+        """Returns the response, or a `Pending` for it. With acks=0 returns None, or raises
+        `ConnectionAbortedError` if an append was rejected."""
         if self._openings.has_to_open(context.api_version, request):
             return self._openings.run(context, request, verified, self._append_all)
         return self._append_all(context, request, verified, _NOTHING_OPENED)
@@ -166,7 +168,7 @@ class Appending:
                 "a batch is a part of a transaction, and the request names no transactional id",
             )
         if isinstance(opened, KafkaError):
-            # Where this node does not lead any more, that is what the client has to know.
+            # NOT_LEADER_OR_FOLLOWER takes precedence over this error.
             partition.require_leader()
             raise opened
         with self._failures.translated(partition):

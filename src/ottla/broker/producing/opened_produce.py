@@ -1,13 +1,12 @@
-"""Produce requests with batches that have to be opened before they are appended.
+"""Produce requests whose batches must be opened (decompressed and decoded) before the append.
 
-    waiting for the partitions' turns ──▶ opened ──▶ appended, and the turns are over
+    waiting for its partitions' turns ──▶ opened ──▶ appended; next request's turn
 
-A topic that is compacted, that recompresses or that checks records has its batches opened
-(storage/batches/opened_batch.py). A small batch is opened at once and the request goes on. A large
-one is opened by a worker process, and later requests for its partition wait behind it: otherwise a
-producer's batches would be appended in another order than it sent them. Batches that wait are held
-in memory, so their total is limited; beyond it requests are refused with NOT_ENOUGH_REPLICAS, which
-every client retries.
+Batches are opened if the topic is compacted, recompresses batches or validates records
+(storage/batches/opened_batch.py). A small batch is opened at once. A large one is opened by a
+worker process, and later requests for the partition wait for it: otherwise a producer's batches
+would be appended out of order. Waiting batches are held in memory, so their total size is limited.
+Requests above the limit are rejected with NOT_ENOUGH_REPLICAS, which every client retries.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
 
-# Of requests that wait, in bytes. One request may be larger.
+# The size limit of all waiting requests. A single request may be larger.
 _WAITING_BYTES_MAX: Final = 64 << 20
 
-# The loop goes on with something else after this long.
+# Yields to the loop after this long.
 _STEP_SECONDS: Final = 0.002
 
-# By the identity of what the request has for a partition: the batch, or why it is refused.
+# By `id` of the partition's data in the request: the opened batch, or the error.
 Opened: TypeAlias = Mapping[int, OpenedBatch | KafkaError]
 Answer: TypeAlias = Message | Pending | None
 Append: TypeAlias = Callable[
@@ -55,7 +54,7 @@ class _Part(NamedTuple):
 
 
 class Openings:
-    """The requests of a node whose batches have to be opened. Owned by its loop."""
+    """Handles the requests of a node whose batches must be opened. Owned by its loop."""
 
     def __init__(
         self, partitions: Partitions, clock: Clock, tasks: Tasks, background: Background
@@ -64,12 +63,12 @@ class Openings:
         self.clock = clock
         self.tasks = tasks
         self.background = background
-        # By partition.
+        # Keyed by partition.
         self.turns = Turns()
         self.waiting_bytes = 0
 
     def has_to_open(self, version: int, request: ProduceRequest) -> bool:
-        """Whether a batch may have to be opened, or has to wait behind one that is."""
+        """Whether a batch may have to be opened, or to wait for one that is being opened."""
         for topic in request.topic_data:
             for data in topic.partition_data:
                 try:
@@ -141,7 +140,7 @@ class _OpenedProduce:
             return self._append_all()
         self._size = size
         openings.waiting_bytes += size
-        # In one step, so that two requests never have a partition each that the other waits for.
+        # All turns are requested in one step, so that two requests cannot deadlock.
         self._names = list(dict.fromkeys(part.name for part in parts))
         self._turns_missing = len(self._names)
         for name in self._names:
@@ -149,7 +148,7 @@ class _OpenedProduce:
         return None if self._request.acks == 0 else self._pending.answer
 
     def _parts(self) -> Iterator[_Part]:
-        """What goes to partitions that are here; the rest is refused when it is appended."""
+        """The batches for partitions of this node. The append rejects the others."""
         version, partitions = self._context.api_version, self._openings.partitions
         for topic in self._request.topic_data:
             for data in topic.partition_data:
@@ -159,7 +158,7 @@ class _OpenedProduce:
                         yield _Part(data, partition.name, partition.log.config)
 
     def _open_within_a_step(self, parts: list[_Part]) -> bool:
-        """Whether all batches are open, which is given up when it takes too long."""
+        """Opens batches until the time of a step is over. Returns whether all are open."""
         monotonic = self._openings.clock.monotonic
         started = monotonic()
         return all(
@@ -167,7 +166,7 @@ class _OpenedProduce:
         )
 
     def _open_inline(self, part: _Part) -> bool:
-        """Whether a batch is settled when this returns, which a large one is not."""
+        """Opens a batch unless it is large. Returns whether it is now opened or rejected."""
         data, name, config = part
         if self._is_open(part):
             return True
@@ -184,8 +183,8 @@ class _OpenedProduce:
         return opened is not None
 
     def _is_open(self, part: _Part) -> bool:
-        """Whether a batch does not have to be opened, was refused, or was opened for the config
-        that its partition has now."""
+        """Whether a batch needs no opening, was rejected, or was opened with the partition's
+        current config."""
         known = self._opened.get(id(part.data))
         if isinstance(known, KafkaError) or not part.config.opens_batches:
             return True
@@ -203,7 +202,7 @@ class _OpenedProduce:
     def _turn_came(self) -> None:
         self._turns_missing -= 1
         if not self._turns_missing:
-            # In a task of its own: the turn before may have ended in a call from far away.
+            # In its own task: the previous turn may end deep in an unrelated call.
             self._openings.tasks.start("open batches", self._run_turn())
 
     async def _run_turn(self) -> None:
@@ -213,7 +212,7 @@ class _OpenedProduce:
             while unopened := [part for part in self._parts() if not self._is_open(part)]:
                 await self._open_all(unopened)
             answer: Answer = None
-            # Without acks no error is sent, and the connection may be far ahead by now.
+            # With acks=0 no error is sent, and the connection may have handled later requests.
             with suppress(ConnectionAbortedError):
                 answer = self._append_all()
             self._pending.follow(answer)

@@ -1,4 +1,4 @@
-"""The partition that a batch of a produce request is for."""
+"""Finds the partition for a batch of a Produce request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
 from ottla.wire.messages.produce import TopicProduceData
 
-# From this version on topics go by their ids.
+# From this version on requests identify topics by id.
 _TOPIC_ID_VERSION: Final = 13
 
 
@@ -28,7 +28,8 @@ def produced_partition(
 
 
 def _require_writable(name: str) -> None:
-    """Kafka allows clients named `__admin_client` to append, a name that every client can take."""
+    """Rejects internal topics for all clients. Kafka makes an exception for the client id
+    `__admin_client`, which any client can use."""
     if not is_writable_by_clients(name):
         raise KafkaError(
             ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {name}"

@@ -1,20 +1,19 @@
 """Produce requests of transactional producers: verified before they are appended (KIP-890).
 
-    received ──one batch, and its transaction is known here──▶ verified ──▶ appended
-        │                                                          ▲
-        └──▶ waiting for the producer's turn ──▶ asking ───────────┤
-                                                   ▲  │            │
-                                                   │  └─answered───┘
-                                                   └── CONCURRENT_TRANSACTIONS, with TransactionV2:
-                                                       asks again after a moment
+    received ──one batch, coordinator in this process──▶ verified ──▶ appended
+        │                                                    ▲
+        └──▶ waiting for the producer's turn ──▶ verifying ──┘
+                                                  ▲     │
+                                                  └─────┘ CONCURRENT_TRANSACTIONS with
+                                                          TransactionV2: retry after a backoff
 
-A batch that opens a transaction in its partition waits for the transaction's coordinator, and later
-requests of the producer wait behind it, or its sequence numbers would arrive in the wrong order.
-The turn is over when the request is appended or refused.
+The first batch of a transaction in a partition waits for the transaction coordinator. Later
+requests of the producer wait behind it, so that its sequence numbers stay in order. The turn ends
+when the request is appended or rejected.
 
-Errors of their own, per partition: INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH,
+Additional errors per partition: INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH,
 INVALID_PRODUCER_ID_MAPPING, TRANSACTION_ABORTABLE, CONCURRENT_TRANSACTIONS, and NOT_ENOUGH_REPLICAS
-where the coordinator could not answer, since every client retries that.
+if the coordinator did not respond, because every client retries that.
 """
 
 from __future__ import annotations
@@ -70,20 +69,21 @@ _UNREACHED: Final = (
 
 
 def claims_transaction(records: Buffer) -> bool:
-    """Whether the first batch says that it is a part of a transaction."""
+    """Whether the first batch has the transactional flag."""
     return len(records) > _FLAGS_AT and records[_FLAGS_AT] & TRANSACTIONAL_FLAG != 0
 
 
 class VerifiedProduce(NamedTuple):
-    """What the coordinator of the transaction answered."""
+    """The result of verifying a request's transaction."""
 
     verified: Verified
     supported: Supported
-    # In all partitions.
+    # The error of all partitions, if any.
     error: ErrorCode = _NO_ERROR
 
     def require(self, name: TopicPartition) -> Verification | None:
-        """What to append with in a partition. Raises if nothing may be appended."""
+        """The `Verification` for an append to the partition. Raises KafkaError if verification
+        failed."""
         error = self.error or self.verified.errors.get(name, _NO_ERROR)
         if not error:
             return self.verified.verifications.get(name)
@@ -102,7 +102,7 @@ Append: TypeAlias = Callable[[RequestContext, ProduceRequest, VerifiedProduce], 
 
 
 class TransactionalProduces:
-    """The transactional requests of a node. Owned by its loop."""
+    """Handles the transactional Produce requests of a node. Owned by its loop."""
 
     def __init__(
         self,
@@ -116,16 +116,15 @@ class TransactionalProduces:
         self.verification = verification
         self.partitions = partitions
         self.clock = clock
-        # By producer id.
+        # Keyed by producer id.
         self.turns = Turns()
         self._transactions = transactions
 
     def verified_at_once(
         self, context: RequestContext, request: ProduceRequest
     ) -> VerifiedProduce | None:
-        """For a request of one batch whose transaction is coordinated in this process: most of
-        most producers' on a single node. None if the request may have to wait, for an answer or
-        for its turn, or if it has to be refused."""
+        """The fast path for a request of one batch whose coordinator is in this process, the usual
+        case on a single node. None if the request may have to wait or to be rejected."""
         topics = request.topic_data
         if len(topics) != 1 or len(topics[0].partition_data) != 1 or not request.transactional_id:
             return None
@@ -219,8 +218,8 @@ class _TransactionalProduce:
         return None if self._request.acks == 0 else self._pending.answer
 
     def _gather(self) -> None:
-        """Finds the batches of transactions. What cannot be read or is not here is refused when it
-        is appended."""
+        """Collects the transactional batches. Skips unreadable batches and unknown partitions; the
+        append rejects them."""
         version, partitions = self._context.api_version, self._node.partitions
         for topic in self._request.topic_data:
             for data in topic.partition_data:
@@ -247,8 +246,8 @@ class _TransactionalProduce:
         )
 
     def _verified(self, producer: TransactionalProducer, verified: Verified) -> None:
-        """With TransactionV2 the last transaction's markers may still be on their way when the next
-        one begins, which is over in a moment."""
+        """Appends the request, or retries CONCURRENT_TRANSACTIONS: with TransactionV2 the markers
+        of the previous transaction may not be written yet when the next one begins."""
         config, clock = self._node.cluster.config, self._node.clock
         waited_ms = (clock.monotonic() - self._started) * 1_000
         if (
@@ -266,7 +265,7 @@ class _TransactionalProduce:
 
     def _finish(self, verified: VerifiedProduce) -> None:
         answer: Answer = None
-        # With acks=0 no error is sent, and the connection may be far ahead by now.
+        # With acks=0 no error is sent, and the connection may have handled later requests.
         with suppress(ConnectionAbortedError):
             answer = self._append(self._context, self._request, verified)
         self._pending.follow(answer)

@@ -1,4 +1,4 @@
-"""Work that has to be done in the order in which it came, where each may have to wait."""
+"""Runs work items of the same key one after another, in order of arrival."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable, Hashable
 
 
 class Turns:
-    """By key, one at a time: whoever has the turn ends it, and the next begins."""
+    """One work item per key has the turn. It must call `end`, which starts the next one."""
 
     def __init__(self) -> None:
         self._waiting: dict[Hashable, deque[Callable[[], None]]] = {}
 
     def is_busy(self, key: Hashable) -> bool:
-        """Whether somebody has the turn."""
+        """Whether a work item of this key has the turn."""
         return key in self._waiting
 
     def begin(self, key: Hashable, work: Callable[[], None]) -> None:
-        """Has `work` done, now or when it is its turn."""
+        """Runs `work` now, or when its turn comes."""
         waiting = self._waiting.get(key)
         if waiting is None:
             self._waiting[key] = deque()

@@ -1,1 +1,1 @@
-"""The replicas of this broker: led, followed, moved, placed."""
+"""The replicas on this broker: leaders, followers, log directories and moves between them."""

@@ -1,9 +1,9 @@
-"""This node's replicas: the logs and partitions that the metadata says it has.
+"""This node's replicas: keeps its logs and partitions in line with the metadata.
 
-At the start what is on disk is held against the image. From then on every delta is applied, one
-after the other: logs of new partitions are made, those of deleted topics go, changed configs reach
-the logs. Files are made and removed on a worker and logs are opened here, a few milliseconds' worth
-at a time, so that takes a while; who has to know when it is done waits for `wait_applied`.
+At startup the logs on disk are compared with the metadata image. After that every delta is applied
+in order: logs of new partitions are created, logs of deleted topics are removed, changed configs
+are applied to the logs. A worker creates and removes files; logs are opened on the loop in steps of
+a few milliseconds. `wait_applied` waits until that is done.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")
 
-# Opening logs gives the loop back after this long.
+# Opening logs yields to the loop after this long.
 _STEP_SECONDS: Final = 0.002
-# Logs are closed so many at a time, about a millisecond's worth.
+# Closing this many logs takes about a millisecond.
 _LET_GO_MAX: Final = 100
 
 
 class _Replica(NamedTuple):
-    """A partition that this node has a replica of, as the metadata says."""
+    """A partition with a replica on this node, according to the metadata."""
 
     topic: TopicImage
     name: TopicPartition
@@ -64,9 +64,10 @@ class _Waiting(NamedTuple):
 
 
 class LocalReplicas:
-    """Made with the broker, which it keeps up to date. Owned by the node's loop.
+    """Created with the broker. Owned by the node's loop.
 
-    A partition whose log cannot be opened or made has none, and whoever uses it is told so.
+    A partition whose log cannot be opened or created stays offline: its `log` is None, and requests
+    for it get a storage error.
     """
 
     def __init__(
@@ -99,8 +100,8 @@ class LocalReplicas:
         self._is_working = False
 
     async def load(self, *, progress: Progress = lambda _done, _all: None) -> None:
-        """Opens every log, and makes those that are missing. Nothing is served before. From when it
-        returns on `apply` has to hear of every delta."""
+        """Opens every log and creates the missing ones, before the node serves. After it returns,
+        `apply` must be called with every delta."""
         self.follow_broker_configs()
         for directory in self._logs.directories:
             await self._load_directory(directory, progress)
@@ -116,7 +117,7 @@ class LocalReplicas:
                     self._logs.find_strays, directory.path, self._clock.now_ms()
                 )
             except OSError as error:
-                # Not even if it is only full: a stray must not pass for a partition's log.
+                # Even a full disk: a stray must not be mistaken for a partition's log.
                 self._logs.take_offline(directory.path, error)
             else:
                 retention_ms = self._cluster.config.stray_retention_ms
@@ -150,7 +151,8 @@ class LocalReplicas:
             self._logs.take_offline(directory.path, error)
 
     async def _run_whole(self, step: Callable[[*Arguments], T], *arguments: *Arguments) -> T:
-        """A start that is cancelled must not close logs that a worker is still opening."""
+        """Runs `step` on a worker and, if cancelled, waits for it: a cancelled start must not close
+        logs that the worker is still opening."""
         running = asyncio.ensure_future(self._background.run(step, *arguments))
         try:
             return await asyncio.shield(running)
@@ -159,7 +161,7 @@ class LocalReplicas:
             raise
 
     def apply(self, delta: MetadataDelta) -> None:
-        """Begins to apply what was committed and what the image shows already. Does not wait."""
+        """Starts to apply a committed delta, which the image already includes. Does not wait."""
         if delta.brokers_changed:
             self._replication.brokers_changed()
         if not (delta.topics_removed or delta.partitions_changed or delta.configs_changed):
@@ -167,7 +169,7 @@ class LocalReplicas:
         try:
             self._follow_known(delta)
         except Exception:
-            # It is tried again with the rest; the metadata itself has not failed.
+            # `_work` tries it again; the metadata log itself has not failed.
             _log.exception("not all changes of leaders are followed")
         self._waiting.append(_Waiting(delta, asyncio.get_running_loop().create_future()))
         if not self._is_working:
@@ -175,7 +177,7 @@ class LocalReplicas:
             self._tasks.start("replicas", self._work())
 
     async def wait_applied(self) -> None:
-        """Returns when everything is applied that was committed before the call."""
+        """Returns when all deltas passed to `apply` before this call are applied."""
         if self._waiting:
             await asyncio.shield(self._waiting[-1].applied)
 
@@ -185,7 +187,7 @@ class LocalReplicas:
                 try:
                     await self._apply(self._waiting[0].delta)
                 except Exception:
-                    # What comes after it is not to be lost with it.
+                    # Continue with the next delta.
                     _log.exception("not all of a change of the metadata is applied")
                 self._waiting.popleft().applied.set_result(None)
         finally:
@@ -194,8 +196,8 @@ class LocalReplicas:
                 self._waiting.popleft().applied.set_result(None)
 
     def _follow_known(self, delta: MetadataDelta) -> None:
-        """Who leads what is here counts at once: a disk that is slow to make other logs must not
-        hold up a failover."""
+        """Applies leader changes of existing partitions at once: a failover must not wait for a
+        slow disk that creates other logs."""
         for topic_id, changed in delta.partitions_changed.items():
             topic = self._cluster.image.topics.by_id.get(topic_id)
             for replica in () if topic is None else self._replicas(topic, changed):
@@ -218,7 +220,7 @@ class LocalReplicas:
         moved: list[TopicPartition] = []
         for topic_id, changed in delta.partitions_changed.items():
             topic = self._cluster.image.topics.by_id.get(topic_id)
-            # A topic that is gone by now is removed by a delta that comes later.
+            # If the topic is already gone, a later delta removes it.
             if topic is not None:
                 new += [each for each in self._replicas(topic, changed) if not self._follow(each)]
                 moved += self._moved_away(topic, changed)
@@ -226,7 +228,8 @@ class LocalReplicas:
         await self._create(new)
 
     def _moved_away(self, topic: TopicImage, indexes: Iterable[int]) -> list[TopicPartition]:
-        """Lets go of partitions that have their replicas on other nodes now, and names them."""
+        """Removes partitions that no longer have a replica on this node, and returns their
+        names."""
         names = []
         for index in indexes:
             partition = self._partitions.get(TopicPartition(topic.name, index))
@@ -249,7 +252,8 @@ class LocalReplicas:
     # ---- partitions
 
     def _follow(self, replica: _Replica) -> bool:
-        """Makes a partition what the metadata says of it; False if there is none here."""
+        """Makes a partition leader or follower as the metadata says. Returns False if its log does
+        not exist yet."""
         name, registration = replica.name, replica.registration
         partition = self._partitions.get(name)
         if partition is None:
@@ -273,7 +277,7 @@ class LocalReplicas:
         partition.log = log
         partition.set_min_insync_replicas(self._min_insync_replicas(replica.topic.name))
         self._partitions.add(partition)
-        # What the image says by now: it may be further than the delta that named the replica.
+        # Use the current image: it may be newer than the delta with this replica.
         topic = self._cluster.image.topics.by_id.get(replica.topic.id)
         latest = None if topic is None else topic.partitions.get(replica.name.partition)
         self._replication.follow_metadata(partition, latest or registration)
@@ -298,7 +302,7 @@ class LocalReplicas:
                     started = clock.monotonic()
 
     def _tell_directory(self, directory: LogDirectory, replicas: list[_Replica]) -> None:
-        """Has the controller know which directory was chosen, where it left that to this node."""
+        """Reports to the controller the replicas whose directory this node chose itself."""
         node_id, directory_id = self._cluster.node_id, directory.id
         chosen = [
             (each.topic.id, each.name.partition)
@@ -314,7 +318,8 @@ class LocalReplicas:
     def _place(
         self, replicas: Iterable[_Replica], *, are_new: bool
     ) -> dict[LogDirectory, list[_Replica]]:
-        """Which directories these get their logs in. Those that must not get any have none."""
+        """Chooses the directory of each new log. A replica without a usable one is taken
+        offline."""
         placement = LogPlacement(self._logs, self._cluster.config, self._cluster.node_id)
         placed = defaultdict(list)
         for replica in replicas:
@@ -346,7 +351,7 @@ class LocalReplicas:
             _log.error("%s has no log: %s", replica.name, told.message)
             self._add_partition(replica, None)
 
-    # ---- logs that go
+    # ---- deleted logs
 
     async def _delete(self, names: list[TopicPartition]) -> None:
         for directory in self._logs.directories if names else ():
@@ -408,6 +413,6 @@ class LocalReplicas:
         return [log for log in found if log is not None]
 
     def follow_broker_configs(self) -> None:
-        """Applies the dynamic broker configs of the image."""
+        """Applies the image's dynamic broker configs for this node."""
         self._cluster.follow_dynamic_configs()
         self._log_configs = LogConfigs(self._cluster.config, self._dice)

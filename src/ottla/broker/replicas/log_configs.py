@@ -1,4 +1,4 @@
-"""The configs of topics, as their logs understand them."""
+"""Converts topic configs into log configs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def log_config_of(
     transaction_verification_enable: bool = False,
     segment_jitter_ms: int = 0,
 ) -> LogConfig:
-    """A log's config. The jitter is one that was rolled for it, `segment.jitter.ms` at most."""
+    """The config of one log. `segment_jitter_ms` is its random jitter, at most
+    `segment.jitter.ms`."""
     codec = _CODECS.get(topic.compression_type)
     return LogConfig(
         segment_bytes=topic.segment_bytes,
@@ -77,16 +78,16 @@ def _compression_level(topic: EffectiveTopicConfig, codec: Codec | None) -> int 
 
 
 class LogConfigs:
-    """The log configs of topics on a node, while its own configs stay the same."""
+    """The log configs of topics for one version of the broker configs."""
 
     def __init__(self, node: NodeConfig, dice: Dice) -> None:
         self._node = node
         self._dice = dice
-        # Most topics have no configs of their own, and their logs share this one.
+        # Shared by the logs of all topics without config overrides, which are most.
         self._default = self._of(node.topic_defaults)
 
     def of_topic(self, name: str, overrides: Mapping[str, str]) -> LogConfig:
-        """The config for one log of a topic that has these of its own."""
+        """The config for one log of a topic with these config overrides."""
         if not overrides and not self._node.topic_defaults.segment_jitter_ms:
             return self._default
         try:

@@ -1,14 +1,14 @@
 """Moves logs between this node's directories while they are in use (AlterReplicaLogDirs, KIP-113).
 
-    asked for ──▶ copying ──caught up──▶ flushed, the controller told ──▶ swapped ──▶ old one gone
-                     │ ▲                                                    │
-                     │ └──the log was cut: from its start again             └──purged later
-                     └──cancelled, or the partition is gone──▶ discarded
+    requested ──▶ copying ──caught up──▶ flushed, controller notified ──▶ swapped ──▶ old log purged
+                     │ ▲
+                     │ └──log truncated: restart from its start offset
+                     └──cancelled, or partition removed──▶ discarded
 
-What is copied is whatever the log has, committed or not, in the background and no faster than
-`replica.alter.log.dirs.io.max.bytes.per.second`. The last bytes are copied in the turn of the loop
-that swaps the logs, so that nothing is appended in between. A move goes on after a restart: the
-directory that it goes to has a future log then.
+All records are copied, committed or not, in the background and at most at
+`replica.alter.log.dirs.io.max.bytes.per.second`. The check that the future log has everything and
+the swap run in the same turn of the loop, so that no append comes in between. A move continues
+after a restart, because the future log is in the target directory.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DRAIN_STEP_SECONDS: Final = 0.01
 
 
 class LogMoves:
-    """Made with the broker, owned by the node's loop. One move of a partition at a time."""
+    """Created with the broker, owned by the node's loop. A partition has at most one move."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class LogMoves:
         self._failures = failures
         self._background = background
         self._moves: dict[TopicPartition, _Move] = {}
-        # Where replicas are wanted that are not here yet.
+        # The requested log directory of replicas that this node does not have yet.
         self.wanted: dict[TopicPartition, str] = {}
         self._bytes = ByteRate(
             windows_max=cluster.config.alter_log_dirs_replication_quota_window_num,
@@ -78,8 +78,8 @@ class LogMoves:
         )
 
     def move(self, partition: Partition, directory: LogDirectory) -> None:
-        """Begins to move a partition's log, or gives a move up where it is wanted as it is. Raises
-        `KafkaError` or `OSError` if that cannot be done."""
+        """Starts to move a partition's log. If the log already is in `directory`, only cancels the
+        move in progress. Raises `KafkaError` or `OSError`."""
         log, now_ms = partition.require_log(), self._clock.now_ms()
         under_way = self._moves.get(partition.name)
         if under_way is not None and under_way.target is directory:
@@ -99,7 +99,7 @@ class LogMoves:
         self._begin(partition, directory)
 
     def resume(self) -> None:
-        """Goes on with what was under way when the node ended. To be called once, after loading."""
+        """Continues the moves that a restart interrupted. Called once, after loading."""
         for directory in self._logs.directories:
             for name in list(directory.futures):
                 partition = self._partitions.get(name)
@@ -108,12 +108,12 @@ class LogMoves:
                 if partition is None or log is None or future is None or name in directory.logs:
                     self._discard(directory, name)
                     continue
-                # Above the high watermark, a crash may have left something else in either.
+                # After a crash the two logs may differ above the high watermark.
                 future.truncate_to(log.high_watermark, now_ms=self._clock.now_ms())
                 self._begin(partition, directory)
 
     def cancel(self, name: TopicPartition) -> None:
-        """Gives up a move, if there is one."""
+        """Cancels the partition's move, if there is one."""
         under_way = self._moves.pop(name, None)
         if under_way is not None:
             self._discard(under_way.target, name)
@@ -140,7 +140,7 @@ class LogMoves:
         partition, target = moving.partition, moving.target
         _log.info("%s moves to %s", partition.name, target.path)
         try:
-            # What is appended while it is made known is copied last.
+            # The second copy adds the records appended while the controller was notified.
             if (
                 await self._copy(moving)
                 and await self._make_known(moving)
@@ -165,7 +165,7 @@ class LogMoves:
         )
 
     async def _copy(self, moving: _Move) -> bool:
-        """Until the future log has everything; False if the move is over before that."""
+        """Copies until the future log has all records. Returns False if the move ended before."""
         clock = self._clock
         while self._is_on(moving):
             if self._is_throttled():
@@ -193,7 +193,8 @@ class LogMoves:
         return rate_max < LONG_MAX and self._bytes.per_second(now=now) > rate_max
 
     async def _make_known(self, moving: _Move) -> bool:
-        """Before the swap, so that whatever ends the node, the metadata tells which log counts."""
+        """Flushes the future log and reports its directory to the controller, before the swap. So
+        if the node crashes, the metadata says which of the two logs to use."""
         flush = moving.future.prepare_flush()
         if flush is not None:
             await self._background.run(flush.run)
@@ -229,7 +230,7 @@ class LogMoves:
         except OSError as error:
             self._failures.directory_failed(source.path, error)
             return
-        # Some still read from it.
+        # Pending reads may still use the files.
         await clock.sleep(old.config.file_delete_delay_ms / 1_000)
         old.abandon()
         await self._purge(source, path)
@@ -249,7 +250,7 @@ class LogMoves:
 
 
 class _Move:
-    """A log that is copied, and how far that is known to agree with it."""
+    """One move: the log that is copied and the future log."""
 
     def __init__(self, partition: Partition, target: LogDirectory, future: Log) -> None:
         self.partition = partition
@@ -259,8 +260,8 @@ class _Move:
         self._truncations = self.log.truncations
 
     def next_log(self, *, now_ms: int) -> tuple[Log, int]:
-        """The log as it is now, and how often it was cut. A copy that does not agree with it any
-        more begins anew."""
+        """The partition's current log and its truncation count. Restarts the copy if the log was
+        truncated or replaced."""
         log, end = self.partition.require_log(), self.future.log_end_offset
         agrees = log is self.log and log.truncations == self._truncations
         if not agrees or not log.log_start_offset <= end <= log.log_end_offset:

@@ -1,4 +1,4 @@
-"""In which directory a partition's log is made (KIP-858)."""
+"""Chooses the log directory of a new log (KIP-858)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_DIRECTORY: Final = (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
 
 
 def is_cordoned(directory: LogDirectory, config: NodeConfig) -> bool:
-    """Whether new logs go elsewhere (KIP-1066)."""
+    """Whether the directory gets no new logs (KIP-1066)."""
     cordoned = config.cordoned_log_dirs
     return directory.path in cordoned or EVERY_LOG_DIR in cordoned
 
@@ -25,12 +25,12 @@ def _id_of(directory: LogDirectory) -> Uuid | None:
     try:
         return directory.id
     except OSError:
-        # Whoever makes a log there will meet the same error, and knows what to do about it.
+        # Creating a log there will fail with the same error, which is handled there.
         return None
 
 
 class LogPlacement:
-    """Places the logs of one delta: where the metadata says, or where there are fewest."""
+    """Places the logs of one delta: in the assigned directory, or in the one with fewest logs."""
 
     def __init__(self, logs: LogStore, config: NodeConfig, node_id: int) -> None:
         self._node_id = node_id
@@ -42,9 +42,9 @@ class LogPlacement:
     def place(
         self, registration: PartitionRegistration, *, is_new: bool, path: str | None = None
     ) -> LogDirectory | None:
-        """In the directory at `path` if somebody wants it there and the metadata nowhere. None
-        where there is no directory, and for a log that may be in one that has failed: it must not
-        begin anew."""
+        """The directory that the metadata assigns, else the one at `path`, else the one with fewest
+        logs. None if there is no directory, or if the log may be in a failed one: then it must not
+        be created empty."""
         wanted = registration.directory_of(self._node_id)
         if wanted in self._by_id:
             return self._by_id[wanted]

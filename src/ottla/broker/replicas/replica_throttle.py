@@ -1,9 +1,10 @@
-"""How fast replicas that are behind catch up, as topics and brokers are configured (KIP-73).
+"""Replication throttling: limits how fast lagging replicas catch up (KIP-73).
 
-A topic names the replicas that are held back at their leader and those that hold back themselves
+A topic lists the replicas that are throttled on the leader and those throttled on the follower
 (`leader.replication.throttled.replicas`, `follower.replication.throttled.replicas`: a list of
-partition:broker, or `*`). A broker has a rate for all that it leads together, and one for all that
-it follows. What is in sync is never held back, since producers wait for it, but it counts.
+partition:broker, or `*`). A broker has one rate for all partitions it leads and one for all it
+follows. In-sync replicas are never throttled, because producers wait for them, but their bytes
+count.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ _REMEMBERED_MAX: Final = 1_000
 
 
 class ReplicaThrottle:
-    """A `ReplicationThrottle`: one side of a broker's replication. Made with the broker.
+    """A `ReplicationThrottle` for one side of a broker's replication. Created with the broker.
 
-    Configs are looked up when it is asked, so that a change counts at once.
+    Reads the configs at each call, so a change takes effect at once.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class ReplicaThrottle:
 
 @lru_cache(_REMEMBERED_MAX)
 def _throttled_partitions(replicas: str, node_id: int) -> frozenset[int] | None:
-    """Which of a topic's partitions are throttled on this node; None is all of them."""
+    """A topic's partitions that are throttled on this node; None means all of them."""
     names = [name.strip() for name in replicas.split(",") if name.strip()]
     if names == [_ALL_REPLICAS]:
         return None

@@ -1,6 +1,6 @@
-"""Which of its partitions a node leads and which it follows, as the metadata says.
+"""Makes this node leader or follower of its partitions, as the metadata says.
 
-That takes a way to the controller for ISR changes, and a fetcher for each leader.
+Leaders send ISR changes to the controller (AlterPartition); followers have a fetcher per leader.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 
 class LeadershipListener(Protocol):
-    """Coordinators, which keep their state in partitions that this node leads."""
+    """Implemented by coordinators, which keep their state in partitions that this node leads."""
 
     def follow(self, partition: Partition) -> None:
-        """This node begins or ceases to lead the partition, or has learnt more about it."""
+        """Called when this node became or stopped being leader, or the partition changed."""
 
     def forget(self, partition: Partition) -> None:
-        """The replica is removed from this node, or its disk has failed."""
+        """Called when the replica is removed from this node or its disk has failed."""
 
 
 class Replication:
-    """Owned by the node's loop; its tasks end with the node's, its connections with `close`."""
+    """Owned by the node's loop. Its tasks end with the node's; `close` closes its connections."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Replication:
 
     @cached_property
     def _fetchers(self) -> Fetchers:
-        # Loaded with the first partition: a node without any starts without them.
+        # Imported with the first partition, so that a node without partitions starts faster.
         from ottla.replication.fetchers import Fetchers
         from ottla.replication.follower_context import FetchLimits, FollowerContext
 
@@ -107,7 +107,7 @@ class Replication:
         )
 
     def follow_metadata(self, partition: Partition, registration: PartitionRegistration) -> None:
-        """Leads a partition or follows its leader, as the metadata says."""
+        """Makes this node leader or follower of the partition, as `registration` says."""
         if registration.leader == self._cluster.node_id:
             self._fetchers.unfollow(partition)
             partition.become_leader(registration, self._leading, now_ms=self.now_ms())
@@ -117,26 +117,26 @@ class Replication:
             listener.follow(partition)
 
     def forget(self, partition: Partition) -> None:
-        """The replica is removed from this node."""
+        """Stops replication of a replica that was removed or whose disk failed."""
         self._fetchers.unfollow(partition)
         for listener in self._listeners:
             listener.forget(partition)
 
     def brokers_changed(self) -> None:
-        """A broker that was fenced may serve again, and its replicas join their ISRs."""
+        """Expands ISRs: a broker may have been unfenced."""
         for partition in self._partitions:
             if partition.is_leader:
                 partition.maybe_expand_isr()
 
     async def look_at_isrs(self) -> None:
-        """Lets go of followers that are too far behind. To be called now and then."""
+        """Removes lagging followers from the ISRs. Called periodically."""
         now_ms = self.now_ms()
         for partition in list(self._partitions):
             if partition.is_leader:
                 partition.maybe_shrink_isr(now_ms=now_ms)
 
     def now_ms(self) -> int:
-        """Lag is measured by a clock that does not jump."""
+        """Monotonic time, by which lag is measured: the wall clock may jump."""
         return int(self._clock.monotonic() * 1_000)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Errors of log directories: which partitions go offline, and what a client is answered."""
+"""Handles log directory errors: takes partitions offline and returns the error for clients."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ottla.storage.log.log import Log
 
 _log = logging.getLogger(__name__)
 
-# Between two warnings about a full disk.
+# The minimum time between two warnings about a full disk.
 _QUIET_SECONDS: Final = 30.0
 
 
 class StorageFailures:
-    """Owned by the node's loop. Every `OSError` of a log ends here."""
+    """Owned by the node's loop. Every `OSError` of a log is reported here."""
 
     def __init__(self, logs: LogStore, partitions: Partitions, clock: Clock) -> None:
         self._logs = logs
@@ -31,27 +31,27 @@ class StorageFailures:
         self._on_offline: list[Callable[[Partition], None]] = []
 
     def listen(self, on_offline: Callable[[Partition], None]) -> None:
-        """Has it called for each partition that is about to go offline."""
+        """Adds a callback for each partition that is about to go offline."""
         self._on_offline.append(on_offline)
 
     def translated(self, partition: Partition) -> TranslatedFailure:
-        """A context in which the `OSError` of a log becomes the answer to a request."""
+        """A context manager that turns an `OSError` of a log into a `KafkaError`."""
         return TranslatedFailure(self, partition)
 
     def partition_failed(self, partition: Partition, error: OSError) -> KafkaError:
-        """The answer to a request for a partition whose disk failed or is full."""
+        """Handles an error of a partition's log. Returns the error for the client."""
         path = partition.require_log().directory.rpartition("/")[0]
         return self.directory_failed(path, error, is_replicated=partition.has_other_replicas)
 
     def log_failed(self, log: Log, error: OSError) -> KafkaError:
-        """Takes the log's directory offline with all its partitions, unless it is merely full."""
+        """Takes the log's directory and all its partitions offline, unless it is only full."""
         return self.directory_failed(log.directory.rpartition("/")[0], error)
 
     def directory_failed(
         self, path: str, error: OSError, *, is_replicated: bool = False
     ) -> KafkaError:
-        """The same for an error that is not about one log. A full directory goes offline too where
-        other nodes have replicas of what could not be written, so that they take over."""
+        """Takes a directory and all its partitions offline. A directory that is only full stays
+        online, unless `is_replicated`: then other nodes have replicas and can take over."""
         failure = self._logs.storage_error(path, error, is_replicated=is_replicated)
         if path in self._logs.failed:
             _log.error("%s", failure.message)
@@ -61,15 +61,15 @@ class StorageFailures:
                         on_offline(each)
                     each.go_offline()
         elif self._clock.monotonic() >= self._quiet_until:
-            # Clients retry silently, so the log has to say it, but not for each request.
+            # Clients retry silently, so it is logged, but not for each request.
             self._quiet_until = self._clock.monotonic() + _QUIET_SECONDS
             _log.warning("%s", failure.message)
         return failure
 
 
 class TranslatedFailure:
-    """Raises `KafkaError` in the place of an `OSError`. A class and not a generator, because every
-    append and every read enters one."""
+    """Raises `KafkaError` in place of an `OSError`. A class, because a generator-based context
+    manager is too slow for every append and read."""
 
     __slots__ = ("_failures", "_partition")
 

@@ -1,7 +1,7 @@
-"""Strays that were kept for long enough are removed.
+"""Removes stray log directories after `ottla.stray.retention.ms`.
 
-Kafka keeps them until a person removes them. Here they go after `ottla.stray.retention.ms`, unless
-the cluster may still need them: a partition that has no leader keeps every copy of its log.
+Kafka keeps strays until an operator removes them. Ottla keeps a stray longer only if its partition
+has no leader, because the stray may be the last copy of its records.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DAY_MS: Final = 24 * 60 * 60 * 1_000
 def warn_of_strays(
     directory: LogDirectory, strays: list[StrayDirectory], *, retention_ms: int
 ) -> None:
-    """One line for all of them."""
+    """Logs one warning for all strays of a directory."""
     if not strays:
         return
     names = ", ".join(str(stray.partition) for stray in strays[:_NAMES_SHOWN])
@@ -47,7 +47,7 @@ def warn_of_strays(
 
 
 class StrayExpiry:
-    """A chore of a node that serves."""
+    """A periodic task of a running node."""
 
     def __init__(
         self, cluster: ClusterView, logs: LogStore, clock: Clock, background: Background
@@ -78,7 +78,7 @@ class StrayExpiry:
 
 
 def may_be_needed(image: MetadataImage, stray: StrayDirectory) -> bool:
-    """Whether its partition has no leader: this may be the last copy of its records."""
+    """Whether the stray's partition exists and has no leader."""
     topics = image.topics
     if stray.topic_id is None:
         topic = topics.by_name.get(stray.partition.topic)

@@ -1,9 +1,9 @@
-"""Logs on disk that belong to no partition of this node.
+"""Stray logs: logs on disk that belong to no partition of this node.
 
-A directory belongs to a partition by its topic's id. A topic that was deleted while the node was
-away, or was made anew under its old name, leaves strays. They are renamed and not removed, as in
-Kafka, since a person may want to look; `stray_expiry.py` removes them later. Only an empty log that
-never got its id, which a crash can leave of one that was being made, goes at once.
+A log belongs to a partition if the topic ids match. A topic that was deleted, or deleted and
+recreated, while the node was down leaves strays. As in Kafka they are renamed, not removed, so that
+an operator can inspect them; `stray_expiry.py` removes them later. Only an empty log without a
+topic id is removed at once: it is left by a crash during its creation.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def set_strays_aside(
 def set_copies_aside(
     logs: LogStore, directory: LogDirectory, image: MetadataImage, node_id: int, dice: Dice
 ) -> None:
-    """Of a partition that is in two directories, since the node ended in the middle of a move, the
-    log counts that the metadata names."""
+    """A crash during a move can leave a partition's log in two directories. The log in the
+    directory that the metadata names is kept; the other one becomes a stray."""
     others = [each for each in logs.directories if each is not directory]
     copies: dict[TopicPartition, Uuid] = {}
     for partition in directory.logs:

@@ -1,1 +1,1 @@
-"""Transactional batches: verified, and appended in the producer's order."""
+"""Verification of transactional batches with the transaction coordinator (KIP-890)."""

@@ -1,4 +1,4 @@
-"""Open transactions whose coordinator is in this process, looked up without a request."""
+"""Looks up ongoing transactions whose coordinator is in this process, without a request."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def is_known(
     producer: TransactionalProducer,
     partitions: Iterable[TopicPartition],
 ) -> bool:
-    """Whether the partitions are in the producer's open transaction, and no change of it waits to
-    be committed."""
+    """Whether the partitions are in the producer's ongoing transaction and its coordinator's state
+    is fully committed."""
     transactional_id, producer_id, producer_epoch = producer
     assert transactional_id is not None
     shard = transactions.shard_of(transactional_id)

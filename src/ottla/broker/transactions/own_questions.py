@@ -1,4 +1,4 @@
-"""Questions about transactions that a coordinator in this process answers."""
+"""Verification requests to a transaction coordinator in this process."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ottla.coordinator.transactions.versions import TV_2
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.wire.messages.add_partitions_to_txn import AddPartitionsToTxnResult
 
-# Only says that the operation is committed: nothing reads it.
+# Only signals that the operation is committed; its content is not used.
 _ANSWER: Final = AddPartitionsToTxnResult()
 
 
 class OwnQuestions:
-    """One for a node. Owned by its loop."""
+    """One per node. Owned by its loop."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class OwnQuestions:
         self._requests = requests
 
     def ask(self, question: Question) -> None:
-        """The same as AddPartitionsToTxn, without the request."""
+        """Does what AddPartitionsToTxn does, without a network request."""
         if is_known(self._transactions, question.producer, question.partitions):
             question.answer({})
             return
@@ -46,7 +46,7 @@ class OwnQuestions:
 
 
 class _Asked:
-    """One question until it is answered, maybe at the second attempt."""
+    """One verification request, which may take several attempts."""
 
     __slots__ = ("_codes", "_partitions", "_producer", "_question")
 

@@ -1,4 +1,4 @@
-"""What a leader asks the coordinator of a transaction, and what it is answered (KIP-890)."""
+"""A partition leader's AddPartitionsToTxn requests to transaction coordinators (KIP-890)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _log = logging.getLogger(__name__)
 
 
 class Supported(Enum):
-    """What a client can be told, and what it expects of the broker, by its version of the API."""
+    """The part of KIP-890 that a client supports, by the version of its request."""
 
-    # Errors of before KIP-890.
+    # Only the error codes from before KIP-890.
     OLD_ERRORS = auto()
-    # TRANSACTION_ABORTABLE too.
+    # Also the error code TRANSACTION_ABORTABLE.
     ABORTABLE = auto()
-    # TransactionV2: the broker adds the partition to the transaction.
+    # TransactionV2: the broker adds the partition to the transaction at the first append.
     ADDING = auto()
 
 
@@ -51,14 +51,15 @@ class TransactionalProducer(NamedTuple):
 
 
 class UnverifiedBatch(NamedTuple):
-    """A batch that may open a transaction in a partition; coordinators' have no sequence."""
+    """A batch that may start a transaction in a partition. Coordinators' batches have no sequence
+    number."""
 
     partition: Partition
     sequence: int
 
 
 class Verified(NamedTuple):
-    """Partitions that must not be written to, and what to append with in others."""
+    """The errors of partitions that failed verification, and the `Verification` of the others."""
 
     errors: Mapping[TopicPartition, ErrorCode]
     verifications: Mapping[TopicPartition, Verification]
@@ -68,13 +69,13 @@ NOTHING_TO_VERIFY: Final = Verified({}, {})
 
 
 class Question(NamedTuple):
-    """Whether partitions are in a transaction, or to have them added."""
+    """A request to verify that partitions are in a transaction, or to add them to it."""
 
     producer: TransactionalProducer
-    # In order.
+    # Sorted.
     partitions: list[TopicPartition]
     supported: Supported
-    # Called once, with the partitions that are refused.
+    # Called once, with the error codes of rejected partitions.
     callback: Callable[[dict[TopicPartition, ErrorCode]], None]
 
     @property
@@ -86,13 +87,13 @@ class Question(NamedTuple):
         self._call_back(dict.fromkeys(self.partitions, error))
 
     def answer(self, codes: Mapping[TopicPartition, ErrorCode]) -> None:
-        """With what the coordinator says, as clients know it."""
+        """Calls back with the coordinator's errors, translated to codes that the client knows."""
         self._call_back(
             {name: _known_to_client(code, self.supported) for name, code in codes.items() if code}
         )
 
     def _call_back(self, refused: dict[TopicPartition, ErrorCode]) -> None:
-        """An exception stays with the request that waited: the next question is still answered."""
+        """Logs an exception of the callback, so that other requests still get their response."""
         try:
             self.callback(refused)
         except Exception:
@@ -124,7 +125,7 @@ def answer_all(questions: list[Question], response: object) -> None:
     if response.error_code:
         error = ErrorCode(response.error_code)
         if error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
-            # That is between the nodes: to the client, nothing was verified.
+            # An error between brokers. For the client it means that verification failed.
             error = ErrorCode.INVALID_TXN_STATE
         for question in questions:
             question.fail(error)

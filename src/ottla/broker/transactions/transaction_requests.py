@@ -1,4 +1,4 @@
-"""Requests to transaction coordinators of this node, which may wait for the last transaction."""
+"""Requests to this node's transaction coordinators; they wait for the previous transaction."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from ottla.coordinator.runtime.waiting_answer import Reply
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 
-# A client's connection waits for no other client's transaction; another node's does.
+# Waiting blocks the connection. That of a client has only its own transactions, but that of another
+# broker carries the requests of many clients.
 CLIENT_PATIENCE_MS: Final = 200
 BROKER_PATIENCE_MS: Final = 20
 
 
 class TransactionRequests:
-    """One for a node. Owned by its loop."""
+    """One per node. Owned by its loop."""
 
     def __init__(
         self, transactions: CoordinatorShards[TransactionCoordinator], clock: Clock
@@ -38,8 +39,8 @@ class TransactionRequests:
         *,
         patience_ms: int = CLIENT_PATIENCE_MS,
     ) -> None:
-        """Replies once. An operation that comes while the last transaction is being completed
-        waits for that, for `patience_ms` at most."""
+        """Calls `reply` once. While the previous transaction is being completed, the operation
+        waits, for at most `patience_ms`."""
         _PatientRequest(
             self._transactions,
             self._clock,
@@ -52,10 +53,10 @@ class TransactionRequests:
 
 
 class _PatientRequest:
-    """A request that is tried again until it is answered with anything but CONCURRENT_TRANSACTIONS,
-    or its patience ends. Nothing that it refers to refers to it, as closures that call each other
-    would: a finished request is freed at once, without the garbage collector, which stops
-    everything while it runs."""
+    """Retries a request until its response is not CONCURRENT_TRANSACTIONS or its time is up.
+
+    It is a class because closures that call each other would form a reference cycle. Without one it
+    is freed at once, not by the garbage collector, which pauses the whole process."""
 
     __slots__ = (
         "_clock",
@@ -85,7 +86,7 @@ class _PatientRequest:
         self._reply = reply
         self._refuse = refuse
         self._patience_ms = patience_ms
-        # Set when it has to wait for the first time.
+        # Set at the first wait.
         self._deadline: float | None = None
 
     def attempt(self) -> None:
@@ -108,7 +109,7 @@ class _PatientRequest:
         return True
 
     def _replied(self, answer: Any) -> None:
-        # A producer that takes an id over has the open transaction aborted first, and asks again.
+        # InitProducerId of a new producer first aborts the open transaction, then has to retry.
         is_early = getattr(answer, "error_code", None) == ErrorCode.CONCURRENT_TRANSACTIONS
         if is_early and self._left_ms() > 0:
             self.attempt()
@@ -123,19 +124,19 @@ class _PatientRequest:
 
 
 def code_for_version(code: ErrorCode, *, version: int, fenced_version: int) -> ErrorCode:
-    """Clients know PRODUCER_FENCED from a certain version on (KIP-588), and before that only
-    INVALID_PRODUCER_EPOCH."""
+    """Replaces PRODUCER_FENCED with INVALID_PRODUCER_EPOCH in versions below `fenced_version`:
+    older clients do not know PRODUCER_FENCED (KIP-588)."""
     if code is ErrorCode.PRODUCER_FENCED and version < fenced_version:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     return code
 
 
 async def answer_of(submit: Callable[[Reply], None]) -> Any:
-    """The answer to what is submitted, for a handler that had to wait for something else first."""
+    """Awaits the response to a submitted request, for handlers that are coroutines."""
     answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     def reply(answer: Any) -> None:
-        # The connection may have ended, and the handler's task with it.
+        # The connection may have closed, which cancels the handler's task.
         if not answered.done():
             answered.set_result(answer)
 

@@ -1,9 +1,9 @@
-"""Leaders ask the coordinators of transactions before a batch opens one here (KIP-890).
+"""Leaders verify a transaction before they append its first batch to a partition (KIP-890).
 
-Clients of TransactionV1 have added their partitions by then, and the coordinator only looks. With
-TransactionV2 it adds them: that is what clients count on. Questions to one node go together, as
-many as have gathered while the last request to it was under way, one of each transaction; those to
-this node take no connection.
+A client of TransactionV1 has already added the partition, so the coordinator only verifies it. With
+TransactionV2 the coordinator adds the partition, as clients expect. There is one AddPartitionsToTxn
+request in flight per coordinator node; further verifications are batched into the next one, at most
+one per transaction. A coordinator in this process is called directly.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NO_LEADER: Final = -1
 
 
 class TransactionVerification:
-    """Owned by the node's loop, and ends with its tasks."""
+    """Owned by the node's loop. Its requests end with the node's tasks."""
 
     def __init__(
         self,
@@ -56,11 +56,11 @@ class TransactionVerification:
         self._tasks = tasks
         self._peers = peers
         self._transactions = transactions
-        # Asks the coordinator in this process.
+        # Sends a request to the coordinator in this process.
         self.ask_here = ask_here
         self._queues: defaultdict[int, deque[Question]] = defaultdict(deque)
         self._busy: set[int] = set()
-        # Partitions that were refused, and how long other nodes take to say so or not.
+        # The number of rejected partitions, and the response time of other nodes.
         self._failures = metrics.counter("VerificationFailures")
         self._time_ms = metrics.histogram("VerificationTimeMs")
 
@@ -71,7 +71,7 @@ class TransactionVerification:
         supported: Supported,
         callback: Callable[[Verified], None],
     ) -> None:
-        """Calls back once, before it returns where nothing has to be asked."""
+        """Calls `callback` once; before returning if no request to a coordinator is needed."""
         enabled = self._cluster.config.transaction_partition_verification_enable
         if producer.transactional_id is None or not (enabled or supported is Supported.ADDING):
             callback(NOTHING_TO_VERIFY)
@@ -110,7 +110,7 @@ class TransactionVerification:
             now_ms=self._clock.now_ms(),
         )
 
-    # ---- asking
+    # ---- requests to coordinators
 
     def _ask(self, question: Question) -> None:
         node_id = self._coordinator_of(question.transactional_id)
@@ -140,7 +140,8 @@ class TransactionVerification:
             self._busy.discard(node_id)
 
     def _take(self, node_id: int) -> list[Question]:
-        """One of each transaction, in order: the answers are told apart by transactional ids."""
+        """Takes at most one request per transaction, because results are matched by transactional
+        id."""
         taken: dict[str, Question] = {}
         left: deque[Question] = deque()
         for question in self._queues.pop(node_id, ()):
