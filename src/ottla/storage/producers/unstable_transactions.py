@@ -41,8 +41,8 @@ class UnstableTransactions:
         self._ongoing: OrderedDict[int, int] = OrderedDict()
         # The first offsets of all transactions, ongoing and unreplicated.
         self._first_offsets: OrderedDict[int, None] = OrderedDict()
-        # Last and first offset of each. Mostly empty; the append path reads it directly to skip
-        # `forget_below`.
+        # Last and first offset of each. Mostly empty; `advance_high_watermark` checks it before it
+        # calls `forget_below`.
         self.unreplicated: deque[tuple[int, int]] = deque()
 
     @property
