@@ -2,18 +2,18 @@
 
 Every operation *pins* its file. A pinned file is not closed, so a sync on a worker thread and the
 event loop's reads and writes do not interfere. Pinning takes no lock: a lock would cost as much as
-the read itself, and the event loop would wait for another thread's open or rename. Instead each
-side publishes its intent before it checks the other's, so that at least one of two concurrent sides
-notices the other:
+the read itself, and the event loop would wait for another thread's rename. Instead each side
+publishes its intent before it checks the other's, so at least one of two concurrent sides notices
+the other:
 
-operation                           closing (with the lock held)
-pin                                 want the descriptor
-take the descriptor                 take the descriptor away
- └─ there is none: open again,       └─ there is a pin: put it back, and leave
-    with the lock held                  the closing to the operation
-work                                close
-unpin
- └─ wanted: close it (`OpenFiles.release`)
+    operation                           closing (with the lock held)
+    pin                                 want the descriptor
+    take the descriptor                 take the descriptor away
+     └─ there is none: open again,       └─ there is a pin: put it back, and leave
+        with the lock held                  the closing to the operation
+    work                                close
+    unpin
+     └─ wanted: call `OpenFiles.release`
 
 A list serves as the pin count, because its `append` and `pop` are atomic.
 """

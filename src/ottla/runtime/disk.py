@@ -7,8 +7,8 @@ Guarantees, and no more:
 
 - bytes are durable after `File.sync`, names (created, renamed, removed) after
   `Disk.sync_directory` of the directory that holds them;
-- after a crash, unsynced changes may be present, partly present or lost, in any order; - `rename`
-replaces its target atomically.
+- after a crash, unsynced changes may be present, partly present or lost, in any order;
+- `rename` replaces its target atomically.
 """
 
 from __future__ import annotations
