@@ -64,7 +64,7 @@ def _used_share(pages: BinaryIO, start: int) -> float:
 @cache
 def _collapse() -> Callable[[int], bool]:
     """The C library's call for one huge page. Returns whether it succeeded."""
-    import ctypes  # Takes 5 ms to import, and nobody waits for this.
+    import ctypes  # Takes 5 ms to import, which only this call needs.
 
     library = ctypes.CDLL(None)
     library.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)

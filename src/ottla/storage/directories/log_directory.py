@@ -57,7 +57,7 @@ _FIRST_FILES = tuple(
 _OPENED_AT_ONCE: Final = 1_000
 
 ConfigOf = Callable[[TopicPartition], LogConfig]
-# Called after each batch of logs, with the number of open logs and the total.
+# Called after each group of logs, with the number of open logs and the total.
 Progress = Callable[[int, int], None]
 
 
@@ -353,7 +353,8 @@ class LogDirectory:
         self._lock.close()
 
     def _doubt(self, log: Log) -> None:
-        """The previous process may have ended after a failed sync of a new log's files."""
+        """Makes the next flush rewrite `partition.metadata`: the previous process may have ended
+        after a failed sync of it."""
         path = f"{log.directory}/{PARTITION_METADATA}"
         if self._disk.exists(path):
             log.doubted_path = path

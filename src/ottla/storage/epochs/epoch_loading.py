@@ -21,5 +21,5 @@ def load_epochs(disk: Disk, directory: str, segments: Segments) -> LeaderEpochCa
                 if header.leader_epoch >= 0 and header.leader_epoch != epochs.latest_epoch:
                     epochs.assign(epoch=header.leader_epoch, start_offset=header.base_offset)
     except CorruptLogError:
-        pass  # A torn tail; recovery cuts it and assigns what it keeps.
+        pass  # A torn tail: recovery truncates it and assigns the other epochs.
     return epochs

@@ -46,7 +46,7 @@ def finish_replacing(disk: Disk, path: str) -> None:
 def _write_beside(disk: Disk, path: str, content: bytes) -> File:
     file = disk.open(f"{path}.tmp", create=True)
     try:
-        file.truncate(0)  # An earlier attempt may have left more than there is to write now.
+        file.truncate(0)  # An earlier attempt may have left a longer file.
         file.write_at(0, [content])
     except BaseException:
         file.close()

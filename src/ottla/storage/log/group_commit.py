@@ -88,7 +88,7 @@ def _gone(log: Log) -> KafkaError:
 
 def _end(future: asyncio.Future[None], error: Exception | None) -> None:
     if future.done():
-        return  # Whoever waited has given up.
+        return  # The waiting task was cancelled.
     if error is None:
         future.set_result(None)
     else:

@@ -91,7 +91,7 @@ class Log(ReadableLog):
         self._recovery_points = recovery_points
         # Another file of the directory that the next flush has to make durable.
         self.doubted_path: str | None = None
-        # Compared by a flush: after a truncation its result is no longer valid.
+        # A flush compares it: a truncation during the flush makes its result invalid.
         self._truncations = 0
         # Set by `abandon`: the files may have been renamed or removed since.
         self.is_abandoned = False

@@ -40,8 +40,8 @@ class SpecialTimestamp(IntEnum):
 
 
 class FoundOffset(NamedTuple):
-    """A timestamp (-1 for an offset that is not found by its record, such as the latest), offset
-    and leader epoch."""
+    """The timestamp, offset and leader epoch of a record. The timestamp is -1 for all special
+    timestamps but MAX_TIMESTAMP."""
 
     timestamp: int
     offset: int

@@ -76,7 +76,8 @@ class Recovery(NamedTuple):
 
     def _suspects(self, start: int) -> list[Segment]:
         suspects = self.segments.starting_with(start)
-        # A segment rolled after the last flush may lack the last entry of its time index.
+        # If this segment was rolled after the last flush, the end of its time index may be missing
+        # or not durable.
         previous = self.segments.containing(suspects[0].base_offset - 1)
         if previous is None:
             return suspects

@@ -51,7 +51,7 @@ def scan_batches(
         view, at, size = memoryview(buffer)[:filled], 0, 0
         while at < filled:
             if filled - at < HEADER_BYTES and position + filled < end:
-                break  # The buffer cuts this header, not the file.
+                break  # The header continues beyond the buffer.
             header = _header(file, view, at, position + at, end)
             size = header.size_in_bytes
             if at + size > filled:
