@@ -36,10 +36,10 @@ class ReadableLog:
     def read(
         self, offset: int, *, bytes_max: int, upper_offset: int, min_one_batch: bool = True
     ) -> FileSlice | None:
-        """Returns the bytes from the batch that contains `offset` on: at most `bytes_max`, only
-        batches that end below `upper_offset`, and never past the end of a segment. The last batch
-        may be incomplete. Returns None if there is nothing to read yet, or if the first batch does
-        not fit."""
+        """Returns the bytes from the batch that contains `offset` on: at most `bytes_max`, but with
+        `min_one_batch` at least the whole first batch. Only batches that end below `upper_offset`,
+        and never past the end of a segment. The last batch may be incomplete. Returns None if there
+        is nothing to read yet, or if the limits leave no byte."""
         self.require_in_range(offset)
         if offset >= upper_offset:
             return None
