@@ -1,7 +1,8 @@
-"""The seams to the world: clock, disk, network, dice, background work.
+"""The interfaces to the operating system: clock, disk, network, randomness and background work.
 
-Here is what needs no event loop. asyncio takes 40 ms to import, so whoever runs a loop takes
-`SystemClock`, `SystemNetwork`, `SystemBackground` and `Tasks` from their own modules.
+This package imports only what needs no event loop, because asyncio takes 40 ms to import. Programs
+with an event loop import `SystemClock`, `SystemNetwork`, `SystemBackground` and `Tasks` from their
+own modules.
 """
 
 from ottla.runtime.background import Background, Finished, InlineBackground, WorkerCrashedError

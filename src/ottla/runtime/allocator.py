@@ -1,4 +1,4 @@
-"""Memory that stays: kept for the next use, or left alone by the garbage collector."""
+"""Keeps freed memory for reuse, and excludes long-lived objects from garbage collection."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-# glibc raises its threshold for mapping memory anew to the largest block that was ever freed, up to
-# 32 MB, and keeps twice as much on its heap.
+# When a mapped block is freed, glibc raises its threshold for mapping memory to the block's size,
+# up to 32 MB, and its threshold for trimming the heap to twice that.
 _LARGEST_BLOCK_BYTES = 31 << 20
 
 
@@ -16,11 +16,12 @@ def keep_freed_memory() -> None:
     """Call once in a process that moves megabytes: batches, frames, columns.
 
     By default every large buffer is mapped anew, and the kernel zeroes its pages one fault at a
-    time, which costs more than filling them. Nothing is held by this: only what was used stays.
+    time, which costs more than filling them. The call itself reserves no memory; only memory that
+    was used is kept.
     """
     readable, writable = os.pipe()
     os.set_blocking(readable, False)
-    # Takes a block of this size and frees it, untouched. Filling one would take 10 ms.
+    # Allocates a block of this size and frees it untouched. Filling it would take 10 ms.
     with suppress(BlockingIOError):
         os.read(readable, _LARGEST_BLOCK_BYTES)
     os.close(readable)
@@ -29,10 +30,10 @@ def keep_freed_memory() -> None:
 
 @contextmanager
 def lasting_objects() -> Iterator[None]:
-    """For work that makes objects by the hundred thousand which live as long as the process does.
+    """For work that creates hundreds of thousands of objects that live as long as the process.
 
-    The collector would walk them again and again while they are made, and ever after, and find no
-    garbage among them. So it rests meanwhile, and leaves them alone from then on.
+    The garbage collector would scan them repeatedly, during the work and ever after, and never free
+    any. So it is disabled during the work and ignores these objects afterwards.
     """
     gc.disable()
     try:

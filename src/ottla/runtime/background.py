@@ -1,12 +1,12 @@
-"""Work that must not hold up the event loop, as something to await.
+"""Runs work outside the event loop.
 
-`run` is for functions that wait (a sync, a cold read): they get a thread. `compute` is for those
-that calculate for long (a compaction): on a thread they would take the interpreter's lock away
-from the loop, so they get a process; `compute_soon` has another one. A job starts when it is asked
-for, whether or not anybody awaits it; what it raises is raised where it is awaited.
+`run` is for functions that wait (a sync, a read from the device) and uses a thread. `compute` is
+for functions that compute for long (a compaction) and uses a process, because on a thread they
+would hold the GIL and block the event loop. `compute_soon` has a second process. A job starts when
+it is submitted, even if it is never awaited. Its exception is raised where it is awaited.
 
-`SystemBackground` (system_background.py) is the real one. `InlineBackground` does everything on
-the spot: in a simulation nothing else happens meanwhile, and one seed gives one history.
+`SystemBackground` (system_background.py) is the real implementation. `InlineBackground` runs every
+job immediately: in a simulation nothing else happens meanwhile, so one seed gives one history.
 """
 
 from __future__ import annotations
@@ -19,34 +19,35 @@ Arguments = TypeVarTuple("Arguments")
 
 
 class WorkerCrashedError(Exception):
-    """The process of a computation ended before the computation did."""
+    """The worker process ended before the computation did."""
 
 
 class Background(Protocol):
-    """Runs jobs away from the loop. Used from one event loop, and closed by its owner."""
+    """Runs jobs outside the event loop. Used from one event loop, and closed by its owner."""
 
     def run(self, function: Callable[[*Arguments], T], *arguments: *Arguments) -> Awaitable[T]:
-        """Calls a function that waits. Cancelling the awaitable does not stop it if it runs."""
+        """Runs a function that waits. Cancelling the awaitable does not stop a function that
+        already runs."""
 
     def compute(self, function: Callable[[*Arguments], T], *arguments: *Arguments) -> Awaitable[T]:
-        """Calls a function that calculates, with copies of its arguments.
+        """Runs a function that computes, with copies of its arguments.
 
-        Function, arguments and result are pickled, so the function is one of a module. Once a
-        cancelled job has raised `CancelledError` it runs no more. It may have been killed at any
-        point, as may one that ended in `WorkerCrashedError`: what it left on disk is of no use.
+        Function, arguments and result are pickled, so the function must be a module's. Once a
+        cancelled job has raised `CancelledError`, it no longer runs. It may have been killed at any
+        point, like a job that ended in `WorkerCrashedError`: do not use the files it left.
         """
 
     def compute_soon(
         self, function: Callable[[*Arguments], T], *arguments: *Arguments
     ) -> Awaitable[T]:
-        """The same for what a client waits for: it does not queue behind a compaction."""
+        """As `compute`, for jobs that a client waits for: they do not queue behind a compaction."""
 
     async def close(self) -> None:
-        """Waits for what `run` began, and cancels what was to be computed."""
+        """Waits for the functions of `run` and cancels computations."""
 
 
 class InlineBackground:
-    """Runs every job at once, when it is asked for. Needs no event loop."""
+    """Runs every job when it is submitted. Needs no event loop."""
 
     def run(self, function: Callable[[*Arguments], T], *arguments: *Arguments) -> Finished[T]:
         try:
@@ -66,7 +67,7 @@ class InlineBackground:
 
 
 class Finished(Generic[T]):
-    """The outcome of a job that is over: awaiting it never waits."""
+    """The result of a finished job. Awaiting it never suspends."""
 
     __slots__ = ("_error", "_value")
 

@@ -1,19 +1,19 @@
-"""Any number of open files over a bounded number of descriptors.
+"""Any number of open files over a limited number of file descriptors.
 
-A broker has thousands of segments, each with its indexes, and most of them are asked for nothing.
-A file here keeps its descriptor while it is among the last that were used; otherwise it gives it
-up and opens again, under its name of that moment, when it is next used.
+A broker has thousands of segments, each with its indexes, and most are rarely read. A file here
+keeps its descriptor while it is among the most recently used. Otherwise it closes the descriptor,
+and opens the file again under its current name at the next use.
 
-Giving up the descriptor of a file with unsynced bytes loses nothing on Linux. Dirty pages belong
-to the file, not to the descriptor that wrote them, and `fdatasync` through any descriptor writes
-all of them. An error met while writing back in between is reported as well: since Linux 4.17 a
-descriptor opened later still gets an error that nobody was told of ("errseq: Always report a
-writeback error once", made for PostgreSQL, which syncs like this). What is left is the case that
-the kernel also dropped the failed file's inode from memory before the sync: then nobody learns.
+Closing the descriptor of a file with unsynced bytes loses nothing on Linux. Dirty pages belong to
+the file, not to a descriptor, and `fdatasync` through any descriptor writes all of them. A
+writeback error in between is reported as well: since Linux 4.17 a descriptor opened later still
+gets an error that no other descriptor has received ("errseq: Always report a writeback error once",
+made for PostgreSQL, which syncs this way). One case remains: if the kernel also evicts the failed
+file's inode from memory before the sync, the error is never reported.
 
-What is open follows its names: a renamed file opens again under its new one, and a file that was
-removed or replaced can never be opened again, so it keeps its descriptor until it is closed. That
-holds for renames and removals made through this disk; no other program may make them.
+A file follows its name. After a rename it opens again under the new name. After it was removed or
+replaced it cannot be opened again, so it keeps its descriptor until it is closed. This works for
+renames and removals through this disk only; other programs must not rename or remove its files.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from ottla.runtime.open_files import OpenFiles
 
 
 class BoundedDisk:
-    """A disk whose files together hold at most `descriptors` descriptors of the disk below.
+    """A disk whose files together use at most `descriptors` descriptors of the disk below.
 
-    More only while so many are in use at the same moment; locks and files without a name count on
-    top. May be used by several threads. A pickled one arrives with the same bound and no files.
+    It exceeds the limit only while more files are in use at the same time. Locks and files without
+    a name are not counted. Thread-safe. A pickled copy has the same limit and no files.
     """
 
     def __init__(self, disk: Disk, *, descriptors: int) -> None:
@@ -84,5 +84,5 @@ class BoundedDisk:
         return self._disk.space_total(path)
 
     def lock(self, path: str) -> File:
-        """The lower disk's own file: a lock goes with its descriptor, so that is never given up."""
+        """Returns the lower disk's file, because closing the descriptor would release the lock."""
         return self._disk.lock(path)

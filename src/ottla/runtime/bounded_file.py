@@ -1,21 +1,21 @@
-"""A file of a bounded disk; bounded_disk.py says why there are such and why it is safe.
+"""A file of a bounded disk; bounded_disk.py explains why these exist and why they are safe.
 
-Whoever works on a file *pins* it: what is pinned is not closed, so a sync on a worker's thread and
-the event loop's reads and writes do not get into each other's way. Every read and write pins, so it
-takes no lock, which would cost as much as the read does, and would have the loop wait for whatever
-another thread has the disk do with names. Instead each side says what it does before it looks at
-what the other does, and so at least one of two that meet notices:
+Every operation *pins* its file. A pinned file is not closed, so a sync on a worker thread and the
+event loop's reads and writes do not interfere. Pinning takes no lock: a lock would cost as much as
+the read itself, and the event loop would wait for another thread's rename. Instead each side
+publishes its intent before it checks the other's, so at least one of two concurrent sides notices
+the other:
 
-    an operation                        who closes (with the lock held)
+    operation                           closing (with the lock held)
     pin                                 want the descriptor
     take the descriptor                 take the descriptor away
      └─ there is none: open again,       └─ there is a pin: put it back, and leave
         with the lock held                  the closing to the operation
     work                                close
     unpin
-     └─ wanted: see to it (`OpenFiles.release`)
+     └─ wanted: call `OpenFiles.release`
 
-A list serves as the count, because its `append` and `pop` are atomic.
+A list serves as the pin count, because its `append` and `pop` are atomic.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ottla.runtime.disk import File
 
 
 class Descriptors(Protocol):
-    """The descriptors that files share: `OpenFiles`."""
+    """The descriptors that files share; implemented by `OpenFiles`."""
 
     def open_again(self, file: BoundedFile) -> File: ...
 
@@ -38,10 +38,10 @@ class Descriptors(Protocol):
 
 
 class BoundedFile:
-    """A file that may be without a descriptor between two operations. Nobody notices.
+    """A file that may have no descriptor between two operations. Callers do not notice.
 
-    If it was renamed or removed by anyone but its disk, its next use raises or finds another file.
-    What is public beside the methods of `File` belongs to `OpenFiles`.
+    If another program renamed or removed it, its next use fails or opens a different file. Public
+    attributes other than the methods of `File` belong to `OpenFiles`.
     """
 
     __slots__ = (
@@ -64,9 +64,9 @@ class BoundedFile:
         self.name: str | None = None
         self.lower: File | None = None
         self.pins: list[None] = []
-        # Whether it was used since it was last considered for closing.
+        # Whether it was used since `OpenFiles` last considered closing it.
         self.is_used = False
-        # Whether its descriptor is to be closed when the last operation is over.
+        # Whether its descriptor is to be closed after the last operation in progress.
         self.is_wanted = False
         self.is_closed = False
 
@@ -74,7 +74,7 @@ class BoundedFile:
     def path(self) -> str:
         return self._path
 
-    # What requests are made of pins for itself: two calls less for each.
+    # The methods that requests use pin inline, which saves two calls each.
 
     def read_at(self, position: int, length: int) -> bytes:
         self.pins.append(None)
@@ -143,12 +143,12 @@ class BoundedFile:
             self._unpin()
 
     def close(self) -> None:
-        """Closes at the end of whatever another thread is still doing."""
+        """Closes the file once operations in progress on other threads have ended."""
         self._files.close(self)
 
     def give_up(self) -> bool:
-        """Closes the descriptor, with the lock of `OpenFiles` held. If an operation is under way
-        that does it later, and this says False."""
+        """Closes the descriptor, with the lock of `OpenFiles` held. If an operation is in progress,
+        returns False and the operation closes it."""
         self.is_wanted = True
         lower, self.lower = self.lower, None
         if self.pins:
@@ -160,7 +160,7 @@ class BoundedFile:
         return True
 
     def _pin(self) -> File:
-        """If this raises, too, the file is pinned."""
+        """Pins the file, even if this raises."""
         self.pins.append(None)
         self.is_used = True
         return self.lower or self._files.open_again(self)

@@ -1,8 +1,7 @@
-"""The clock seam: what time it is, and waiting.
+"""The clock interface: the current time, and waiting.
 
-Two times, as everywhere: `now_ms` is the wall clock that Kafka writes into records, and it jumps
-when somebody sets it; `monotonic` only goes forward and is what timeouts are measured with.
-`SystemClock` (system_clock.py) is the real one.
+`now_ms` is the wall clock that Kafka writes into records; it jumps when it is set. `monotonic` only
+moves forward and measures timeouts. `SystemClock` (system_clock.py) is the real implementation.
 """
 
 from __future__ import annotations
@@ -14,24 +13,25 @@ from ottla.model.ids import TimestampMs
 
 
 class Timer(Protocol):
-    """A call that is still to come."""
+    """A scheduled call."""
 
     def cancel(self) -> None:
-        """Takes the call back; does nothing if it has happened."""
+        """Cancels the call. Does nothing if it has run."""
 
 
 class Clock(Protocol):
-    """Time for one event loop. Callbacks and sleepers run on that loop, in order of their time."""
+    """The time for one event loop. Callbacks and sleeping coroutines run on that loop, in time
+    order."""
 
     def now_ms(self) -> TimestampMs: ...
 
     def monotonic(self) -> float:
-        """Seconds since some moment that stays the same while the process lives."""
+        """Seconds since an arbitrary moment that is fixed for the life of the process."""
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer: ...
 
     def call_after_others(self, callback: Callable[[], object]) -> None:
-        """As soon as what is being done now is done, and whoever else waits for this processor has
-        had it: a client on the same host, say, that was just answered."""
+        """Calls back soon, after the current callbacks and after yielding the processor once to
+        other processes, such as a client on the same host that has just received a response."""
 
     async def sleep(self, seconds: float) -> None: ...

@@ -1,4 +1,4 @@
-"""The dice seam: whatever happens by chance asks here, so that a seed can repeat it."""
+"""The source of randomness: all random decisions come from here, so that a seed can repeat them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ T = TypeVar("T")
 
 
 class Dice(Protocol):
-    """A source of chance. Never shared between threads."""
+    """A source of random values. Never shared between threads."""
 
     def below(self, bound: int) -> int:
-        """Any of 0, 1, ... `bound` - 1 alike."""
+        """A uniform integer from 0 to `bound` - 1."""
 
     def between(self, *, low: int, high: int) -> int:
-        """Any integer from `low` to `high` alike, both included."""
+        """A uniform integer from `low` to `high`, both included."""
 
     def chance(self, probability: float) -> bool:
         """True with that probability, from 0 (never) to 1 (always)."""
@@ -28,14 +28,14 @@ class Dice(Protocol):
     def shuffle(self, items: MutableSequence[T]) -> None: ...
 
     def jitter(self, value: float, *, fraction: float) -> float:
-        """A value at most `fraction` above or below, so that what starts together spreads out."""
+        """A value at most `fraction` above or below, so that simultaneous timers spread out."""
 
     def uuid(self) -> Uuid:
-        """A new id, never one that Kafka reserves nor one whose text starts with a dash."""
+        """A new id. Never one that Kafka reserves, nor one whose text starts with a dash."""
 
 
 class RandomDice:
-    """Dice over any of Python's generators."""
+    """Random values from any of Python's generators."""
 
     def __init__(self, generator: random.Random) -> None:
         self._random = generator
@@ -59,18 +59,19 @@ class RandomDice:
         return value * self._random.uniform(1 - fraction, 1 + fraction)
 
     def uuid(self) -> Uuid:
-        """Version 4, whose version bits keep it away from the reserved ids, all below 100."""
+        """A version 4 UUID. Its version bits exclude the reserved ids, which are all below 100."""
         while True:
             raw = bytearray(self._random.randbytes(16))
             raw[6] = raw[6] & 0x0F | 0x40
             raw[8] = raw[8] & 0x3F | 0x80
-            # Tools take a word that starts with a dash for an option. Base64 writes one for 62.
+            # Command-line tools treat a word that starts with a dash as an option. In base64, 62 is
+            # a dash.
             if raw[0] >> 2 != 62:
                 return Uuid(bytes(raw))
 
 
 class SystemDice(RandomDice):
-    """The kernel's chance: nobody can foretell it."""
+    """Unpredictable random values from the kernel."""
 
     def __init__(self) -> None:
         super().__init__(random.SystemRandom())

@@ -1,13 +1,13 @@
-"""The disk seam: everything that Ottla does to files goes through `Disk` and `File`.
+"""The disk interface: all file operations of Ottla go through `Disk` and `File`.
 
-`SystemDisk` (system_disk.py) is the real one; `ottla.simulation` has one that crashes, tears,
-rots and fills up. Calls block; the caller decides what runs on a worker.
+`SystemDisk` (system_disk.py) is the real implementation. `ottla.simulation` has one that simulates
+crashes, torn writes, bit rot and full disks. Calls block; the caller decides what runs on a worker.
 
-What a caller may rely on, and no more:
+Guarantees, and no more:
 
 - bytes are durable after `File.sync`, names (created, renamed, removed) after
   `Disk.sync_directory` of the directory that holds them;
-- what was not synced may be there, partly there or gone after a crash, in any order;
+- after a crash, unsynced changes may be present, partly present or lost, in any order;
 - `rename` replaces its target atomically.
 """
 
@@ -20,10 +20,10 @@ from ottla.model.buffers import Buffer
 
 
 class File(Protocol):
-    """An open file. Positions are absolute; there is no cursor. Closed once, by its owner.
+    """An open file. Positions are absolute; there is no cursor. Its owner closes it once.
 
-    A read takes memory for the whole `length` before it knows what the file holds, so a caller
-    bounds lengths that come from elsewhere. A memoryview's items are bytes.
+    A read allocates the whole `length` before it knows the file's size, so callers limit lengths
+    that come from outside. A memoryview's items are bytes.
     """
 
     @property
@@ -33,54 +33,55 @@ class File(Protocol):
     def size(self) -> int: ...
 
     def read_at(self, position: int, length: int) -> bytes:
-        """Up to `length` bytes; fewer only where the file ends."""
+        """Reads up to `length` bytes; fewer only at the end of the file."""
 
     def read_into(self, position: int, buffers: Sequence[bytearray | memoryview]) -> int:
-        """Fills the buffers in order (one vectored read) and says how many bytes came."""
+        """Fills the buffers in order (one vectored read) and returns the number of bytes read."""
 
     def read_cached(self, position: int, length: int) -> Buffer | None:
-        """The same bytes as `read_at` if that takes no wait for the device, else None."""
+        """The same bytes as `read_at` if they can be read without waiting for the device, else
+        None."""
 
     def write_at(self, position: int, buffers: Sequence[Buffer]) -> int:
         """Writes all buffers back to back (vectored) and returns their total length.
 
-        On an `OSError`, a full disk above all, any part of them may have been written.
+        After an `OSError`, mostly a full disk, any part of them may have been written.
         """
 
     def truncate(self, size: int) -> None: ...
 
     def preallocate(self, size: int) -> None:
-        """Reserves room up to `size` without changing what `size()` says.
+        """Reserves space up to `size` without changing `size()`.
 
-        A file system that cannot reserve reserves nothing; one that is full raises.
+        Does nothing if the file system does not support it. Raises if the disk is full.
         """
 
     def sync(self) -> None:
         """Returns when the file's bytes and size are on the device.
 
-        After an error nobody knows which unsynced bytes are there, and the next sync may succeed
-        without them: what was not synced before counts as lost.
+        After an error it is unknown which unsynced bytes are on the device, and the next sync may
+        succeed without writing them: treat everything unsynced as lost.
         """
 
     def duplicate_descriptor(self) -> int | None:
-        """A new descriptor for `sendfile`, closed by the caller; None in a simulation.
+        """A new descriptor for `sendfile`, which the caller closes; None in a simulation.
 
-        A new one, because the file may close its own at any time (see bounded_disk.py), and a
-        number that is used again would send another file's bytes.
+        The file's own descriptor may be closed at any time (see bounded_disk.py), and if its number
+        were reused, another file's bytes would be sent.
         """
 
     def close(self) -> None: ...
 
 
 class Disk(Protocol):
-    """Names and space. All paths are strings joined with '/'. Errors are `OSError`s.
+    """Names and space. Paths are strings joined with '/'. Errors are `OSError`s.
 
-    `exists` and `is_directory` raise, too, when the device cannot tell: a failing disk must never
-    look like an empty one.
+    `exists` and `is_directory` also raise if the device fails: a failing disk must never look like
+    an empty one.
     """
 
     def open(self, path: str, *, create: bool = False) -> File:
-        """Opens for reading and writing; `create` makes the file if it is missing."""
+        """Opens for reading and writing. With `create`, creates a missing file."""
 
     def open_readonly(self, path: str) -> File: ...
 
@@ -106,13 +107,14 @@ class Disk(Protocol):
 
     def sync_directories(self, paths: Sequence[str]) -> None:
         """Returns when everything in these directories is on the device: names and bytes. For many
-        of them that is much cheaper than one file after the other."""
+        directories that is much cheaper than one sync per file."""
 
     def space_left(self, path: str) -> int:
-        """Bytes that an unprivileged process may still write to the device of `path`."""
+        """The bytes that an unprivileged process may still write to the device of `path`."""
 
     def space_total(self, path: str) -> int:
-        """Bytes that the device of `path` has, free or not."""
+        """The size of the device of `path` in bytes."""
 
     def lock(self, path: str) -> File:
-        """Creates and locks a file until it is closed; `BlockingIOError` if another holds it."""
+        """Creates a file and locks it until it is closed. Raises `BlockingIOError` if another
+        process holds the lock."""

@@ -1,7 +1,7 @@
-"""Room for a file that is still to be written, without changing its size.
+"""Reserves space for a file without changing its size.
 
-Python has only `posix_fallocate`, which makes the file longer, and truncating it back gives the
-room away again. Linux's own call keeps the size; it is reached through the C library.
+Python only has `posix_fallocate`, which extends the file; truncating it again releases the space.
+Linux's `fallocate` can keep the size; it is called through the C library.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _KEEP_SIZE = 0x01
 
 
 def reserve(descriptor: int, size: int) -> None:
-    """Reserves room up to `size`; does nothing where the file system cannot."""
+    """Reserves space up to `size`. Does nothing if the file system does not support it."""
     allocate = _fallocate()
     while size > 0:
         error = allocate(descriptor, size)
@@ -27,7 +27,7 @@ def reserve(descriptor: int, size: int) -> None:
 
 @cache
 def _fallocate() -> Callable[[int, int], int]:
-    """The C library's call; it answers with an error number or 0."""
+    """The C library's call. Returns an error number or 0."""
     import ctypes  # Takes 5 ms to import, and many processes never preallocate.
 
     library = ctypes.CDLL(None, use_errno=True)

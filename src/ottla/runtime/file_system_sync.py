@@ -1,8 +1,8 @@
-"""A sync of a whole file system, which Python has no function for.
+"""Syncs a whole file system (`syncfs`), for which Python has no function.
 
-Every sync of a file costs a flush of the device, even if it finds nothing to write: ten thousand
-files take a minute, and their file system as a whole a second. Since Linux 5.8 an error of writing
-anything back is reported here as it is by a sync of the file.
+Every file sync costs a device flush, even if nothing is dirty: ten thousand files take a minute,
+their whole file system a second. Since Linux 5.8 `syncfs` reports writeback errors as a file sync
+does.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from functools import cache
 
 
 def sync_file_system(descriptor: int) -> bool:
-    """Makes everything durable on the file system that holds an open file. False where the system
-    has no such call, and nothing was done."""
+    """Makes everything durable on the file system of an open file. Returns False, without effect,
+    if the system lacks `syncfs`."""
     error = _syncfs()(descriptor)
     if error == errno.ENOSYS:
         return False
@@ -26,7 +26,7 @@ def sync_file_system(descriptor: int) -> bool:
 
 @cache
 def _syncfs() -> Callable[[int], int]:
-    """The C library's call; it answers with an error number or 0."""
+    """The C library's call. Returns an error number or 0."""
     import ctypes  # Takes 5 ms to import, and a node with few partitions does without.
 
     library = ctypes.CDLL(None, use_errno=True)

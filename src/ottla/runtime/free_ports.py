@@ -1,4 +1,4 @@
-"""Ports of this host that nobody listens on, for nodes that must know theirs before they start."""
+"""Finds free ports of this host, for nodes that must know their ports before they start."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Final
 
 from ottla.runtime.dice import Dice
 
-# Below the ports that systems give to outgoing connections, which might take one meanwhile.
+# Below the ephemeral ports, which outgoing connections might take meanwhile.
 _LOWEST: Final = 10_000
 _HIGHEST: Final = 32_000
 _ATTEMPTS: Final = 200
 
 
 def free_ports(dice: Dice, host: str, *, count: int, excluding: Collection[int] = ()) -> list[int]:
-    """So many ports in a row. Nobody holds them: they are free for as long as nobody else asks."""
+    """Returns `count` consecutive free ports. They are not reserved: another process may take
+    them."""
     for _ in range(_ATTEMPTS):
         first = dice.between(low=_LOWEST, high=_HIGHEST)
         ports = list(range(first, first + count))
@@ -26,7 +27,7 @@ def free_ports(dice: Dice, host: str, *, count: int, excluding: Collection[int] 
 
 
 def is_free(host: str, port: int) -> bool:
-    """Raises `OSError` if the host has no such address."""
+    """Whether the port can be bound. Raises `OSError` if the host does not have this address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.create_server((host, port), family=family).close()

@@ -1,13 +1,13 @@
-"""A process's objects in huge pages.
+"""Moves a process's objects into huge pages.
 
-An interpreter touches many small objects all over its memory, and where it has not been for a few
-milliseconds the processor has forgotten both what they hold and where they are. On a virtual
-machine finding a page again takes up to two dozen reads. In huge pages there are few to find: a
-request that comes after a pause was seen to take a fifth less.
+An interpreter accesses many small objects all over its memory. After a pause of a few milliseconds
+neither their contents nor their address translations are in the processor's caches, and on a
+virtual machine one translation takes up to two dozen memory reads. Huge pages need few
+translations: a request after a pause was measured to take a fifth less time.
 
-Linux does this by itself only where it is told to, and for memory that is mapped in one piece, as
-Python's is not. So it is asked afterwards, for what is in use already: nothing moves for those who
-use it, and little memory is added.
+Linux uses huge pages by itself only if configured, and only for memory mapped in one piece, which
+Python's is not. So this asks the kernel to collapse memory that is already in use: addresses do not
+change, and little memory is added.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from functools import cache
 from typing import BinaryIO
 
 _HUGE_BYTES = 2 << 20
-# Since Linux 6.1. The kernel refuses what it does not know, and nothing has happened then.
+# Since Linux 6.1. Older kernels refuse it, without effect.
 _MADV_COLLAPSE = 25
-# Of the pages of a huge one: what is not used yet would be from then on.
+# The minimum share of used pages: collapsing allocates the unused ones too.
 _USED_SHARE_MIN = 0.75
 _PRESENT = 1 << 63
 _ENTRY_BYTES = 8
 
 
 def gather_memory() -> int:
-    """Puts the memory of this process that is mostly in use into huge pages, as far as the system
-    has any, and returns how many there are. Takes some milliseconds; other threads go on."""
+    """Collapses this process's mostly used memory into huge pages and returns their number. Takes
+    some milliseconds; other threads continue to run."""
     collapse = _collapse()
     try:
         with open("/proc/self/maps") as maps, open("/proc/self/pagemap", "rb") as pages:
@@ -38,13 +38,13 @@ def gather_memory() -> int:
                 collapse(start) for start in starts if _used_share(pages, start) >= _USED_SHARE_MIN
             )
     except OSError:
-        # Not Linux, or a sandbox that does not show it.
+        # Not Linux, or a sandbox that hides these files.
         return 0
 
 
 def huge_starts(maps: Iterable[str]) -> Iterator[int]:
-    """Where huge pages would begin, by the lines of a process's map: in memory of its own that it
-    can write to."""
+    """The possible start addresses of huge pages, from the lines of `/proc/<pid>/maps`: in private,
+    writable memory."""
     for line in maps:
         addresses, rights, _, _, inode, *name = line.split()
         if not rights.startswith("rw-p") or inode != "0" or name not in ([], ["[heap]"]):
@@ -63,8 +63,8 @@ def _used_share(pages: BinaryIO, start: int) -> float:
 
 @cache
 def _collapse() -> Callable[[int], bool]:
-    """The C library's call for one huge page; says whether it is one now."""
-    import ctypes  # Takes 5 ms to import, and nobody waits for this.
+    """The C library's call for one huge page. Returns whether it succeeded."""
+    import ctypes  # Takes 5 ms to import, which only this call needs.
 
     library = ctypes.CDLL(None)
     library.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)

@@ -1,8 +1,9 @@
-"""A limit on log lines: so many from one place in the code within a while, then only their count.
+"""Limits log lines: each log statement may log a number of lines per time window; after that only
+their count is logged.
 
-Remote peers cause lines: malformed requests, refused connections, groups that rebalance without
-end. Unlimited, they fill a disk and hide everything else. Lines are told apart by the statement
-that logs them, so there are no more kinds than statements, whatever a peer sends.
+Remote peers cause log lines: malformed requests, refused connections, groups that rebalance
+forever. Without a limit they fill the disk and hide everything else. The limit is per log
+statement, so the number of counters is bounded, whatever a peer sends.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class _Place(NamedTuple):
 
 
 class _Window:
-    """What one place has logged since `started`."""
+    """What one log statement has logged since `started`."""
 
     __slots__ = ("last", "lines", "started", "suppressed")
 
@@ -35,14 +36,15 @@ class _Window:
 
 
 class _CountRecord(logging.LogRecord):
-    """Says how many lines were suppressed, and is not suppressed itself."""
+    """Reports the number of suppressed lines; never suppressed itself."""
 
 
 class LogLimit(logging.Filter):
-    """For a handler. The owner calls `report` about once in `WINDOW_SECONDS`, and at the end.
+    """A filter for a log handler. The owner calls `report` about once per `WINDOW_SECONDS`, and at
+    the end.
 
-    Debug lines pass: they are there because a user asked for them. Workers may log as well; two
-    threads that log at the same moment can make a count wrong by one.
+    Debug lines pass, because a user has enabled them. Workers may log too; if two threads log at
+    the same moment, a count may be off by one.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -68,7 +70,7 @@ class LogLimit(logging.Filter):
         return False
 
     def report(self) -> None:
-        """Logs the counts of what was suppressed since the last report."""
+        """Logs the number of lines suppressed since the last report."""
         now = self._clock.monotonic()
         for place, window in list(self._windows.items()):
             _report(window, now)

@@ -1,7 +1,7 @@
-"""Numbers about what the process does: counters, gauges and histograms under names and labels.
+"""Metrics of the process: counters, gauges and histograms with names and labels.
 
-Plain objects that are asked for once and then used directly, so that counting costs a call and an
-addition. Nothing here is exported; whoever exports reads the registry. For one thread.
+Callers look a metric up once and keep it, so that counting costs a call and an addition. This
+module exports nothing; exporters read the registry. For one thread.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from math import frexp, inf, ldexp
 from typing import NamedTuple, TypeAlias, TypeVar
 
-# A histogram has this many buckets for each power of two, so a bucket is at most an eighth wide.
+# Buckets per power of two. A bucket is therefore at most an eighth wide.
 _BUCKETS_PER_POWER = 8
-# From a millionth of the unit to sixteen trillion of it; what lies outside counts at the edge.
+# The range is 10**-6 to 16 * 10**12 units. Values outside it count in the first or last bucket.
 _EXPONENT_MIN = -20
 _EXPONENT_MAX = 44
 _BUCKETS = (_EXPONENT_MAX - _EXPONENT_MIN) * _BUCKETS_PER_POWER
 
 
 class Counter:
-    """Only goes up."""
+    """A number that only increases."""
 
     __slots__ = ("value",)
 
@@ -31,7 +31,7 @@ class Counter:
 
 
 class Gauge:
-    """Goes up and down."""
+    """A number that increases and decreases."""
 
     __slots__ = ("value",)
 
@@ -46,7 +46,7 @@ class Gauge:
 
 
 class Histogram:
-    """How values are spread, in buckets of a logarithmic scale.
+    """The distribution of values, in logarithmic buckets.
 
     Count, total, least and greatest are exact; a percentile is at most an eighth too high.
     """
@@ -61,10 +61,11 @@ class Histogram:
         self.greatest = -inf
 
     def record(self, value: float) -> None:
-        """Counts one value. Those below zero, as from clocks that jump, go with the smallest."""
+        """Counts one value. Values of zero or less, as from clocks that jump, count in the first
+        bucket."""
         mantissa, exponent = frexp(value)
         if mantissa > 0.0:
-            # Now the mantissa is at least a half, and below one.
+            # The mantissa is at least 0.5 and below 1.
             index = int((exponent - _EXPONENT_MIN + 2.0 * mantissa - 1.0) * _BUCKETS_PER_POWER)
             self._buckets[min(max(index, 0), _BUCKETS - 1)] += 1
         else:
@@ -77,7 +78,8 @@ class Histogram:
             self.greatest = value
 
     def percentile(self, percent: float) -> float:
-        """A value that so many percent of the recorded ones do not exceed; 0 if there are none."""
+        """A value that this percentage of the recorded values does not exceed; 0 if there are
+        none."""
         wanted = self.count * percent / 100
         seen = 0
         for index, count in enumerate(self._buckets):
@@ -97,7 +99,7 @@ class MetricName(NamedTuple):
 
 
 class Metrics:
-    """All metrics of one node. Asking twice for the same name and labels gives the same metric."""
+    """All metrics of one node. The same name and labels always return the same metric."""
 
     def __init__(self) -> None:
         self._metrics: dict[MetricName, Metric] = {}

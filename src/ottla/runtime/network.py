@@ -1,12 +1,12 @@
-"""The network seam: byte streams with callbacks, so that a request costs no task.
+"""The network interface: byte streams with callbacks, so that a request needs no task.
 
-The handler lends the buffer that bytes are received into, and is told how many came: a record
-batch is received where it will be checked and written from. `SystemNetwork` (system_network.py)
-is the real one.
+The handler provides the buffer to receive into and is called with the number of bytes received. A
+record batch is thus checked and written from the buffer it arrived in. `SystemNetwork`
+(system_network.py) is the real implementation.
 
-The life of a connection, as its handler sees it: `connected` once, then any number of
-`get_buffer`, `buffer_filled`, `pause_writing` and `resume_writing`, then `closed` once. All of
-them run on the event loop. One that raises an exception ends the connection with that error.
+A connection's handler is called in this order: `connected` once, then any number of `get_buffer`,
+`buffer_filled`, `pause_writing` and `resume_writing`, then `closed` once. All calls are on the
+event loop. An exception from the handler closes the connection with that error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from ottla.runtime.disk import File
 
 
 class Address(NamedTuple):
-    """Where to listen or connect. To listen, an empty host is every interface, port 0 any port."""
+    """An address to listen on or connect to. For listening, an empty host means every interface,
+    and port 0 any free port."""
 
     host: str
     port: int
@@ -30,9 +31,9 @@ class Address(NamedTuple):
 
 
 class Connection(Protocol):
-    """A stream in both directions. What is sent goes out in the order of the calls.
+    """A bidirectional byte stream. Data is sent in the order of the calls.
 
-    After `close`, or once the connection was lost, everything here does nothing.
+    After `close`, or after the connection was lost, all methods do nothing.
     """
 
     @property
@@ -42,13 +43,13 @@ class Connection(Protocol):
     def local_address(self) -> Address: ...
 
     def write(self, buffers: Sequence[Buffer]) -> None:
-        """Sends the buffers back to back. They must not change until they are sent."""
+        """Sends the buffers back to back. They must not be changed until they are sent."""
 
     def send_file(self, file: File, *, position: int, length: int) -> None:
-        """Sends a stretch of a file, without its bytes passing through here where that can be.
+        """Sends a range of a file, with `sendfile` if possible.
 
-        The file may be closed, renamed or removed at once. If it turns out to be shorter, the
-        connection ends, for the peer was promised all of it.
+        The file may be closed, renamed or removed at once. If it is shorter than the range, the
+        connection is closed, because the peer expects all of it.
         """
 
     def pause_reading(self) -> None: ...
@@ -56,10 +57,10 @@ class Connection(Protocol):
     def resume_reading(self) -> None: ...
 
     def close(self) -> None:
-        """Sends what was written, then closes. Takes as long as the peer does to read it."""
+        """Sends everything written, then closes. Takes until the peer has read it."""
 
     def abort(self) -> None:
-        """Closes at once and drops what was not sent."""
+        """Closes at once and discards unsent data."""
 
 
 class ConnectionHandler(Protocol):
@@ -68,30 +69,31 @@ class ConnectionHandler(Protocol):
     def connected(self, connection: Connection) -> None: ...
 
     def get_buffer(self, size_hint: int) -> bytearray | memoryview:
-        """Where to put what arrives next; never empty. `size_hint` is -1 if nobody knows."""
+        """A buffer for the next bytes; never empty. `size_hint` is -1 if unknown."""
 
     def buffer_filled(self, length: int) -> None:
-        """That many bytes arrived at the start of the last buffer."""
+        """`length` bytes arrived at the start of the last buffer."""
 
     def pause_writing(self) -> None:
-        """More is waiting to be sent than the peer takes. May be called from within a write."""
+        """Data is queued faster than the peer reads it. May be called during a `write`."""
 
     def resume_writing(self) -> None: ...
 
     def closed(self, error: Exception | None) -> None:
-        """Nothing comes after this. No error means that one of the two sides closed."""
+        """The last call. No error means that one of the two sides closed the connection."""
 
 
 class Listener(Protocol):
-    """An open port, accepting from the start. Its connections live on when it is closed."""
+    """An open port that accepts connections from the start. Closing it leaves its connections
+    open."""
 
     @property
     def address(self) -> Address:
-        """What it listens on, with the port that was found if any would do."""
+        """The address it listens on, with the actual port if port 0 was requested."""
 
     def pause_accepting(self) -> None:
-        """Leaves new connections to wait with the operating system. Makes no handler after this,
-        and may be called while one is made."""
+        """Leaves new connections in the operating system's queue and creates no more handlers. May
+        be called while a handler is being created."""
 
     def resume_accepting(self) -> None: ...
 
@@ -99,14 +101,15 @@ class Listener(Protocol):
 
 
 class Network(Protocol):
-    """Streams to and from other hosts. Errors are `OSError`s."""
+    """Connections to and from other hosts. Errors are `OSError`s."""
 
     def host_name(self) -> str:
-        """What this host calls itself."""
+        """The host's own name."""
 
     async def listen(
         self, address: Address, make_handler: Callable[[], ConnectionHandler]
     ) -> Listener: ...
 
     async def connect(self, address: Address, handler: ConnectionHandler) -> Connection:
-        """Returns after `handler.connected`. Waits as long as the host lets it: set a timeout."""
+        """Returns after `handler.connected`. May wait long if the peer does not respond; set a
+        timeout."""

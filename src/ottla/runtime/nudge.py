@@ -1,4 +1,4 @@
-"""Waiting for some time that others can cut short."""
+"""A timed wait that can be ended early."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ottla.runtime.clock import Clock
 
 
 class Nudge:
-    """Any number may wait, anybody on the same loop may nudge them.
+    """Any number of coroutines may wait; any code on the same loop may end their wait.
 
-    A nudge is not lost: with nobody there, it cuts the next wait short.
+    A nudge is not lost: if no coroutine waits, it ends the next wait.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -21,7 +21,7 @@ class Nudge:
         self._nudged.set()
 
     async def wait(self, seconds: float) -> None:
-        """Returns after a nudge, or when the time is over."""
+        """Returns after a nudge, or after the time has passed."""
         timer = self._clock.call_later(seconds, self._nudged.set)
         try:
             await self._nudged.wait()

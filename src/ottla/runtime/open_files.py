@@ -1,8 +1,8 @@
-"""The files of a bounded disk: which of them have a descriptor, and what each is called by now.
+"""The files of a bounded disk: which have a descriptor, and their current names.
 
-Room is made by second chance: the files that have a descriptor stand in a row, and of those at its
-front the first goes that was not used since it joined. One that was used joins again at the end.
-That is nearly "the one whose last use is longest ago", and using a file only has to leave a mark.
+Descriptors are evicted by second chance. The files with a descriptor form a queue. The first file
+that was not used since it entered the queue is closed; a file that was used moves to the end. That
+approximates least recently used, and a use of a file only sets a flag.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ottla.runtime.system_disk import OUT_OF_DESCRIPTORS
 
 
 class OpenFiles:
-    """Every file of one bounded disk that is not closed. May be used by several threads."""
+    """Every open file of one bounded disk. Thread-safe."""
 
     def __init__(self, disk: Disk, limit: int) -> None:
         self.limit = limit
         self._disk = disk
         self._lock = threading.Lock()
-        # Those with a descriptor that could be opened again: the row.
+        # The queue: files that have a descriptor and could be opened again.
         self._open: OrderedDict[BoundedFile, None] = OrderedDict()
         self._by_name: dict[str, list[BoundedFile]] = {}
-        # For a directory with any of them below it, the names in it on the way to those.
+        # For each directory above an open file: the entries in it that lead to open files.
         self._names_in: dict[str, set[str]] = {}
 
     def open(self, path: str, *, is_writable: bool, create: bool = False) -> BoundedFile:
@@ -38,12 +38,13 @@ class OpenFiles:
         return file
 
     def open_again(self, file: BoundedFile) -> File:
-        """Gives a descriptor to a pinned file that had none when it was looked at."""
+        """Gives a descriptor to a pinned file that has none."""
         with self._lock:
             return file.lower or self._open_again(file)
 
     def release(self, file: BoundedFile) -> None:
-        """Does, after an operation, what could not be done while it was under way."""
+        """After an operation: closes descriptors that could not be closed while it was in
+        progress."""
         with self._lock:
             file.is_wanted = False
             if file.is_closed:
@@ -77,7 +78,7 @@ class OpenFiles:
         with self._lock:
             removed = self._let_go(name)
         try:
-            # Without the lock, because a large file can take a good part of a second.
+            # Without the lock, because removing a large file can take a large part of a second.
             self._disk.remove(path)
         except OSError:
             with self._lock:
@@ -99,14 +100,15 @@ class OpenFiles:
         except OSError as error:
             if error.errno not in OUT_OF_DESCRIPTORS:
                 raise
-            # Others of this process took them; what is open here is the only thing to spare.
+            # Other parts of this process have used up the descriptors; only those here can be
+            # freed.
             self._make_room(len(self._open) // 2)
             lower = self._open_now(file, name, create=create)
         file.lower = lower
-        # A file that is opened, used once and never again is the first that should go.
+        # Not marked, so a file that is opened and used only once is evicted first.
         file.is_used = False
         self._open[file] = None
-        # Where all others were in use there is one too many, until the next operation is over.
+        # If all others are in use, there is one too many until this file's operation ends.
         file.is_wanted = len(self._open) > self.limit
         return lower
 
@@ -116,7 +118,7 @@ class OpenFiles:
         return self._disk.open_readonly(name)
 
     def _make_room(self, limit: int) -> None:
-        # Twice around the row everything was looked at without its mark, and the rest is in use.
+        # After two rounds every flag has been cleared, and the files that are left are in use.
         for _ in range(2 * len(self._open)):
             if len(self._open) <= limit:
                 return
@@ -128,7 +130,8 @@ class OpenFiles:
     # ---- names, with the lock held
 
     def _let_go(self, name: str) -> list[BoundedFile]:
-        """Takes a name from its files, which keep their descriptors: there is no other way back."""
+        """Takes a name from its files. They keep their descriptors, because they cannot be opened
+        again."""
         files = list(self._by_name.get(name, ()))
         try:
             for file in files:
@@ -155,7 +158,8 @@ class OpenFiles:
         return found
 
     def _set_name(self, file: BoundedFile, name: str | None) -> None:
-        """Without a name, a file leaves those that can be opened again."""
+        """Renames a file. Without a name, removes it from the queue, because it cannot be opened
+        again."""
         if file.name is not None:
             files = self._by_name[file.name]
             files.remove(file)

@@ -1,4 +1,4 @@
-"""Threads for what waits, processes for what calculates."""
+"""Threads for functions that wait, processes for functions that compute."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Arguments = TypeVarTuple("Arguments")
 class SystemBackground:
     """Real background work for one event loop.
 
-    Threads start as they are needed. So do the two worker processes, one for long computations and
-    one for those that a client waits for; each does one at a time in the order they were asked for,
-    and ends when it had none for a while.
+    Threads start on demand. So do the two worker processes: one for long computations, one for
+    those that a client waits for. Each runs one job at a time, in submission order, and exits after
+    it was idle for a while.
     """
 
     def __init__(self, *, threads: int = 8, worker_idle_seconds: float = 60.0) -> None:

@@ -1,4 +1,4 @@
-"""The host's clocks, and timers of the event loop."""
+"""The host's clocks and the event loop's timers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class SystemClock:
     __slots__ = ()
 
     def now_ms(self) -> TimestampMs:
-        # Every append asks; calling the type would double what asking costs.
+        # Every append calls this; a call of `TimestampMs` would double its cost.
         return time.time_ns() // 1_000_000  # type: ignore[return-value]
 
-    # C's own, so that every request saves a call.
+    # The C function itself, which saves every request one call.
     monotonic = staticmethod(time.monotonic)  # noqa: TID251  this is the seam
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
@@ -39,5 +39,5 @@ def _call_after_others(callback: Callable[[], object]) -> None:
 
 
 def sleep_blocking(seconds: float) -> None:
-    """For work that runs in a thread or process of its own and has to go slower."""
+    """Blocks; for throttled work in its own thread or process."""
     time.sleep(seconds)

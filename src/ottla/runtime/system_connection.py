@@ -1,9 +1,9 @@
 """One TCP connection.
 
-What is written goes to the kernel at once, with one vectored call and no copy, as long as nothing
-waits in front of it. What the kernel does not take waits in the event loop's transport. The rest
-of a file that the kernel did not take waits in a queue of our own, and so does what is behind it;
-one task works that queue off. So a task exists only while a peer reads slower than files are sent.
+If nothing is queued, writes go straight to the kernel, with one vectored call and no copy. What the
+kernel does not accept is queued in the event loop's transport. The unsent rest of a file, and
+everything behind it, is queued here, and one task sends this queue. So a task exists only while a
+peer reads more slowly than files are sent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ottla.runtime.system_disk import BUFFERS_PER_CALL, OUT_OF_DESCRIPTORS
 
 
 class FilePiece(NamedTuple):
-    """A stretch of a file that waits to be sent, and then closes the file."""
+    """A range of a file that is queued for sending. The file is closed after that."""
 
     file: IO[bytes]
     position: int
@@ -29,7 +29,8 @@ class FilePiece(NamedTuple):
 
 
 class SystemConnection(asyncio.BufferedProtocol):
-    """Stands between asyncio's transport and the handler. Made by `SystemNetwork` only."""
+    """Connects asyncio's transport and the handler. Created by `SystemNetwork` and
+    `SystemListener`."""
 
     def __init__(self, handler: ConnectionHandler) -> None:
         self._handler = handler
@@ -95,14 +96,15 @@ class SystemConnection(asyncio.BufferedProtocol):
     def abort(self) -> None:
         self._is_closing = True
         if self._sender is not None:
-            # Before the transport goes, so that the loop forgets the descriptor while it is open.
+            # Before the transport closes, so that the loop removes the descriptor while it is still
+            # open.
             self._sender.cancel()
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._descriptor: int = transport.get_extra_info("socket").fileno()
-        # A peer that is gone already has no address.
+        # A peer that has already disconnected has no address.
         self._peer_address = Address(*(transport.get_extra_info("peername") or ("", 0))[:2])
         self._local_address = Address(*transport.get_extra_info("sockname")[:2])
         try:
@@ -119,8 +121,8 @@ class SystemConnection(asyncio.BufferedProtocol):
         self._handler.buffer_filled(nbytes)
 
     def eof_received(self) -> bool:
-        """A peer that sends no more is answered what was written so far, then closed, as Kafka's
-        own broker does."""
+        """After the peer's end of stream, sends the responses written so far and closes, as Kafka's
+        broker does."""
         self._is_closing = True
         return self._sender is not None
 
@@ -144,14 +146,14 @@ class SystemConnection(asyncio.BufferedProtocol):
         if not self._transport.get_write_buffer_size():
             try:
                 if len(buffers) == 1:
-                    # Most answers: a third cheaper than with a list.
+                    # Most responses: `write` is a third cheaper than `writev`.
                     written = os.write(self._descriptor, buffers[0])
                     if written == len(buffers[0]):
                         return
                 else:
                     written = os.writev(self._descriptor, buffers[:BUFFERS_PER_CALL])
             except OSError:
-                # Nothing went out. The transport meets the same error, and knows what to do.
+                # Nothing was sent. The transport gets the same error and handles it.
                 written = 0
         for buffer in buffers:
             if written < len(buffer):
@@ -159,7 +161,7 @@ class SystemConnection(asyncio.BufferedProtocol):
             written = max(written - len(buffer), 0)
 
     def _send_now(self, descriptor: int, position: int, length: int) -> int:
-        """Sends what the kernel takes at once."""
+        """Sends what the kernel accepts without waiting."""
         if self._sender is not None or self._transport.get_write_buffer_size():
             return 0
         try:
@@ -201,8 +203,8 @@ class SystemConnection(asyncio.BufferedProtocol):
                 position += sent
 
     async def _writable(self) -> None:
-        """Until the kernel takes more. The transport watches the same socket by its own descriptor,
-        and a loop watches each for one owner only."""
+        """Waits until the kernel accepts more. Uses a duplicate descriptor, because the transport
+        watches the original and a loop allows one watcher per descriptor."""
         loop = asyncio.get_running_loop()
         writable = loop.create_future()
         descriptor = os.dup(self._descriptor)

@@ -1,7 +1,7 @@
-"""The operating system's files behind the disk seam.
+"""The disk interface on the operating system's files.
 
-One call here is one system call wherever the kernel lets it: positional, vectored, no cursor and
-no buffer of ours in between.
+One call here is one system call where the kernel allows it: positional, vectored, without a cursor
+and without buffering.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from ottla.runtime.file_system_sync import sync_file_system
 BUFFERS_PER_CALL = os.sysconf("SC_IOV_MAX")
 
 _READ_CACHED_ONLY = getattr(os, "RWF_NOWAIT", 0)
-# Of the process, and of the whole host.
+# The limit of the process, and that of the host.
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-# No descriptor has this number, so the kernel refuses it; Python refuses -1 itself, as no OSError.
+# Never a valid descriptor, so the kernel raises an `OSError`. Python itself refuses -1, with
+# another exception.
 _CLOSED = 2**31 - 1
 
 
 class SystemDisk:
-    """The files of this host. Has no state: one may be made anywhere, and it can be pickled."""
+    """The files of this host. Stateless and picklable."""
 
     __slots__ = ()
 
@@ -117,9 +118,9 @@ class SystemDisk:
 
 
 class SystemFile:
-    """One descriptor, closed by its owner; every call after that is an `OSError`.
+    """One descriptor, closed by its owner; every later call raises `OSError`.
 
-    Threads may use a file at the same time, but none may still be using it when it is closed.
+    Threads may use a file at the same time, but none may still use it when it is closed.
     """
 
     __slots__ = ("_descriptor", "_path")
@@ -133,14 +134,14 @@ class SystemFile:
         return self._path
 
     def size(self) -> int:
-        # A quarter of fstat's price; nothing here uses the cursor that it moves.
+        # Costs a quarter of `fstat`; the cursor that it moves is not used.
         return os.lseek(self._descriptor, 0, os.SEEK_END)
 
     def read_at(self, position: int, length: int) -> bytes:
         try:
             found = os.pread(self._descriptor, length, position)
-            # A short read need not be the end: the kernel caps one call at 2 GB and stops in front
-            # of a page that it failed to read. Only an empty read is the end.
+            # A short read is not always the end of the file: the kernel limits one call to 2 GB and
+            # stops before a page that it failed to read. Only an empty read is the end.
             while len(found) < length:
                 more = os.pread(self._descriptor, length - len(found), position + len(found))
                 if not more:
@@ -157,11 +158,11 @@ class SystemFile:
             raise _explained(error, f"while reading at {position}", self._path) from error
 
     def read_cached(self, position: int, length: int) -> Buffer | None:
-        """See `File`. Where kernel or file system cannot tell, this reads and may wait.
+        """See `File`. If the kernel or file system cannot tell, this reads and may wait.
 
-        The alternative, always None, would send every read of such a file system to a worker,
-        which costs more than the waits it saves: those file systems are mostly in memory, and
-        reading ahead hides the device from readers in order.
+        Returning None would send every read of such a file system to a worker, which costs more
+        than the waits it saves: those file systems are mostly in memory, and readahead hides the
+        device from sequential readers.
         """
         buffer = bytearray(length)
         try:
@@ -172,14 +173,15 @@ class SystemFile:
             if error.errno == errno.EOPNOTSUPP:
                 return self.read_at(position, length)
             raise _explained(error, f"while reading at {position}", self._path) from error
-        # No copy into `bytes`: two large blocks at a time make malloc give memory back to the
-        # kernel and fault it in again, which was seen to cost 1 ms per MB.
+        # No copy into `bytes`: with two large blocks at a time malloc returns memory to the kernel
+        # and faults it in again, which was measured to cost 1 ms per MB.
         del buffer[found:]
         return buffer
 
     def write_at(self, position: int, buffers: Sequence[Buffer]) -> int:
         try:
-            # The append of one batch: pwrite is a third cheaper than pwritev with one buffer.
+            # For an append of one batch: `pwrite` is a third cheaper than `pwritev` with one
+            # buffer.
             if len(buffers) == 1:
                 written = os.pwrite(self._descriptor, buffers[0], position)
                 if written == len(buffers[0]):
@@ -212,7 +214,7 @@ class SystemFile:
         return os.dup(self._descriptor)
 
     def lock(self) -> None:
-        """Holds the file against every other lock, of this process too, until it is closed."""
+        """Locks the file exclusively, also within this process, until it is closed."""
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -238,7 +240,8 @@ class SystemFile:
         return found
 
     def _write_rest(self, position: int, buffers: Sequence[Buffer], written: int) -> int:
-        """Goes on after a short write: a full disk, more than 2 GB, or too many buffers."""
+        """Continues after a short write: the disk is full, or the call exceeded 2 GB or the buffer
+        limit."""
         wanted = sum(map(len, buffers))
         while written < wanted:
             rest = _from_byte(buffers, written)[:BUFFERS_PER_CALL]
@@ -269,7 +272,7 @@ def _mode(path: str) -> int | None:
 
 
 def _from_byte(buffers: Sequence[Buffer], skipped: int) -> list[memoryview]:
-    """What is left of the buffers after their first `skipped` bytes."""
+    """The rest of the buffers after the first `skipped` bytes."""
     left = []
     for buffer in buffers:
         if skipped < len(buffer):

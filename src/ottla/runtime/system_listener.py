@@ -1,6 +1,6 @@
-"""An open TCP port: accepts connections as long as it is wanted and the system has descriptors.
+"""An open TCP port that accepts connections while it is not paused and descriptors are left.
 
-asyncio's own server knows no pause, and meets the end of the descriptors with an error for each
+asyncio's own server cannot pause, and without free descriptors it raises an error for each
 connection that it cannot accept.
 """
 
@@ -16,13 +16,13 @@ from ottla.runtime.system_connection import SystemConnection
 
 _log = logging.getLogger(__name__)
 
-# Then the connections that are there get their turn.
+# After this many, existing connections get their turn.
 _ACCEPTS_AT_ONCE = 64
 _RETRY_SECONDS = 1.0
 
 
 class SystemListener:
-    """One socket for each address that the host's name stands for, all with one port."""
+    """One socket for each address of the host name, all with the same port."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class SystemListener:
         self._loop = asyncio.get_running_loop()
         self._is_accepting = False
         self._retry: asyncio.TimerHandle | None = None
-        # Connections on their way from the socket to their handler.
+        # Tasks that hand accepted sockets to their handlers.
         self._accepted: set[asyncio.Task[object]] = set()
         self.resume_accepting()
 
@@ -64,7 +64,7 @@ class SystemListener:
 
     def _accept(self, listening: socket.socket) -> None:
         for _ in range(_ACCEPTS_AT_ONCE):
-            # The handler of the last one may have paused this.
+            # The last connection's handler may have paused the listener.
             if not self._is_accepting:
                 return
             try:
@@ -82,7 +82,7 @@ class SystemListener:
         accepted.setblocking(False)
         # asyncio sets this itself only on sockets that it made.
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # A peer that vanished without a word is noticed some day, as with Kafka.
+        # Detects a peer that vanished without closing, as in Kafka.
         accepted.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         connection = SystemConnection(self._make_handler())
         task = self._loop.create_task(

@@ -1,7 +1,7 @@
-"""The event loop of a process that is a node: libuv's.
+"""The event loop of a node's own process: uvloop, which uses libuv.
 
-A request of one record costs a quarter less of the processor there than in asyncio's own loop,
-which nodes within other programs run in. Nothing else differs, and both are tested.
+A request of one record takes a quarter less CPU time than on asyncio's own loop, which nodes
+embedded in other programs use. Nothing else differs, and both are tested.
 """
 
 from __future__ import annotations

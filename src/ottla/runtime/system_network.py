@@ -1,4 +1,4 @@
-"""TCP behind the network seam, over asyncio's transports."""
+"""The network interface over TCP, with asyncio's transports."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ottla.runtime.network import Address, ConnectionHandler
 from ottla.runtime.system_connection import SystemConnection
 from ottla.runtime.system_listener import SystemListener
 
-# What the system lets wait while nothing is accepted; it has a limit of its own.
+# The accept queue's length; the system may limit it further.
 _BACKLOG = 1024
 
 
 class SystemNetwork:
-    """The host's network. Has no state; belongs to whichever event loop runs."""
+    """The host's network. Stateless; uses the running event loop."""
 
     __slots__ = ()
 
@@ -36,7 +36,7 @@ class SystemNetwork:
         sockets: list[socket.socket] = []
         port = address.port
         try:
-            # One by one, so that a port which is chosen for the first interface is every one's.
+            # One by one, so that all interfaces get the port chosen for the first one.
             for host, family in dict.fromkeys((str(each[4][0]), each[0]) for each in found):
                 listening = _listen(Address(host, port), family)
                 if listening is not None:
@@ -60,12 +60,12 @@ class SystemNetwork:
 
 
 def _plain(host: str) -> str | bytes:
-    """Text is encoded as an international name, which takes tables that hardly any host needs."""
+    """Bytes for an ASCII host: text is encoded with IDNA, whose tables hardly any host needs."""
     return host.encode() if host.isascii() else host
 
 
 def _listen(address: Address, family: int) -> socket.socket | None:
-    """None where the host lacks the address, as with names that also stand for an IPv6 one."""
+    """Returns None if the host lacks the address, such as the IPv6 address of a name."""
     try:
         listening = socket.create_server(address, family=family, backlog=_BACKLOG)
     except OSError as error:

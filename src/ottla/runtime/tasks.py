@@ -1,4 +1,4 @@
-"""An owner for background tasks: none is forgotten, none fails unheard."""
+"""Owns background tasks: cancels them with their owner and reports their errors."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 class Tasks:
     """Tasks that end no later than their owner.
 
-    A task that fails is reported to `on_error(name, error)` at once, on the loop; what that means
-    for the node is decided there. `close` cancels what still runs and waits for it; nothing can be
-    started once it began.
+    A failed task is reported to `on_error(name, error)` at once, on the loop, which decides what
+    the failure means for the node. `close` cancels running tasks and waits for them; after that no
+    task can be started.
     """
 
     def __init__(self, on_error: Callable[[str, BaseException], None]) -> None:
         self._on_error = on_error
-        # A dict for its order: a set would be walked in another one in each run.
+        # A dict, because a set has a different order in each run.
         self._tasks: dict[asyncio.Task[object], None] = {}
         self.is_closed = False
 
     def start(self, name: str, coroutine: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
-        """Runs a coroutine until it ends or the owner closes."""
+        """Runs a coroutine until it ends or `close` cancels it."""
         if self.is_closed:
             coroutine.close()
             raise RuntimeError(f"cannot start {name}: its owner has closed")
@@ -32,7 +32,7 @@ class Tasks:
         return task
 
     async def close(self) -> None:
-        """Called from outside the tasks: one that waited for itself would wait forever."""
+        """Must not be called from one of the tasks, which would wait for itself."""
         self.is_closed = True
         assert asyncio.current_task() not in self._tasks, "a task cannot close its own owner"
         for task in self._tasks:

@@ -1,9 +1,9 @@
-"""Staying awake for a moment, where the next request is about to come.
+"""Polls for a moment when the next request is about to arrive.
 
-A processor that has nothing to do is halted. To wake it takes tens of microseconds, on a virtual
-machine more than many a request does, and by then its caches hold somebody else's things. Between
-the requests of a transaction little time passes, so whoever serves them looks for the next one a
-few times before it goes to sleep. Whoever else wants the processor meanwhile gets it.
+An idle processor is halted. Waking it takes tens of microseconds, on a virtual machine more than
+many requests take, and its caches have been overwritten by then. The requests of a transaction
+follow each other quickly, so the event loop polls a few times for the next one before it sleeps. It
+yields the processor to other threads and processes meanwhile.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import os
 from collections.abc import Callable
 from typing import Final, Protocol
 
-# Longer than a client on the same host or network takes from an answer to its next request, and
-# short enough to be little even if it is in vain.
+# Longer than a client on the same host or network needs from a response to its next request, and
+# short enough to cost little if no request arrives.
 SECONDS_MAX: Final = 0.0003
 
 
@@ -22,15 +22,16 @@ class Vigil(Protocol):
     """A hint, which may be ignored."""
 
     def begin(self) -> None:
-        """A request was dealt with that is mostly followed by another one in a moment. Its answer
-        may still wait, for a follower say; then there is no hurry, and soon no vigil."""
+        """A request was processed that is usually followed by another at once. Its response may
+        still be pending, for a follower for instance; then no request follows soon, and polling
+        soon stops."""
 
     def end(self) -> None:
-        """It has come."""
+        """The next request has arrived."""
 
 
 class NoVigil:
-    """For a node that has its process, or its time, not for itself."""
+    """For a node that shares its process or its processor."""
 
     __slots__ = ()
 
@@ -40,10 +41,10 @@ class NoVigil:
 
 
 class SystemVigil:
-    """For the loop of a process of its own.
+    """For the event loop of a process of its own.
 
-    Learns whether it is worth it: after one that was in vain there are none until a request came
-    so soon that it would not have been.
+    Adapts: after polling in vain it stops polling until a request arrives soon enough that polling
+    would have caught it.
     """
 
     __slots__ = ("_begun", "_is_watching", "_is_worth_it", "_monotonic")
@@ -66,7 +67,7 @@ class SystemVigil:
             self._begun = None
 
     def _watch(self) -> None:
-        """Has the loop look for what has come, again and again."""
+        """Keeps the loop polling for events."""
         if self._begun is None or self._monotonic() - self._begun > SECONDS_MAX:
             self._is_watching = False
             return

@@ -1,4 +1,4 @@
-"""Computations in order, in a worker process that starts with the first of them."""
+"""Runs computations in submission order in a worker process, which starts with the first one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Arguments = TypeVarTuple("Arguments")
 
 
 class WorkerLane:
-    """One worker process, which does one computation at a time and ends when it had none for a
+    """One worker process that runs one computation at a time and exits after it was idle for a
     while. Owned by one event loop."""
 
     def __init__(self, name: str, *, idle_seconds: float) -> None:
         self._worker = WorkerProcess()
-        # The one thread that talks to the worker, and so puts computations in order.
+        # The only thread that communicates with the worker; it keeps computations in order.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._idle_seconds = idle_seconds
         self._stop_timer: asyncio.TimerHandle | None = None
@@ -46,7 +46,7 @@ class WorkerLane:
             self._stop_timer.cancel()
 
     def shut_down(self) -> None:
-        """Ends thread and process. Blocks, and comes after `cancel`."""
+        """Ends the thread and the process. Blocks; call `cancel` first."""
         self._thread.shutdown()
         self._worker.stop()
 
@@ -55,12 +55,12 @@ class WorkerLane:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             self._stop(job, future)
-            # Until the thread that talked to the worker has seen its end.
+            # Waits until the thread has noticed the worker's end.
             await asyncio.gather(asyncio.wrap_future(future), return_exceptions=True)
             raise
 
     def _finished(self, job: object, future: Future[T], task: asyncio.Task[T]) -> None:
-        # A task that was cancelled before its first step has stopped nothing yet.
+        # A task cancelled before its first step has not stopped its job.
         self._stop(job, future)
         self._computations.discard(task)
         if not self._computations:
@@ -69,6 +69,6 @@ class WorkerLane:
             )
 
     def _stop(self, job: object, future: Future[T]) -> None:
-        """Keeps a job from starting or ends it; does nothing to one that is over."""
+        """Keeps a job from starting, or kills the worker that runs it. Ignores a finished job."""
         if not future.cancel():
             self._worker.kill(job)

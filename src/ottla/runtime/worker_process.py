@@ -1,8 +1,9 @@
-"""A process that calculates for another one: one job at a time, over a pipe.
+"""A worker process: runs one job at a time, over a pipe.
 
-The process is a new interpreter, not a fork, which would copy the locks of threads that it does not
-have; and not one of `multiprocessing`'s, which would run the program's main module once more.
-`multiprocessing` lends its pipe, and is imported where it is needed: most processes never compute.
+The process is a new interpreter, not a fork, which would copy locks held by threads that it does
+not have. It is not one of `multiprocessing`'s processes, which would run the program's main module
+again. Only the pipe is from `multiprocessing`, imported where it is used, because most processes
+never compute.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ _PROGRAM = f"import sys; from {__name__} import work; work(int(sys.argv[1]), int
 
 
 class WorkerProcess:
-    """Started by the first job, started again after a crash or a stop.
+    """Starts with the first job, and again after a crash or a stop.
 
-    `call` and `stop` block and belong to one thread; `kill` may come from any. A worker ends by
-    itself when the process that started it is gone.
+    `call` and `stop` block and must be called from one thread; `kill` from any. The worker exits
+    when the process that started it is gone.
     """
 
     def __init__(self) -> None:
@@ -41,7 +42,8 @@ class WorkerProcess:
         self._is_killed = False
 
     def call(self, job: object, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """The function's result, or what it raised. `job` is what `kill` knows this call by."""
+        """Returns the function's result or raises its exception. `job` identifies the call for
+        `kill`."""
         question = pickle.dumps((function, arguments))
         with self._lock:
             self._job = job
@@ -61,7 +63,7 @@ class WorkerProcess:
         raise result
 
     def kill(self, job: object) -> None:
-        """Ends the process if it works on that job. The job's `call` then raises."""
+        """Kills the process if it runs this job. The job's `call` then raises."""
         with self._lock:
             if self._job is job:
                 self._is_killed = True
@@ -69,7 +71,7 @@ class WorkerProcess:
                     self._process.kill()
 
     def stop(self) -> int | None:
-        """Ends the process, which has no job, and says its exit code."""
+        """Ends the idle process and returns its exit code."""
         process, self._process = self._process, None
         if self._pipe is not None:
             self._pipe.close()
@@ -96,7 +98,7 @@ class WorkerProcess:
         from multiprocessing import Pipe
 
         ours, theirs = Pipe()
-        # Nothing is ever written to it: its end is ours.
+        # Nothing is written to this pipe. When this process ends, the worker reads its end of file.
         watched, self._life = os.pipe()
         inherited = (theirs.fileno(), watched)
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and text
@@ -124,10 +126,10 @@ class WorkerProcess:
 
 
 def work(pipe_descriptor: int, life_descriptor: int) -> None:
-    """The worker's own life: jobs until the pipe closes, and never longer than its parent's."""
+    """The worker's main function: runs jobs until the pipe closes or the parent ends."""
     from multiprocessing.connection import Connection
 
-    # An interrupt from the terminal reaches every process; the parent decides what it means.
+    # A terminal's interrupt reaches every process; the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(life_descriptor,), daemon=True).start()
     pipe: Connection[Any, Any] = Connection(pipe_descriptor)
@@ -148,13 +150,14 @@ def _answer(question: bytes) -> bytes:
 
 
 def _end_with_parent(life_descriptor: int) -> None:
-    """Without this, a job would go on writing files after its node was killed and restarted."""
+    """Exits with the parent. Otherwise a job would continue to write files after its node was
+    killed and restarted."""
     os.read(life_descriptor, 1)
     os._exit(1)
 
 
 def _portable(error: Exception) -> Exception:
-    """An error that arrives: itself if it can be pickled there and back, else its text."""
+    """The error itself if it can be pickled and unpickled, else its text."""
     note = "In the worker process:\n" + "".join(traceback.format_exception(error))
     try:
         copy = pickle.loads(pickle.dumps(error))  # noqa: S301  it was pickled a moment ago

@@ -1,6 +1,6 @@
-"""What can be wrong with the files of a log. All of it is a `StorageError`.
+"""The errors of a log's files. All are `StorageError`s.
 
-A device that fails raises `OSError` from the disk seam and is not translated: whoever owns the log
+A failing device raises `OSError` from the `Disk`, which is not translated: the owner of the log
 directory decides whether to take it offline.
 """
 
@@ -11,27 +11,29 @@ from functools import partial
 
 
 class StorageError(Exception):
-    """A file that does not hold what it should. The message names the file and what to do."""
+    """A file with invalid content. The message names the file and the remedy."""
 
 
 class DirectoryFailedError(StorageError):
-    """A directory without which a node cannot go on: its last one for logs, or the metadata's."""
+    """The node cannot run without this directory: its last log directory, or that of the metadata
+    log."""
 
 
 class CorruptIndexError(StorageError):
-    """An index that cannot be trusted. Rebuilding it from its log file repairs it."""
+    """An invalid index. Rebuilding it from its log file repairs it."""
 
 
 class CorruptSnapshotError(StorageError):
-    """A producer snapshot that cannot be trusted. An older one and the log replace it."""
+    """An invalid producer snapshot. An older one and the log replace it."""
 
 
 class CorruptCheckpointError(StorageError):
-    """A checkpoint, or another small text file of a directory, that does not parse."""
+    """A checkpoint or another small text file of a directory that cannot be parsed."""
 
 
 class CorruptLogError(StorageError):
-    """Bytes in a log file that are no record batch. Everything before `position` is sound."""
+    """Bytes in a log file that are not a valid record batch. Everything before `position` is
+    valid."""
 
     def __init__(self, path: str, *, position: int, reason: str) -> None:
         super().__init__(f"{path} is corrupt at byte {position}: {reason}")
@@ -40,5 +42,5 @@ class CorruptLogError(StorageError):
         self.reason = reason
 
     def __reduce__(self) -> tuple[Callable[[str], CorruptLogError], tuple[str]]:
-        """Pickled by its own arguments: a worker process may have met the bytes."""
+        """Pickles the constructor's arguments, so that a worker process can raise it."""
         return partial(CorruptLogError, position=self.position, reason=self.reason), (self.path,)

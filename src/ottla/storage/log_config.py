@@ -1,4 +1,4 @@
-"""What a topic's configuration means to its logs, with Kafka's names and defaults."""
+"""The configuration of a topic's logs, with Kafka's names and defaults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNLIMITED: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class LogConfig:
-    """Immutable: a dynamic change gives the log a new one."""
+    """Immutable: a dynamic configuration change replaces it."""
 
     segment_bytes: int = 1 << 30
     segment_ms: int = 7 * 24 * 3600 * 1000
@@ -26,8 +26,8 @@ class LogConfig:
     message_timestamp_type: TimestampType = TimestampType.CREATE_TIME
     message_timestamp_before_max_ms: int = NEVER_MS
     message_timestamp_after_max_ms: int = 3_600_000
-    # Whether every record of a client's batch is checked (`ottla.record.validation`). Those
-    # of a compacted topic are in any case.
+    # Whether every record of a client's batch is checked (`ottla.record.validation`). The records
+    # of a compacted topic always are.
     validates_records: bool = False
     # None keeps what the producer chose.
     compression_type: Codec | None = None
@@ -41,17 +41,17 @@ class LogConfig:
     min_compaction_lag_ms: int = 0
     max_compaction_lag_ms: int = NEVER_MS
     file_delete_delay_ms: int = 60_000
-    # 1 promises that an append is on the device before it is acknowledged (by group commit).
+    # With 1, an append is synced before it is acknowledged (by group commit).
     flush_messages: int = NEVER_MS
     flush_ms: int = NEVER_MS
     producer_id_expiration_ms: int = 24 * 3600 * 1000
-    # Whether a batch may open a transaction only if the coordinator knows of it (KIP-890).
+    # Whether a batch may open a transaction only after the coordinator has verified it (KIP-890).
     transaction_verification_enable: bool = False
 
-    # What follows from that, worked out once: every append asks several times.
+    # Derived values, computed once because every append reads them several times.
     syncs_before_acknowledging: bool = field(init=False, repr=False, compare=False)
     # Whether every record of a client's batch is checked, and whether a batch may have to be opened
-    # at all: for that, or to compress its records with another codec.
+    # at all: to check its records, or to compress them with another codec.
     checks_records: bool = field(init=False, repr=False, compare=False)
     opens_batches: bool = field(init=False, repr=False, compare=False)
 

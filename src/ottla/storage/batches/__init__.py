@@ -1,1 +1,1 @@
-"""What is checked in a batch before it is appended."""
+"""The checks of a batch before it is appended."""

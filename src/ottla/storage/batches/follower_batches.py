@@ -1,10 +1,10 @@
-"""What a follower checks in the batches that it fetched before it appends them as they are.
+"""Checks the batches that a follower fetched before it appends them unchanged.
 
-The leader has checked the rest. Here it matters that nothing was damaged on the way, that the
-offsets go on where this log ends (gaps are what compaction leaves), and that no batch is of a later
-epoch than the leader that was asked. Who was a leader may cut its log and follow another while its
-answer is on its way, and the answer then has what is in the file by now: that may not belong where
-this log ends.
+The leader has checked everything else. A follower checks that the bytes were not damaged on the
+way, that the offsets continue at its log end offset (compaction leaves gaps), and that no batch has
+a later epoch than the leader it fetched from. A former leader may truncate its log and follow a new
+leader while its response is on its way. The response then contains the newer bytes of the file,
+which may not fit this log.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ottla.wire.records.header import BatchHeader
 
 
 class FollowerBatches(NamedTuple):
-    """The whole batches at the beginning of what was fetched."""
+    """The complete batches at the beginning of the fetched bytes."""
 
     headers: list[BatchHeader]
     size: int
 
 
 def check_batches(records: Buffer, *, leader_epoch: int, log_end_offset: int) -> FollowerBatches:
-    """Raises CORRUPT_MESSAGE if the batches are damaged or out of order. Those of later epochs are
-    not among what is returned, nor is anything behind them."""
+    """Raises CORRUPT_MESSAGE if the batches are damaged or out of order. Stops before the first
+    batch of a later epoch."""
     headers: list[BatchHeader] = []
     size = 0
     try:

@@ -1,8 +1,7 @@
-"""What a leader checks in a batch's header before it appends it.
+"""Checks a batch's header before the leader appends it.
 
-The header decides everything on the hot path. A batch whose records have to be looked at, because
-its topic is compacted, has its own `compression.type` or asks for it (`ottla.record.validation`),
-is opened by opened_batch.py.
+On the hot path the header suffices. opened_batch.py opens a batch whose records have to be read:
+because its topic is compacted, has its own `compression.type`, or sets `ottla.record.validation`.
 
 Refusals are `KafkaError`s with Kafka's codes: INVALID_RECORD, CORRUPT_MESSAGE, MESSAGE_TOO_LARGE,
 INVALID_TIMESTAMP, UNSUPPORTED_COMPRESSION_TYPE.
@@ -36,24 +35,24 @@ from ottla.wire.records.header import (
 _PLACE: Final = Struct(">qii")
 
 
-# Attributes that only a coordinator, compaction and the log itself set.
+# Attributes that only coordinators, compaction and the log itself may set.
 _NOT_FOR_CLIENTS = CONTROL_FLAG | DELETE_HORIZON_FLAG | LOG_APPEND_TIME_FLAG
 
 
 class Origin(Enum):
-    """Who asks for an append."""
+    """Where an append comes from."""
 
     CLIENT = auto()
-    # Markers and the records of a coordinator's own state.
+    # Transaction markers, and records of a coordinator's own state.
     COORDINATOR = auto()
 
 
-# A member's name costs seven times what a constant's does, and every append asks for these.
+# Reading an enum member costs seven times as much as a constant, and every append reads these.
 _CLIENT, _ZSTD, _CREATE_TIME = Origin.CLIENT, Codec.ZSTD, TimestampType.CREATE_TIME
 
 
 def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: int) -> BatchHeader:
-    """The header of the one batch that fills `records`."""
+    """Returns the header of the one batch in `records`, or raises."""
     try:
         header = read_header(records)
     except ProtocolError as error:
@@ -79,7 +78,8 @@ def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: i
             header.max_timestamp - now_ms > config.message_timestamp_after_max_ms
             or now_ms - header.base_timestamp > config.message_timestamp_before_max_ms
         )
-        # Where records are checked, each one's own counts, and the refusal names the record.
+        # If the records are checked too, their own timestamps count, and the error names the
+        # record.
         and not (config.checks_records and origin is _CLIENT)
     ):
         _check_timestamps(header, config, now_ms)
@@ -87,7 +87,7 @@ def check_batch(records: Buffer, config: LogConfig, *, origin: Origin, now_ms: i
 
 
 def stamp_batch(records: Buffer, *, now_ms: int) -> tuple[Buffer, BatchHeader]:
-    """The batch with the log's append time, in place if it can be written to."""
+    """Returns the batch with the log append time, changed in place if `records` is writable."""
     records = records if isinstance(records, bytearray) else bytearray(records)
     stamp_log_append_time(records, 0, TimestampMs(now_ms))
     return records, read_header(records)
@@ -107,7 +107,7 @@ def _shape_refusal(size: int, header: BatchHeader, config: LogConfig) -> KafkaEr
             f"the batch has {header.record_count} records and ends at {header.last_offset_delta}",
         )
     if header.record_count > config.max_message_bytes:
-        # Less than a byte for each: who reads the records would go through all of them.
+        # Less than a byte per record: readers would loop over all of them.
         return KafkaError(
             ErrorCode.INVALID_RECORD,
             f"{header.record_count} records in one batch; send smaller batches",
@@ -142,7 +142,7 @@ def _client_refusal(header: BatchHeader) -> KafkaError:
 
 
 def _check_timestamps(header: BatchHeader, config: LogConfig, now_ms: int) -> None:
-    """Holds the batch's first and latest timestamps against the clock: the header tells no more."""
+    """Checks the batch's first and latest timestamps; the header has no others."""
     if header.max_timestamp == NO_TIMESTAMP:
         return
     if header.max_timestamp - now_ms > config.message_timestamp_after_max_ms:

@@ -1,12 +1,13 @@
-"""Batches that a leader opens before it appends them: checked record by record, recompressed.
+"""Opens batches that the leader has to check record by record or recompress.
 
-A topic that is compacted or has `ottla.record.validation=record` has every record of a client's
-batch checked; one with its own `compression.type` has batches of other codecs compressed anew, and
-checked too, as they are open. Such a batch may be a decompression bomb, so what it may hold is
-bounded by what it weighs and by `max.message.bytes`. Opening a large one takes too long for an
-event loop: `open_inline` declines it, and `open_batch` is then called on a worker.
+If a topic is compacted or sets `ottla.record.validation=record`, every record of a client's batch
+is checked. If it has its own `compression.type`, batches of other codecs are recompressed, and
+checked as well, because they are open anyway. Such a batch may be a decompression bomb, so its
+decompressed size is limited relative to its own size and to `max.message.bytes`. A large batch
+takes too long for an event loop: `open_inline` returns None for it, and the caller runs
+`open_batch` on a worker.
 
-Refusals are `KafkaError`s, and `InvalidRecordsError`s where single records are at fault (KIP-467).
+Refusals are `KafkaError`s, and `InvalidRecordsError`s if single records are invalid (KIP-467).
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from ottla.wire.records.record_check import MalformedRecordError, RecordLimits, 
 
 _MEBIBYTE: Final = 1 << 20
 
-# What a batch may hold when it is open. The total: this many times `max.message.bytes`, and no more
-# than 64 MiB, or twice `max.message.bytes` where that is larger.
+# Limits of the decompressed size. In total: this many times `max.message.bytes`, but no more than
+# 64 MiB, or twice `max.message.bytes` if that is larger.
 _EXPANSION_MAX: Final = 64
 _OPENED_BYTES_MAX: Final = 64 * _MEBIBYTE
-# The ratio: above one mebibyte, this many bytes for each byte that was sent. No codec reaches it
-# with records that differ.
+# Ratio: above 1 MiB, this many bytes for each byte sent. No codec reaches it unless the records are
+# identical.
 _RATIO_MAX: Final = 1024
 _RATIO_FREE_BYTES: Final = _MEBIBYTE
 
-# What is opened on the loop takes 2 ms at most: by the slowest codec, and by the record.
+# Opening a batch on the event loop takes at most 2 ms, with the slowest codec and the most records.
 _INLINE_RECORDS_MAX: Final = 2_000
 _INLINE_PLAIN_BYTES_MAX: Final = 4 * _MEBIBYTE
 _INLINE_OPENED_BYTES_MAX: Final = 256 * 1024
@@ -51,8 +52,8 @@ _INT64_MAX: Final = 2**63 - 1
 
 
 class OpenedBatch(NamedTuple):
-    """A batch as its topic wants it: checked, with the topic's codec. It counts only for a log
-    with this very config."""
+    """A batch as its topic requires it: checked, with the topic's codec. Valid only for a log whose
+    `config` is this very object."""
 
     records: Buffer
     header: BatchHeader
@@ -60,7 +61,7 @@ class OpenedBatch(NamedTuple):
 
 
 def has_to_be_opened(header: BatchHeader, config: LogConfig, origin: Origin) -> bool:
-    """Whether a batch cannot be appended as it is. Control batches always can."""
+    """Whether a batch cannot be appended as it is. A control batch always can."""
     if header.is_control or not config.opens_batches:
         return False
     return (origin is _CLIENT and config.checks_records) or _has_other_codec(header, config)
@@ -74,7 +75,7 @@ def open_batch(
     origin: Origin = Origin.CLIENT,
     now_ms: int,
 ) -> OpenedBatch:
-    """Opens a batch of any size. Large ones belong on a worker."""
+    """Opens a batch of any size. Run it on a worker for large ones."""
     header = check_batch(records, config, origin=origin, now_ms=now_ms)
     if not has_to_be_opened(header, config, origin):
         return OpenedBatch(records, header, config)
@@ -85,7 +86,7 @@ def open_batch(
 def open_inline(
     records: Buffer, config: LogConfig, *, name: TopicPartition, now_ms: int
 ) -> OpenedBatch | None:
-    """Opens a client's batch if that takes no longer than an event loop can wait, else None."""
+    """Opens a client's batch on the event loop. Returns None if that would take too long."""
     header = check_batch(records, config, origin=_CLIENT, now_ms=now_ms)
     if not has_to_be_opened(header, config, _CLIENT):
         return OpenedBatch(records, header, config)
@@ -108,14 +109,14 @@ def open_inline(
 
 
 def opened_bytes_max(size: int, config: LogConfig) -> int:
-    """What a batch of that size may hold when it is open."""
+    """The most bytes that a batch of this size may decompress to."""
     limit = config.max_message_bytes
     total = min(limit * _EXPANSION_MAX, max(_OPENED_BYTES_MAX, 2 * limit))
     return min(total, max(_RATIO_FREE_BYTES, size * _RATIO_MAX))
 
 
 class _TooLargeError(KafkaError):
-    """Refused for its size when open, which a larger limit might allow."""
+    """Decompresses to more than the limit; a higher limit might allow it."""
 
 
 def _has_other_codec(header: BatchHeader, config: LogConfig) -> bool:
@@ -146,12 +147,12 @@ def _opened(
     origin: Origin,
     now_ms: int,
 ) -> OpenedBatch:
-    # A coordinator's records are as they should be.
+    # A coordinator's records need no check.
     if origin is _CLIENT:
         max_timestamp = _check(body, header, config, name=name, now_ms=now_ms)
         is_stamped = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
         if max_timestamp != header.max_timestamp and not is_stamped:
-            # Kafka corrects it as well: lookups by time rely on it.
+            # Corrected as in Kafka: lookups by time rely on it.
             records = bytearray(records)
             set_max_timestamp(records, 0, TimestampMs(max_timestamp))
             header = read_header(records)
@@ -170,7 +171,7 @@ def _opened(
 def _check(
     body: bytes, header: BatchHeader, config: LogConfig, *, name: TopicPartition, now_ms: int
 ) -> int:
-    """The latest timestamp of records that are all in order."""
+    """Checks the records and returns their latest timestamp."""
     limits = RecordLimits(needs_keys=config.compact, timestamps=_timestamps(config, now_ms))
     try:
         findings = check_body(body, header, limits)

@@ -1,4 +1,4 @@
-"""Refusals of a batch that name the records at fault (KIP-467)."""
+"""Errors that name the invalid records of a batch (KIP-467)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Final, NamedTuple
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.wire.records.record_check import LISTED_MAX, RecordFindings, RecordLimits
 
-# A message for people names so many; the list that goes with it has them all.
+# The error message names this many records; the list with it has more.
 _NAMED_MAX: Final = 3
 
 
 class RecordError(NamedTuple):
-    """A record's place in its batch, and why it was refused."""
+    """A record's index in its batch, and why it was refused."""
 
     batch_index: int
     message: str
 
 
 class InvalidRecordsError(KafkaError):
-    """Nothing of the batch was appended. Clients report each record's own error."""
+    """No record of the batch was appended. Clients report the error of each record."""
 
     def __init__(
         self, code: ErrorCode, message: str, record_errors: tuple[RecordError, ...]
@@ -34,7 +34,7 @@ class InvalidRecordsError(KafkaError):
 def excluded_records_error(
     findings: RecordFindings, limits: RecordLimits, name: TopicPartition
 ) -> InvalidRecordsError:
-    """One bad timestamp makes it INVALID_TIMESTAMP, as in Kafka."""
+    """The error code is INVALID_TIMESTAMP if any timestamp is invalid, as in Kafka."""
     keyless = f"{name} is compacted, so every record needs a key"
     errors = [RecordError(index, keyless) for index in findings.keyless]
     if limits.timestamps is not None:

@@ -1,8 +1,9 @@
-"""Log compaction: of every key the newest value stays, at the offset that it always had.
+"""Log compaction: keeps the newest value of every key, at its original offset.
 
-Three steps, so that the event loop never waits for one: `plan_compaction` decides on the thread of
-the log's owner, `compact` does the work on files alone, in any process, and `swap_in` puts it into
-effect, on the owner's thread again. Then `CleanerOffsets.advance` notes how far the log is clean.
+Three steps, so that the event loop never waits for the work: `plan_compaction` decides on the
+owner's thread, `compact` rewrites files in any process, and `swap_in` replaces the old segments,
+again on the owner's thread. Then `CleanerOffsets.advance` records up to which offset the log is
+clean.
 """
 
 from ottla.storage.compaction.plan import CompactionPlan, plan_compaction

@@ -1,20 +1,20 @@
-"""What compaction leaves of a batch.
+"""Decides what compaction keeps of each batch.
 
-Of its records stay those that are the newest of their key, unless they are tombstones whose time is
-over. The first compaction that meets a tombstone sets that time, the delete horizon (KIP-534): it
-is written in the place of the batch's base timestamp, so every record's difference to that is
-written anew. A marker whose transaction is gone gets one as well.
+A record is kept if it is the newest of its key, unless it is a tombstone past its delete horizon.
+The first compaction that reads a tombstone sets the delete horizon (KIP-534). It replaces the
+batch's base timestamp, so every record's timestamp delta is rewritten. A marker whose transaction
+has no batches left gets a delete horizon too.
 
-A batch without records goes, unless something is known by it alone: where a producer's sequence
-numbers are, or how far a segment reaches. It then stays as a header; a marker stays whole, for a
-follower that was away may have records of its transaction, and has to learn how it ended. Kafka
-empties those too, and such a follower never learns. Kafka remembers only how far
-the whole compaction reached; here every segment ends where the next one begins, which is how
-recovery knows that none is missing. Batches of which everything stays are passed on byte for byte.
+A batch without records is removed, unless it is needed for a producer's sequence numbers or for the
+end offset of a segment. Then its header stays. A marker that is needed stays whole, because a
+follower that was offline may have records of its transaction and must learn the outcome. Kafka
+empties such markers, so a follower never learns it. Kafka only records how far the whole compaction
+reached; here every segment ends where the next one begins, so that recovery can detect a missing
+segment. Batches that are kept whole are copied byte for byte.
 
-So are batches of data whose checksum is right and whose records cannot be read: a producer with a
-bug wrote them. Kafka's cleaner gives up on such a partition until the broker is restarted, and its
-log grows without end. Keeping the batch loses nothing, and the rest of the log is still compacted.
+So are data batches with a valid checksum and unreadable records, which a faulty producer wrote.
+Kafka's cleaner gives up on such a partition until the broker restarts, and its log grows without
+limit. Keeping the batch loses nothing, and the rest of the log is still compacted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ottla.wire.records.builder import empty_batch, seal_batch, shift_timestamp
 from ottla.wire.records.header import DELETE_HORIZON_FLAG, BatchHeader, TimestampType
 from ottla.wire.records.record import walk_records
 
-# So many are named in the log of the broker.
+# How many unreadable batches the broker's log lists.
 _UNREADABLE_LISTED_MAX: Final = 10
 
 _TIMESTAMP_MIN: Final = -(2**63)
@@ -42,8 +42,8 @@ _TIMESTAMP_MAX: Final = 2**63 - 1
 
 
 class BatchFilter:
-    """Shown every batch of the compacted part, in order. Raises `ProtocolError` for a marker that
-    cannot be read: what became of a transaction must not be guessed."""
+    """Filters every batch of the compacted part, in order. Raises `ProtocolError` for an unreadable
+    marker: the outcome of a transaction must not be guessed."""
 
     def __init__(
         self, plan: CompactionPlan, offset_map: OffsetMap, *, end_offsets: Collection[int]
@@ -51,13 +51,13 @@ class BatchFilter:
         self.records_read = 0
         self.records_kept = 0
         self.unreadable_count = 0
-        # The first of them.
+        # The first unreadable batches.
         self.unreadable: list[UnreadableBatch] = []
-        # What the transaction index has to keep of the batch that was shown last.
+        # The transaction index entry to keep for the latest batch.
         self.aborted: AbortedTransaction | None = None
         self._plan = plan
         self._map = offset_map
-        # Where the cleaned segments end.
+        # The end offsets of the cleaned segments.
         self._end_offsets = frozenset(end_offsets)
         self._transactions = TransactionWalk(plan.aborted_transactions)
         self._delete_horizon_ms = TimestampMs(
@@ -65,7 +65,7 @@ class BatchFilter:
         )
 
     def filter(self, batch: Buffer, header: BatchHeader) -> Buffer | None:
-        """The batch itself, a smaller one in its place, or None."""
+        """Returns the batch itself, a smaller replacement, or None."""
         self.records_read += header.record_count
         self.aborted = None
         if header.is_control:
@@ -119,12 +119,12 @@ class BatchFilter:
     def _choose(self, body: bytes, header: BatchHeader) -> _KeptRecords:
         newest_offset = self._map.offsets.get
         base_offset, last_offset_delta = header.base_offset, header.last_offset_delta
-        # Of what the map does not cover, everything stays.
+        # Records above the map's range are all kept.
         covered_delta = self._map.latest_offset - base_offset
         drops_tombstones = self._is_past_horizon(header)
         has_tombstones = False
         timestamp_delta_max = _TIMESTAMP_MIN
-        # Between records that go, those that stay are taken together.
+        # Adjacent kept records are copied together.
         runs, run_start, count = [], 0, header.record_count
         for start, end, timestamp_delta, offset_delta, key, is_tombstone, _ in walk_records(
             body, count
@@ -152,8 +152,7 @@ class BatchFilter:
         return _KeptRecords(body, count, timestamp_delta_max, has_tombstones)
 
     def _marked(self, header: BatchHeader, body: bytes) -> Buffer | None:
-        """The batch with a delete horizon; None where a timestamp is so far from it that the
-        difference cannot be written."""
+        """The batch with a delete horizon, or None if a timestamp delta would not fit its field."""
         horizon_ms = self._delete_horizon_ms
         by_ms = header.base_timestamp - horizon_ms
         records = walk_records(body, header.record_count)
@@ -171,7 +170,7 @@ class BatchFilter:
         return horizon_ms is not None and horizon_ms <= self._plan.now_ms
 
     def _is_remembered(self, header: BatchHeader) -> bool:
-        """Whether the batch stays without records."""
+        """Whether the batch's header is kept without records."""
         if header.next_offset in self._end_offsets:
             return True
         last = self._plan.last_batches.get(header.producer_id)
@@ -183,7 +182,7 @@ class BatchFilter:
 
 
 class _KeptRecords(NamedTuple):
-    """What stays of a batch's records."""
+    """The records of a batch that are kept."""
 
     body: bytes
     record_count: int
@@ -192,7 +191,8 @@ class _KeptRecords(NamedTuple):
 
 
 def _header_of(header: BatchHeader, kept: _KeptRecords) -> BatchHeader:
-    """The header for these of its records. Offsets and sequence numbers stay those of all."""
+    """The header for the kept records. Offsets and sequence numbers are those of the original
+    batch."""
     max_timestamp = header.max_timestamp
     if header.timestamp_type is TimestampType.CREATE_TIME:
         latest = header.base_timestamp + kept.timestamp_delta_max

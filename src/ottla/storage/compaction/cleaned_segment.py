@@ -1,4 +1,4 @@
-"""The segment that a group of old ones becomes, while it is written under `.cleaned` names."""
+"""Writes the segment that replaces a group of old ones, under `.cleaned` names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _WRITE_BYTES: Final = 1 << 20
 
 
 class CleanedSegment:
-    """Gathers batches into large writes. Durable after `finish`; closed either way by `close`."""
+    """Collects batches into large writes. `finish` makes it durable; `close` has to be called
+    either way."""
 
     def __init__(
         self, disk: Disk, plan: CompactionPlan, group: list[PlannedSegment], throttle: Throttle
@@ -27,7 +28,7 @@ class CleanedSegment:
             disk,
             plan.directory,
             group[0].base_offset,
-            # It will hardly grow to what is reserved for an active segment.
+            # The cleaned segment is mostly far smaller than an active segment's reserved space.
             replace(plan.config, preallocate=False),
             created_ms=group[-1].created_ms,
             state=FileState.CLEANED,

@@ -1,7 +1,8 @@
 """The newest offset of every key in the dirty part of a log, in bounded memory.
 
-The first pass of a compaction fills the map, the second asks it about every record. When it is full
-the pass ends where it is: the log is cleaned up to there, and the next compaction goes on.
+The first pass of a compaction fills the map; the second looks up every record. When the map is
+full, the first pass stops: the log is cleaned up to that offset, and the next compaction continues
+from there.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from ottla.wire.errors import ProtocolError
 from ottla.wire.records.header import BatchHeader
 from ottla.wire.records.record import walk_records
 
-# A key of 47 bytes, a UUID in text for instance, takes as much memory as one of 32 does.
+# In CPython a 47-byte key, such as a UUID in text, takes as much memory as a 32-byte key.
 KEY_BYTES_MAX: Final = 47
 
-# What CPython takes for an entry at most: 96 bytes for the key or its digest, 32 for the offset, 90
-# for a place in a table that has just doubled, the old table beside it.
+# The most memory that CPython needs for an entry: 96 bytes for the key or its digest, 32 for the
+# offset, and 90 for a slot in a table that has just doubled, including the old table.
 ENTRY_BYTES_MAX: Final = 218
 
 
 class OffsetMap:
-    """Covers the log up to `latest_offset`; -1 while it is empty."""
+    """Covers the log up to `latest_offset`, which is -1 while the map is empty."""
 
     __slots__ = ("_entries_max", "latest_offset", "offsets")
 
@@ -35,9 +36,9 @@ class OffsetMap:
         self.latest_offset = -1
 
     def add(self, header: BatchHeader, body: bytes, *, start_offset: int) -> bool:
-        """Notes a batch's records from an offset on, and says whether all of them found room.
+        """Adds a batch's records from an offset on. Returns whether all of them fitted.
 
-        Raises `ProtocolError` where they cannot be read to the end, and then knows of none of them.
+        Raises `ProtocolError` if the batch cannot be read to the end; then it adds none of them.
         """
         try:
             return self._add(header, body, start_offset=start_offset)
@@ -46,7 +47,7 @@ class OffsetMap:
             raise
 
     def leave_out(self, header: BatchHeader) -> None:
-        """Goes on behind a batch that cannot be opened."""
+        """Skips a batch that cannot be opened."""
         self.latest_offset = header.last_offset
 
     def _add(self, header: BatchHeader, body: bytes, *, start_offset: int) -> bool:
@@ -62,10 +63,10 @@ class OffsetMap:
             if len(key) > KEY_BYTES_MAX:
                 key = key_identity(key)
             if len(offsets) >= entries_max and key not in offsets:
-                # The rest has to be sound too, or the records before this one do not count.
+                # Reads the rest as well: if it is unreadable, none of the batch's records count.
                 for _ in records:
                     pass
-                # Ahead of this record everything is covered.
+                # Everything before this record is covered.
                 self.latest_offset = max(self.latest_offset, base_offset + offset_delta - 1)
                 return False
             offsets[key] = base_offset + offset_delta
@@ -73,8 +74,8 @@ class OffsetMap:
         return True
 
     def _forget(self, header: BatchHeader, body: bytes) -> None:
-        """Removes the keys of a batch's records, as far as they can be read. What the log had of
-        them before stays then: that is more than has to stay, and never less."""
+        """Removes the keys of a batch, as far as it can be read. Earlier records of these keys are
+        then kept, which is more than necessary but loses nothing."""
         with suppress(ProtocolError):
             for _, _, _, _, key, _, _ in walk_records(body, header.record_count):
                 if key is not None:
@@ -84,8 +85,8 @@ class OffsetMap:
 
 
 def key_identity(key: bytes) -> bytes:
-    """The key, or a digest where it is long: longer than any key that stands for itself, so that
-    no key can be taken for the digest of another."""
+    """The key, or its digest if the key is long. A digest is longer than any key that is used as it
+    is, so the two cannot be confused."""
     if len(key) <= KEY_BYTES_MAX:
         return key
     return blake2b(key, digest_size=KEY_BYTES_MAX + 1).digest()

@@ -1,12 +1,12 @@
-"""Whether a log is to be compacted now, and everything that whoever does it has to know.
+"""Decides whether a log is due for compaction, and collects everything that the compaction needs.
 
-The rules are those of Kafka's cleaner. Clean is what an earlier compaction has covered; dirty is
-what came after; uncleanable is what has to be left alone for now: the active segment, whatever lies
-above the last stable offset, and segments younger than `min.compaction.lag.ms`.
+The rules are those of Kafka's cleaner. Clean is what an earlier compaction has covered. Dirty is
+everything after that. Uncleanable are the active segment, everything above the last stable offset,
+and segments younger than `min.compaction.lag.ms`.
 
     log start ... clean ... first_dirty_offset ... dirty ... end_offset ... uncleanable
 
-Only whole segments are cleaned, so `end_offset` is where a segment begins.
+Only whole segments are cleaned, so `end_offset` is the base offset of a segment.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MEMORY_BYTES: Final = 128 << 20
 
 
 class PlannedSegment(NamedTuple):
-    """A segment as it was found; if it is another when the work is done, the work is void."""
+    """A segment at planning time. If it has changed by `swap_in`, the result is discarded."""
 
     base_offset: int
     # The next segment's base offset.
@@ -34,8 +34,8 @@ class PlannedSegment(NamedTuple):
 
 
 class LastBatch(NamedTuple):
-    """By what a log knows a producer: its last batch of data in the current epoch, or no more than
-    the epoch of its last marker."""
+    """A producer's last data batch in its current epoch. Without one, only the epoch of its last
+    marker."""
 
     last_offset: int | None
     producer_epoch: int
@@ -43,13 +43,13 @@ class LastBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """Can be pickled: a compaction runs wherever it disturbs nobody."""
+    """Can be pickled, so the compaction may run in any process."""
 
     directory: str
     config: LogConfig
-    # All that may be cleaned, from the log's first segment on.
+    # Every segment that may be cleaned, from the log's first segment on.
     segments: tuple[PlannedSegment, ...]
-    # The base offsets of segments, of these and later ones, that may not be on the device yet.
+    # Base offsets of segments, among these and later ones, that may not be on the device yet.
     unsynced_segments: tuple[int, ...]
     first_dirty_offset: int
     aborted_transactions: tuple[AbortedTransaction, ...]
@@ -57,7 +57,7 @@ class CompactionPlan:
     now_ms: int
     memory_bytes: int
     bytes_per_second: float | None
-    # What `Log.truncations` was: a log that was cut since then is another one.
+    # `Log.truncations` at planning time. The result is invalid if the log was truncated since.
     truncations: int
 
     @property
@@ -73,7 +73,7 @@ def plan_compaction(
     memory_bytes: int = MEMORY_BYTES,
     bytes_per_second: float | None = None,
 ) -> CompactionPlan | None:
-    """What to compact, or None where nothing is due. `first_dirty_offset` comes from
+    """Returns the plan, or None if the log is not due. `first_dirty_offset` comes from
     `CleanerOffsets`."""
     if not log.config.compact:
         return None
@@ -115,7 +115,7 @@ def plan_compaction(
 
 
 def _end_offset(log: Log, first_dirty_offset: int, now_ms: int) -> int:
-    """The base offset of the first segment that is to be left alone."""
+    """The base offset of the first uncleanable segment."""
     active_offset = log.segments.active.base_offset
     limit = max(first_dirty_offset, min(log.last_stable_offset, active_offset))
     for segment in _dirty_segments(log, first_dirty_offset, limit):
@@ -136,7 +136,7 @@ def _is_young(segment: Segment, config: LogConfig, now_ms: int) -> bool:
 
 
 def _is_due(log: Log, first_dirty_offset: int, end_offset: int, now_ms: int) -> bool:
-    """Whether the dirty part is large enough, or has been waiting for long enough."""
+    """Whether the dirty part is large enough or old enough."""
     dirty_segments = _dirty_segments(log, first_dirty_offset, end_offset)
     dirty_bytes = sum(segment.size for segment in dirty_segments)
     if not dirty_bytes:

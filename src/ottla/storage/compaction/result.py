@@ -1,4 +1,4 @@
-"""What a compaction made: cleaned segments beside those that they are to replace."""
+"""The result of a compaction: cleaned segments, not yet swapped in."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ottla.storage.errors import StorageError
 
 
 class CompactionCancelledError(StorageError):
-    """The compaction was told to stop. The log is as it was."""
+    """The compaction was cancelled. The log is unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanedGroup:
-    """Neighbouring segments, and the size of the one that was made of them."""
+    """Adjacent segments, and the size of the one that replaces them."""
 
     replaced: tuple[PlannedSegment, ...]
     size: int
@@ -30,7 +30,7 @@ class CleanedGroup:
 
 
 class UnreadableBatch(NamedTuple):
-    """A batch with a right checksum whose records are none: a producer with a bug sent it."""
+    """A batch with a valid checksum and invalid records, from a faulty producer."""
 
     base_offset: int
     last_offset: int
@@ -42,14 +42,14 @@ class UnreadableBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
-    """Cleaned segments on the device, in order, for `swap_in`. Can be pickled."""
+    """Durable cleaned segments, in order, for `swap_in`. Can be pickled."""
 
     plan: CompactionPlan
     groups: tuple[CleanedGroup, ...]
-    # Where the log is dirty from, once all groups are swapped in.
+    # The first dirty offset once all groups are swapped in.
     first_dirty_offset: int
     records_read: int
     records_kept: int
-    # How many batches were kept as they are because they cannot be read, and the first of them.
+    # The number of unreadable batches that were kept unchanged, and the first of them.
     unreadable_count: int = 0
     unreadable: tuple[UnreadableBatch, ...] = ()

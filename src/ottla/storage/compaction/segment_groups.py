@@ -1,6 +1,6 @@
-"""Which segments become one: neighbours, as long as together they are no larger than one may be.
+"""Groups adjacent segments that together fit into one.
 
-Compaction makes segments small. Without this a log would end as a heap of tiny files.
+Compaction shrinks segments. Without grouping, a log would end up with many tiny files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ottla.storage.log_config import LogConfig
 
 
 class SizedSegment(NamedTuple):
-    """A segment with the bytes of its indexes."""
+    """A segment and the sizes of its indexes in bytes."""
 
     segment: PlannedSegment
     index_size: int
@@ -24,7 +24,7 @@ class SizedSegment(NamedTuple):
 def group_segments(
     segments: Iterable[SizedSegment], config: LogConfig
 ) -> list[list[PlannedSegment]]:
-    """The segments in order, in groups. Sizes are those from before, as an upper bound."""
+    """Groups the segments in order. The sizes before compaction are the upper bound."""
     groups: list[list[PlannedSegment]] = []
     size = index_size = time_index_size = 0
     for segment, own_index_size, own_time_index_size in segments:

@@ -1,4 +1,5 @@
-"""Reading the old segments of a compaction: checked, throttled, and stopped when asked to."""
+"""Reads the old segments of a compaction: verifies checksums, throttles, and stops on
+cancellation."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import crc_matches
 from ottla.wire.records.header import BatchHeader
 
-# Gets a batch, which is valid during the call, and says whether to go on.
+# Receives a batch, which is valid during the call only. Returns whether to continue.
 Visit = Callable[[BatchHeader, memoryview], bool]
 
 
 class SegmentReader:
-    """For the passes of one compaction. Holds nothing open between two segments."""
+    """Used by both passes of one compaction. Keeps no file open between segments."""
 
     def __init__(
         self,
@@ -35,7 +36,8 @@ class SegmentReader:
         self._is_cancelled = is_cancelled
 
     def read(self, planned: PlannedSegment, visit: Visit, *, start_offset: int = 0) -> bool:
-        """Shows the batches from the one that holds `start_offset` on; says if all were shown."""
+        """Calls `visit` with each batch from the one that contains `start_offset` on. Returns False
+        if `visit` stopped it."""
         segment = Segment.open(
             self._disk,
             self._plan.directory,

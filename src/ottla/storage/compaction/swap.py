@@ -1,15 +1,15 @@
-"""Cleaned segments in the place of old ones: quick, and on the thread of the log's owner.
+"""Replaces old segments with cleaned ones: quick, and on the thread of the log's owner.
 
-Group by group, from the start of the log on, so that no crash brings back a value whose tombstone
-went with a later group. For each group, with a directory sync after every step:
+Groups are swapped from the start of the log on, so that no crash brings back a value whose
+tombstone was removed with a later group. For each group, with a directory sync after every step:
 
     1. the producer snapshots go, .cleaned -> .swap
     2. old segments -> .deleted
     3. offset and time index .swap -> live
     4. transaction index and log .swap -> live
 
-Up to the first sync the old segments are the log, from then on the new one is: interrupted_work.py
-undoes or finishes what a crash leaves.
+Until the first sync the old segments are the log; after it, the new one is. After a crash
+interrupted_work.py undoes or finishes the swap.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from ottla.storage.segments.segment import Segment
 
 
 def swap_in(log: Log, result: CompactionResult, *, now_ms: int) -> bool:
-    """Puts a compaction into effect. False where the log is no longer the one that it was made of:
-    then what was made is removed, and nothing is clean that was not clean before."""
+    """Swaps in all groups. Returns False if the log has changed since the plan was made: then the
+    cleaned segments that are left are removed, and the first dirty offset must not advance."""
     return len(list(swap_groups(log, result, now_ms=now_ms))) == len(result.groups)
 
 
 def swap_groups(log: Log, result: CompactionResult, *, now_ms: int) -> Iterator[CleanedGroup]:
-    """The same one group at a time, each with four syncs of the directory, for an owner who has
-    other things to do in between. Ends early where the log has changed.
+    """As `swap_in`, one group at a time with four directory syncs each, so that the owner can do
+    other work in between. Stops early if the log has changed.
 
-    After an `OSError` the log must not be used until it has been opened anew.
+    After an `OSError` the log must be closed and opened again before it is used.
     """
     for group in result.groups:
         replaced = _find_replaced(log, result, group)
         if replaced is None:
-            # The whole directory may be gone, with its topic.
+            # The topic, and with it the directory, may have been deleted.
             with suppress(FileNotFoundError):
                 remove_cleaned(log.disk, log.directory)
             return
@@ -49,7 +49,7 @@ def swap_groups(log: Log, result: CompactionResult, *, now_ms: int) -> Iterator[
 
 
 def _find_replaced(log: Log, result: CompactionResult, group: CleanedGroup) -> list[Segment] | None:
-    """The segments that a group was made of, if they are what they were."""
+    """The segments that the group was made of, or None if they have changed."""
     cleaned = SegmentFileName(group.base_offset, FileKind.LOG, FileState.CLEANED)
     found = log.segments.between(group.base_offset, group.end_offset)
     is_same = (
@@ -77,7 +77,7 @@ def _replace(log: Log, group: CleanedGroup, replaced: list[Segment], now_ms: int
 
 
 def _rename_to_swap(log: Log, group: CleanedGroup) -> list[SegmentFileName]:
-    """The names that the group's files have now, durably."""
+    """Renames the group's files durably and returns their new names."""
     disk, directory = log.disk, log.directory
     cleaned = [
         name

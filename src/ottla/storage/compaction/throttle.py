@@ -1,24 +1,24 @@
-"""Compaction's share of the disk."""
+"""Limits the disk bandwidth of compaction."""
 
 from __future__ import annotations
 
 from typing import Final, Protocol
 
-# Sleeping for less costs more than it gives to others.
+# A shorter sleep costs more than it frees for other work.
 _SLEEP_SECONDS_MIN: Final = 0.05
 
 
 class Sleep(Protocol):
-    """Waits on the thread that compacts: a worker's, never a loop's."""
+    """Blocks the thread that compacts: a worker's, never an event loop's."""
 
     def __call__(self, seconds: float, /) -> object: ...
 
 
 class Throttle:
-    """Holds bytes read and written, together, below a rate.
+    """Limits the rate of bytes read and written, together.
 
-    It pays with a sleep for every byte and does not ask how long the work took, so the rate is a
-    ceiling that is not quite reached.
+    It sleeps for every byte and does not subtract the time that the work itself took, so the actual
+    rate stays a little below the limit.
     """
 
     __slots__ = ("_bytes_per_second", "_owed_seconds", "_sleep")

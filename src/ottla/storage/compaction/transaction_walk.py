@@ -1,8 +1,8 @@
-"""Transactions as a compaction meets them on its way through a log.
+"""Tracks transactions while a compaction reads a log.
 
-Everything below the last stable offset is decided, and the transaction indexes say which
-transactions were aborted; all others were committed. What is left to find out is whether a marker
-still has anything to say: it has while a batch of its transaction is in the log before it.
+Every transaction below the last stable offset is decided, and the transaction indexes name the
+aborted ones; all others were committed. This module determines whether a marker is still needed,
+which it is while a batch of its transaction precedes it in the log.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ from ottla.wire.records.record import walk_records
 
 
 class MetMarker(NamedTuple):
-    """A control batch: whether its transaction is gone, and what the index has to keep of it."""
+    """A control batch: whether its transaction has no batches left, and the index entry to keep."""
 
     is_orphan: bool
     aborted: AbortedTransaction | None = None
 
 
 class TransactionWalk:
-    """Told of every batch in the order of the log, by one pass."""
+    """One pass over a log. Receives every batch in log order."""
 
     __slots__ = ("_aborted", "_coming", "_committed", "_has_batches")
 
     def __init__(self, aborted: Iterable[AbortedTransaction]) -> None:
-        # Those whose first offset is yet to come, the next one last.
+        # Aborted transactions that have not begun yet; the next one is last.
         self._coming = sorted(aborted, key=lambda each: each.first_offset, reverse=True)
-        # By producer: aborted transactions that have begun, and those of them with a batch.
+        # By producer id: aborted transactions that have begun, and the producers among them of
+        # which a batch was read.
         self._aborted: dict[int, AbortedTransaction] = {}
         self._has_batches: set[int] = set()
-        # Producers of committed transactions of which a batch was met.
+        # Producers of committed transactions of which a batch was read.
         self._committed: set[int] = set()
 
     def meet_data(self, header: BatchHeader) -> bool:
@@ -57,7 +58,8 @@ class TransactionWalk:
         self._begin_up_to(header.last_offset)
         producer_id = header.producer_id
         if not header.record_count:
-            # Kafka leaves this of a marker; here there may be records of its transaction.
+            # Kafka's compaction empties markers; here records of the transaction may still precede
+            # it.
             self._committed.discard(producer_id)
             return MetMarker(is_orphan=True)
         record_type = _control_type(header, batch)
@@ -81,7 +83,8 @@ class TransactionWalk:
         coming = self._coming
         while coming and coming[-1].first_offset <= offset:
             begun = coming.pop()
-            # A pass that begins in the middle of a log has not met the end of the one before.
+            # A pass that begins in the middle of a log may miss the end of the previous
+            # transaction.
             self._aborted[begun.producer_id] = begun
             self._has_batches.discard(begun.producer_id)
 

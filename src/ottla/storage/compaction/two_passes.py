@@ -1,9 +1,9 @@
-"""The heavy part of a compaction: old segments in, cleaned ones out, beside them.
+"""The heavy part of a compaction: reads the old segments and writes cleaned ones beside them.
 
-The first pass reads the dirty part and notes the newest offset of each key; the second reads
-everything from the log's first segment on and copies what stays. No log is touched, only files:
-this runs in a worker process, or inline in a simulation. Whatever goes wrong, the old segments are
-as they were, and the new ones are gone or go when the log is next opened.
+The first pass reads the dirty part and records the newest offset of each key. The second reads
+everything from the log's first segment on and copies what is kept. It touches only files, not the
+`Log`, so it runs in a worker process, or inline in a simulation. If it fails, the old segments are
+unchanged, and the cleaned ones are removed at once or when the log is next opened.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def compact(
 ) -> CompactionResult:
     """Writes the cleaned segments of a plan, durably.
 
-    Asks `is_cancelled` before each batch, and waits with `sleep` where the plan has a rate. Raises
-    `CorruptLogError` for bytes that cannot be trusted, `CompactionCancelledError`, or `OSError`.
+    Calls `is_cancelled` before each batch, and `sleep` if the plan limits the rate. Raises
+    `CorruptLogError` for invalid bytes, `CompactionCancelledError`, or `OSError`.
     """
     throttle = Throttle(plan.bytes_per_second, sleep)
     reader = SegmentReader(disk, plan, throttle, is_cancelled)
     try:
-        # A worker that was killed may have left some, and after a crash everything above them would
-        # pass for unfinished.
+        # Removes the files of a killed worker: after a crash, recovery would discard every `.swap`
+        # file at or above a left-over `.cleaned` file.
         remove_cleaned(disk, plan.directory)
         _sync(disk, plan)
         offset_map = build_offset_map(plan, reader)
@@ -59,7 +59,7 @@ def compact(
         with suppress(OSError):
             remove_cleaned(disk, plan.directory)
         if isinstance(error, FileNotFoundError):
-            # Retention, a truncation or the deletion of the topic was faster.
+            # Removed meanwhile by retention, a truncation or the deletion of the topic.
             raise CompactionCancelledError(
                 f"{plan.directory} has lost segments since its compaction was planned"
             ) from error
@@ -76,7 +76,7 @@ def compact(
 
 
 def remove_cleaned(disk: Disk, directory: str) -> None:
-    """Removes every cleaned segment that is not swapped in."""
+    """Removes every `.cleaned` file."""
     found = segment_files(disk, directory)
     remove_segment_files(
         disk, directory, [name for name in found if name.state is FileState.CLEANED]
@@ -84,10 +84,10 @@ def remove_cleaned(disk: Disk, directory: str) -> None:
 
 
 def _sync(disk: Disk, plan: CompactionPlan) -> None:
-    """Makes all of the log durable, as far as it went when the compaction was planned.
+    """Makes the log durable, up to its end at planning time.
 
-    If a crash took a part of it after the segments before were replaced, the only copy of a value
-    could go with it, or the marker that made a transaction's values count.
+    Otherwise a crash after the swap could lose the only copy of a value, or the marker that
+    committed it, because the older copy has been compacted away.
     """
     for base_offset in plan.unsynced_segments:
         file = disk.open(f"{plan.directory}/{SegmentFileName(base_offset, FileKind.LOG)}")
@@ -99,7 +99,7 @@ def _sync(disk: Disk, plan: CompactionPlan) -> None:
 
 
 def build_offset_map(plan: CompactionPlan, reader: SegmentReader) -> OffsetMap:
-    """The first pass. It ends where the map is full, be that in the middle of a batch."""
+    """The first pass. It stops when the map is full, even in the middle of a batch."""
     offset_map = OffsetMap(memory_bytes=plan.memory_bytes)
     start_offset = plan.first_dirty_offset
     transactions = TransactionWalk(plan.aborted_transactions)
@@ -112,7 +112,7 @@ def build_offset_map(plan: CompactionPlan, reader: SegmentReader) -> OffsetMap:
                 body = read_body(batch, 0, header)
                 return offset_map.add(header, body, start_offset=start_offset)
             except ProtocolError:
-                # The second pass keeps it, and says so.
+                # The second pass keeps the batch and reports it.
                 offset_map.leave_out(header)
         return True
 
@@ -120,7 +120,7 @@ def build_offset_map(plan: CompactionPlan, reader: SegmentReader) -> OffsetMap:
         if planned.end_offset > start_offset:
             if not reader.read(planned, visit, start_offset=start_offset):
                 break
-            # Its last offsets may be those of a marker, or of nothing.
+            # Its last offsets may be a marker's, or a gap.
             offset_map.latest_offset = planned.end_offset - 1
     return offset_map
 
@@ -149,7 +149,7 @@ def _clean(
     batch_filter: BatchFilter,
     throttle: Throttle,
 ) -> CleanedGroup:
-    """The second pass, over one group."""
+    """The second pass over one group."""
     cleaned = CleanedSegment(disk, plan, group, throttle)
 
     def visit(header: BatchHeader, batch: memoryview) -> bool:

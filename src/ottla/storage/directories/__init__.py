@@ -1,1 +1,1 @@
-"""Log directories: their lock, their checkpoints, their partitions."""
+"""Log directories: lock, checkpoints and partitions."""

@@ -1,10 +1,10 @@
-"""`.kafka_cleanshutdown`: says that every log of a directory was synced and closed.
+"""`.kafka_cleanshutdown`: marks that every log of a directory was synced and closed.
 
     {"version":0,"brokerEpoch":42}
 
-It is removed before the first log is opened, and only its absence sends the logs through recovery;
-that is why both writing and removing it are durable. The broker epoch tells the controller which
-registration of this broker wrote the logs (KIP-966).
+The file is removed before the first log is opened. Without it the logs are recovered, so both
+writing and removing it are durable. The broker epoch shows the controller which registration of
+this broker wrote the logs (KIP-966).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NO_BROKER_EPOCH: Final = -1
 
 
 class CleanShutdown(NamedTuple):
-    """The marker of a clean shutdown; older brokers and some tools leave it without an epoch."""
+    """The marker of a clean shutdown. Older brokers and some tools write it without an epoch."""
 
     broker_epoch: int | None
 
@@ -50,7 +50,7 @@ def remove_clean_shutdown(disk: Disk, directory: str) -> None:
 
 
 def previous_broker_epoch(disk: Disk, paths: Sequence[str]) -> int:
-    """Of the incarnation that closed all of these directories cleanly, if one did."""
+    """The broker epoch that closed all of these directories cleanly, or `NO_BROKER_EPOCH`."""
     markers = [read_clean_shutdown(disk, path) for path in paths]
     epochs = {None if marker is None else marker.broker_epoch for marker in markers}
     epoch = epochs.pop() if len(epochs) == 1 else None

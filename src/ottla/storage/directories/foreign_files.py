@@ -1,7 +1,7 @@
-"""Which files in a directory are neither Kafka's nor Ottla's.
+"""Detects files in a directory that belong to neither Kafka nor Ottla.
 
-A directory that holds somebody's files is not formatted: most likely its path is a mistake. Hidden
-files and the `lost+found` of a file system do not count.
+A directory with such files is not formatted, because its path is most likely a mistake. Hidden
+files and a file system's `lost+found` are ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ALLOWED: Final = frozenset(
         *OffsetCheckpointName,
     }
 )
-# Besides its segments, what a partition's directory may hold.
+# The files of a partition's directory other than its segments.
 _PARTITION_FILES: Final = frozenset(
     {"leader-epoch-checkpoint", "partition.metadata", "quorum-state", STRAY_SINCE}
 )
@@ -34,9 +34,9 @@ _NAMES_SHOWN: Final = 3
 
 
 def refuse_foreign_files(disk: Disk, directories: Iterable[str]) -> None:
-    """Raises `StorageError` for an unformatted directory that holds files of something else.
+    """Raises `StorageError` for an unformatted directory that holds other programs' files.
 
-    A directory that cannot be read is skipped: whoever opens it reports that.
+    Skips a directory that cannot be read: opening it later reports the error.
     """
     for directory in directories:
         with suppress(OSError):
@@ -63,7 +63,8 @@ def _foreign_names(disk: Disk, directory: str) -> list[str]:
 
 
 def _is_partition(disk: Disk, directory: str, name: str) -> bool:
-    """A name that ends in a number is not enough: photos-2024 may be anybody's."""
+    """Also checks the content, because other directories, such as photos-2024, end in a number
+    too."""
     try:
         PartitionDirectoryName.parse(name)
     except ValueError:

@@ -1,10 +1,10 @@
-"""Logs on their way into a directory, beside those that are there (KIP-113).
+"""Future logs: replicas that are being moved into this directory from another one (KIP-113).
 
     begun ──filled by its owner──▶ promoted: the partition's log in this directory
       └──▶ discarded
 
-A future log has a directory of its own, `orders-0.<unique id>-future`. None of the checkpoints
-tells of it: after a crash all of it is looked at again.
+A future log has its own directory, `orders-0.<unique id>-future`. No checkpoint contains it, so
+after a crash it is recovered from its first segment on.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ottla.storage.log_config import LogConfig
 
 
 class _NoCheckpoint:
-    """A `RecoveryPointKeeper` where nothing is kept."""
+    """A `RecoveryPointKeeper` that keeps nothing."""
 
     def lower(self, partition: TopicPartition, recovery_point: int) -> None: ...
 
@@ -36,7 +36,7 @@ class FutureLog(NamedTuple):
 
 
 class FutureLogs:
-    """Belongs to a log directory, and to whoever that belongs to. One for each partition."""
+    """Belongs to a log directory and its owner. At most one future log per partition."""
 
     def __init__(self, disk: Disk, path: str) -> None:
         self._disk = disk
@@ -57,8 +57,8 @@ class FutureLogs:
         had_clean_shutdown: bool,
         now_ms: int,
     ) -> list[str]:
-        """Opens those that were found. Returns the paths of what is of no use, to be purged: a
-        future log is a copy, and can be begun anew."""
+        """Opens the future logs that were found. Returns the paths of invalid ones to purge: a
+        future log is a copy and can be started again."""
         useless = []
         for name, config in configs.items():
             if name.partition not in self._logs:
@@ -81,7 +81,7 @@ class FutureLogs:
         start_offset: int,
         now_ms: int,
     ) -> Log:
-        """Makes an empty log, durably."""
+        """Creates an empty future log, durably."""
         assert partition not in self._logs, f"{partition} has a future log in {self._path} already"
         name = PartitionDirectoryName(partition, DirectoryState.FUTURE, unique_id)
         self._disk.make_directories(f"{self._path}/{name}")
@@ -100,7 +100,8 @@ class FutureLogs:
         log_start_offset: int,
         now_ms: int,
     ) -> Log:
-        """Makes it the partition's log in this directory, durably, and opens it as that."""
+        """Turns the future log into the partition's log in this directory, durably, and opens
+        it."""
         name, log = self._logs[partition].name, self._logs[partition].log
         log.close()
         del self._logs[partition]
@@ -120,7 +121,7 @@ class FutureLogs:
         )
 
     def discard(self, partition: TopicPartition) -> str:
-        """Lets go of one, durably, and returns the path to purge."""
+        """Abandons a future log, durably, and returns the path to purge."""
         found = self._logs.pop(partition)
         found.log.abandon()
         deleted = found.name._replace(state=DirectoryState.DELETE)

@@ -1,10 +1,10 @@
-"""One directory of logs (an entry of `log.dirs`): its lock, its checkpoints, its partitions.
+"""One log directory (an entry of `log.dirs`): its lock, checkpoints and partitions.
 
     formatted ──open──▶ locked ──load──▶ serving ──close──▶ clean
                                             └──failure or crash──▶ recovered by the next load
 
-Between `load` and `close` there is no clean-shutdown marker, so whatever ends the process, the next
-one knows. Each file here is Kafka's, by name and content.
+There is no clean-shutdown marker between `load` and `close`, so the next process detects any other
+end. Every file here is Kafka's, by name and content.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ from ottla.storage.log.log_loading import blank_log, load_log, open_log
 from ottla.storage.log_config import LogConfig
 
 LOCK_NAME = ".lock"
-# The controller's log lives among the partitions and is nobody else's business.
+# The metadata log has its directory here too, but the controller owns it.
 METADATA_TOPIC = "__cluster_metadata"
-# What a log is before its first record.
+# The files of an empty log.
 _FIRST_FILES = tuple(
     str(SegmentFileName(0, kind))
     for kind in (FileKind.LOG, FileKind.OFFSET_INDEX, FileKind.TIME_INDEX)
 )
 
-# Some hundred milliseconds' worth, and enough that syncing them together pays.
+# Takes some hundred milliseconds, and is enough to make syncing them together worthwhile.
 _OPENED_AT_ONCE: Final = 1_000
 
 ConfigOf = Callable[[TopicPartition], LogConfig]
-# Told after each log: how many are open, and how many there are.
+# Called after each group of logs, with the number of open logs and the total.
 Progress = Callable[[int, int], None]
 
 
 class _Offsets(NamedTuple):
-    """What the checkpoints say of a partition."""
+    """A partition's offsets in the checkpoints."""
 
     recovery_point: int
     log_start_offset: int
@@ -75,7 +75,8 @@ class LogDirectory:
     def __init__(self, disk: Disk, path: str) -> None:
         self.path = path
         self.logs: dict[TopicPartition, Log] = {}
-        # Partitions whose files contradict what was known to be safe, and why they stay closed.
+        # Partitions that stay closed because their files contradict the recovery point, with the
+        # error.
         self.offline: dict[TopicPartition, StorageError] = {}
         self._disk = disk
         self._id: Uuid | None = None
@@ -85,27 +86,31 @@ class LogDirectory:
         self._log_starts = self._checkpoint(OffsetCheckpointName.LOG_START_OFFSET)
         self._high_watermarks = self._checkpoint(OffsetCheckpointName.REPLICATION_OFFSET)
         self.cleaner_offsets = CleanerOffsets(disk, path)
-        # On their way here from another directory.
+        # Replicas that are being moved here from another directory.
         self.futures = FutureLogs(disk, path)
         self._found_futures: list[PartitionDirectoryName] = []
-        # What was found for partitions that are not open: kept until they are, or are deleted.
+        # Checkpointed offsets of partitions that are not open; kept until they are opened or
+        # deleted.
         self._unopened: dict[TopicPartition, _Offsets] = {}
-        # Partitions that are gone, and of which the checkpoints may still tell.
+        # Removed partitions that may still be in the checkpoints.
         self._outdated: set[TopicPartition] = set()
-        # Whether the last process closed it; known once it is being loaded.
+        # Whether the last process closed the directory cleanly; set by `load`.
         self.had_clean_shutdown = False
         self._is_loaded = False
 
     def load(self, config_of: ConfigOf, *, now_ms: int) -> None:
-        """Opens every partition's log, here and now."""
+        """Opens every partition's log before it returns."""
         for step in self.load_in_steps(config_of, now_ms=now_ms):
             step()
 
     def load_in_steps(
         self, config_of: ConfigOf, *, now_ms: int, progress: Progress = lambda _done, _all: None
     ) -> Iterator[Callable[[], None]]:
-        """Opens every partition's log, in steps that the owner has run one after the other, on a
-        worker if there may be many: nobody else uses the directory before the last one is done."""
+        """Opens every partition's log in steps.
+
+        The owner runs the steps one after the other, on a worker if there may be many partitions.
+        The directory must not be used otherwise until the last step is done.
+        """
         yield self._begin_load
         partitions = list(self._unopened)
         for first in range(0, len(partitions), _OPENED_AT_ONCE):
@@ -174,17 +179,18 @@ class LogDirectory:
     def create_log(
         self, partition: TopicPartition, topic_id: Uuid, config: LogConfig, *, now_ms: int
     ) -> Log:
-        """Makes a partition's directory and its empty log, durably."""
+        """Creates a partition's directory and its empty log, durably."""
         self.prepare_logs({partition: topic_id})
         return self.open_prepared_log(partition, config, now_ms=now_ms)
 
     def prepare_logs(self, topic_ids: Mapping[TopicPartition, Uuid]) -> None:
-        """Makes the files of new partitions, durably. Touches nothing else: it may run on a worker,
-        or on several, each with some of the partitions, which then share the journal's commits.
+        """Creates the files of new partitions, durably. Touches nothing else, so it may run on a
+        worker, or on several workers with some of the partitions each, which then share commits of
+        the file system's journal.
 
-        Everything is written before anything is synced: on a journalling file system the first
-        sync then makes all the names durable, and the others find little left to do. Many are
-        synced as a whole.
+        Writes everything before it syncs anything: on a journalling file system the first sync
+        makes all names durable, and the others find little to do. Many partitions are synced as a
+        whole.
         """
         disk = self._disk
         directories = [f"{self.path}/{partition}" for partition in topic_ids]
@@ -204,10 +210,11 @@ class LogDirectory:
     def open_prepared_log(
         self, partition: TopicPartition, config: LogConfig, *, now_ms: int
     ) -> Log:
-        """Opens the log whose files `prepare_logs` has made."""
+        """Opens the log whose files `prepare_logs` has created."""
         assert partition not in self.logs, f"{partition} is in {self.path} already"
         if partition in self._outdated:
-            # A crash must not find the offsets of another log that had this name.
+            # After a crash, this log must not get the checkpointed offsets of an earlier log of
+            # this name.
             self.write_checkpoints()
         arguments = (self._disk, f"{self.path}/{partition}", partition, config)
         log = blank_log(*arguments, recovery_points=self, now_ms=now_ms)
@@ -218,7 +225,7 @@ class LogDirectory:
 
     @property
     def id(self) -> Uuid | None:
-        """What the metadata calls this directory (KIP-858), if it was formatted with an id."""
+        """The directory id in the metadata (KIP-858), or None if it was formatted without one."""
         if self._id is None:
             identity = read_meta_properties(self._disk, self.path)
             self._id = None if identity is None else identity.directory_id
@@ -236,7 +243,7 @@ class LogDirectory:
         return read_partition_metadata(self._disk, f"{self.path}/{partition}")
 
     def promote(self, partition: TopicPartition, *, log_start_offset: int, now_ms: int) -> Log:
-        """Goes on with a future log as the partition's log."""
+        """Turns a future log into the partition's log."""
         assert partition not in self.logs, f"{partition} is in {self.path} already"
         if partition in self._outdated:
             self.write_checkpoints()
@@ -246,8 +253,8 @@ class LogDirectory:
         return self.logs[partition]
 
     def move_out(self, partition: TopicPartition) -> None:
-        """Forgets a log that is in another directory now, as `let_go` does, and leaves it open for
-        those who still read from it. Then its files may be renamed."""
+        """Removes a log that has moved to another directory, as `let_go` does, but leaves it open
+        for readers. Afterwards its files may be renamed."""
         del self.logs[partition]
         self.cleaner_offsets.forget(partition)
         self._outdated.add(partition)
@@ -255,18 +262,20 @@ class LogDirectory:
     def set_aside(
         self, unique_ids: Mapping[TopicPartition, Uuid], state: DirectoryState
     ) -> list[str]:
-        """Takes partitions out of use, durably, and returns the paths that their files have now:
-        to be purged, or as strays, which belong to no partition of this node, to be left alone.
+        """Takes partitions out of use, durably, and returns the new paths of their directories. The
+        caller purges them, or leaves them alone if they are strays, which belong to no partition of
+        this node.
 
-        Both steps at once. Who serves meanwhile and has thousands of them takes the steps.
+        Runs both steps at once. A serving node with thousands of partitions calls the two steps
+        itself.
         """
         self.let_go(unique_ids)
         return self.rename_aside(unique_ids, state)
 
     def let_go(self, partitions: Iterable[TopicPartition]) -> None:
-        """The first step: closes what is open of the partitions and forgets them. That takes some
-        ten microseconds for each, so the owner of a loop hands over a hundred at a time. Their
-        files still have their names, which no new log may get before the second step is done."""
+        """The first step: closes and removes the logs of the partitions. That takes some ten
+        microseconds each, so an event loop passes about a hundred at a time. The directories keep
+        their names until the second step; until then no new log may have these names."""
         gone = list(partitions)
         self.cleaner_offsets.forget(*gone)
         for partition in gone:
@@ -280,9 +289,9 @@ class LogDirectory:
     def rename_aside(
         self, unique_ids: Mapping[TopicPartition, Uuid], state: DirectoryState
     ) -> list[str]:
-        """The second step, for partitions that were let go of: renames their directories, durably.
-        Touches nothing else: it may run on a worker. If it raises some may have their new names;
-        those that have not are found again by the next load, and are strays then."""
+        """The second step, after `let_go`: renames the directories durably. Touches nothing else,
+        so it may run on a worker. If it raises, some may have been renamed; the next load finds the
+        others again and treats them as strays."""
         paths = []
         for partition, unique_id in unique_ids.items():
             assert partition not in self.logs, f"{partition} is still in use"
@@ -293,20 +302,20 @@ class LogDirectory:
         return paths
 
     def purge(self, deleted_path: str) -> None:
-        """Removes what was set aside. Touches nothing else: it may run on a worker."""
+        """Deletes a directory that was set aside. Touches nothing else, so it may run on a
+        worker."""
         for name in self._disk.list_directory(deleted_path):
             self._disk.remove(f"{deleted_path}/{name}")
         self._disk.remove_directory(deleted_path)
 
     def lower(self, partition: TopicPartition, recovery_point: int) -> None:
-        """Makes durable that nothing above `recovery_point` is known to be safe any more, nor to
-        be compacted."""
+        """Durably lowers a partition's recovery point, and its cleaner offset if that is higher."""
         self.cleaner_offsets.truncate(partition, recovery_point)
         points = {known: offsets.recovery_point for known, offsets in self._offsets().items()}
         self._recovery_points.write(points | {partition: recovery_point})
 
     def write_checkpoints(self) -> None:
-        """Notes, durably, how far each log is safe, where it starts and what is committed."""
+        """Writes recovery points, log start offsets and high watermarks, durably."""
         offsets = self._offsets()
         self._recovery_points.write({known: each.recovery_point for known, each in offsets.items()})
         self._log_starts.write(
@@ -320,8 +329,8 @@ class LogDirectory:
         self._outdated.clear()
 
     def close(self, *, broker_epoch: int) -> None:
-        """Closes every log and says so: the next load needs no recovery. One that was not loaded to
-        the end is left as it was found."""
+        """Closes every log and writes the clean-shutdown marker, so the next load needs no
+        recovery. If the load did not finish, leaves the directory as it was."""
         if not self._is_loaded:
             self.abandon()
             return
@@ -336,7 +345,7 @@ class LogDirectory:
         self._lock.close()
 
     def abandon(self) -> None:
-        """Lets go of a directory that has failed, with whatever of it can still be closed."""
+        """Closes whatever can still be closed in a directory that has failed."""
         for log in self.logs.values():
             with suppress(OSError):
                 log.abandon()
@@ -344,13 +353,14 @@ class LogDirectory:
         self._lock.close()
 
     def _doubt(self, log: Log) -> None:
-        """A process that failed to sync the files of a new log may have ended right after that."""
+        """Makes the next flush rewrite `partition.metadata`: the previous process may have ended
+        after a failed sync of it."""
         path = f"{log.directory}/{PARTITION_METADATA}"
         if self._disk.exists(path):
             log.doubted_path = path
 
     def _find_partitions(self) -> list[TopicPartition]:
-        """The partitions that live here. Directories that were being deleted go."""
+        """The live partitions of this directory. Purges directories that were being deleted."""
         found = []
         for name in self._disk.list_directory(self.path):
             if not self._disk.is_directory(f"{self.path}/{name}"):
@@ -392,7 +402,7 @@ class LogDirectory:
 
 
 def _read(checkpoint: OffsetCheckpoint) -> dict[TopicPartition, int]:
-    """A checkpoint that does not parse costs time (more is recovered) and no data."""
+    """A corrupt checkpoint loses no data; recovery only takes longer."""
     try:
         return checkpoint.read()
     except CorruptCheckpointError:

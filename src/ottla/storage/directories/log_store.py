@@ -1,8 +1,8 @@
-"""All logs of a node, over one or several directories (`log.dirs`), each with a fate of its own.
+"""All logs of a node, in one or several log directories (`log.dirs`) that fail independently.
 
-A directory whose disk fails goes offline with its partitions; the others serve on. A full disk is
-no failure where nobody else has the records: its partitions refuse appends with a clear error and
-can still be read. Where others have replicas, they go on without this one.
+A directory whose disk fails goes offline with its partitions; the others continue to serve. A full
+disk is no failure for partitions without other replicas: they refuse appends with a clear error and
+can still be read. For replicated partitions it is: the other replicas continue without this one.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class LogStore:
-    """Opens its directories when made. Owned by one thread."""
+    """Opens its directories at construction. Owned by one thread."""
 
     def __init__(self, disk: Disk, paths: Sequence[str]) -> None:
         self._disk = disk
         self._directories: dict[str, LogDirectory] = {}
-        # Directories that are out of use, and why.
+        # Offline directories, with the error of each.
         self.failed: dict[str, OSError] = {}
         # Called with the path of each directory that goes offline.
         self.on_offline: Callable[[str], None] = lambda _path: None
@@ -43,12 +43,12 @@ class LogStore:
 
     @property
     def directories(self) -> list[LogDirectory]:
-        """The directories in use."""
+        """The directories that are online."""
         return list(self._directories.values())
 
     @property
     def directory_ids(self) -> list[Uuid]:
-        """What the metadata calls the directories in use."""
+        """The directory ids (KIP-858) of the directories that are online."""
         return [found for directory in self.directories if (found := directory.id) is not None]
 
     def get(self, partition: TopicPartition) -> Log | None:
@@ -71,7 +71,7 @@ class LogStore:
         now_ms: int,
         path: str | None = None,
     ) -> Log:
-        """Makes a log, in the directory that has the fewest unless one is named."""
+        """Creates a log, in the directory with the fewest logs unless `path` names one."""
         self._require_one_directory()
         directory = (
             min(self.directories, key=lambda each: len(each.logs))
@@ -84,16 +84,16 @@ class LogStore:
             raise self.storage_error(directory.path, error) from error
 
     def find_strays(self, path: str, now_ms: int) -> list[StrayDirectory]:
-        """What was set aside in a directory as strays, now or by an earlier process. Touches
-        nothing else: it may run on a worker."""
+        """The stray directories that this or an earlier process has set aside. Touches nothing
+        else, so it may run on a worker."""
         return find_strays(self._disk, path, now_ms=now_ms)
 
     def storage_error(
         self, path: str, error: OSError, *, is_replicated: bool = False
     ) -> KafkaError:
-        """What to tell a client whose request met an `OSError` in a directory. Unless the disk is
-        merely full, or the process has no descriptors left, the directory goes offline. A full one
-        does too if what could not be written is replicated."""
+        """Converts an `OSError` in a directory to the error for the client. Takes the directory
+        offline, unless the process is out of file descriptors, or the disk is full and the data
+        that could not be written is not replicated."""
         if error.errno in _FULL and not is_replicated:
             return KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR,
@@ -111,7 +111,7 @@ class LogStore:
         )
 
     def take_offline(self, path: str, error: OSError) -> list[TopicPartition]:
-        """Puts a directory out of use; returns the partitions that went with it."""
+        """Takes a directory offline and returns its partitions."""
         directory = self._directories.pop(path, None)
         if directory is None:
             return []
@@ -122,12 +122,12 @@ class LogStore:
         return partitions
 
     def abandon(self) -> None:
-        """Lets go of every directory as it is."""
+        """Abandons every directory, without a flush."""
         for directory in self.directories:
             directory.abandon()
 
     def close(self, *, broker_epoch: int) -> None:
-        """Closes every directory cleanly; one that fails now is recovered at the next start."""
+        """Closes every directory cleanly. One that fails now is recovered at the next start."""
         for directory in self.directories:
             try:
                 directory.close(broker_epoch=broker_epoch)
@@ -141,5 +141,5 @@ class LogStore:
 
     @property
     def failures_text(self) -> str:
-        """The directories that are out of use, each with its error."""
+        """The offline directories, each with its error."""
         return "; ".join(f"{path}: {error}" for path, error in self.failed.items())

@@ -1,4 +1,4 @@
-"""`meta.properties`: which cluster and node a log directory belongs to, and its own id (KIP-858).
+"""`meta.properties`: the cluster and node that a log directory belongs to, and its id (KIP-858).
 
 version=1
 cluster.id=MkU3OEVBNTcwNTJENDM2Qg
@@ -22,7 +22,8 @@ VERSION: Final = "1"
 
 
 class MetaProperties(NamedTuple):
-    """The identity of a log directory. Directories formatted before Kafka 3.7 have no id yet."""
+    """The identity of a log directory. Directories formatted before Kafka 3.7 have no directory
+    id."""
 
     cluster_id: str
     node_id: NodeId

@@ -1,4 +1,4 @@
-"""The checkpoints of a log directory that hold one offset for each of its partitions."""
+"""A log directory's checkpoints with one offset per partition."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ottla.storage.files.checkpoint_file import CheckpointFile, parse_integer
 
 
 class OffsetCheckpointName(StrEnum):
-    # Everything below is on the device; recovery after a crash begins here.
+    # Everything below is on the device. Recovery after a crash begins here.
     RECOVERY_POINT = "recovery-point-offset-checkpoint"
-    # What DeleteRecords and retention left, where it is not a segment's base offset.
+    # Log start offsets set by DeleteRecords and retention, where not a segment's base offset.
     LOG_START_OFFSET = "log-start-offset-checkpoint"
     # High watermarks.
     REPLICATION_OFFSET = "replication-offset-checkpoint"
-    # How far the cleaner got.
+    # How far compaction has cleaned the log.
     CLEANER_OFFSET = "cleaner-offset-checkpoint"
 
 
 class OffsetCheckpoint:
-    """One of those files. Reads and writes all of it; keeps nothing."""
+    """One of these files. Always reads and writes the whole file; keeps nothing in memory."""
 
     __slots__ = ("_disk", "_file")
 
@@ -35,11 +35,13 @@ class OffsetCheckpoint:
         return self._file.path
 
     def read(self) -> dict[TopicPartition, int]:
-        """Empty where there is no file; `CorruptCheckpointError` where it does not parse."""
+        """Returns an empty dict if there is no file. Raises `CorruptCheckpointError` if it cannot
+        be parsed."""
         return dict(self._file.read())
 
     def write(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Replaces the file, durably. Without any offsets none is made: that says the same."""
+        """Replaces the file durably. Does not create one without any offsets, which means the
+        same."""
         if offsets or self._disk.exists(self.path):
             self._file.write(offsets.items())
 

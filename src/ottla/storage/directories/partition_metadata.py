@@ -1,9 +1,9 @@
-"""`partition.metadata`: which topic a partition's directory belongs to, beyond its name.
+"""`partition.metadata`: the topic id of a partition's directory.
 
     version: 0
     topic_id: GkUaGd-PQH-iAZsVcAgoQQ
 
-A topic that is deleted and made again has its old name and a new id.
+A topic that is deleted and created again has the same name and a new id.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ottla.storage.files.rewriting import sync_file
 FILE_NAME: Final = "partition.metadata"
 VERSION: Final = 0
 
-# Kafka reads newer versions as well, as long as they begin with the same two lines.
+# Newer versions are accepted, as in Kafka, if they begin with the same two lines.
 _CONTENT: Final = re.compile(rb"version:\s+(?P<version>[0-9]+)\ntopic_id:\s+(?P<id>\S+)(?s:\n.*)?")
 
 
@@ -52,7 +52,7 @@ def _content(directory: str, topic_id: Uuid) -> bytes:
 
 
 def read_partition_metadata(disk: Disk, directory: str) -> Uuid | None:
-    """The topic's id, or None where there is no file."""
+    """The topic's id, or None if there is no file."""
     path = f"{directory}/{FILE_NAME}"
     content = read_file(disk, path)
     if content is None:

@@ -1,7 +1,8 @@
-"""Directories of logs that were set aside as strays, and since when.
+"""Stray log directories, and since when they are stray.
 
-A file in each directory holds the time, as renaming changes none that could be read. A stray that
-has no such file, from Kafka or from an earlier version, gets it when it is first found.
+A file in each stray directory holds the time, because renaming a directory does not change any
+timestamp in it. A stray without this file, from Kafka or an earlier version, gets one when it is
+first found.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FILE_NAME: Final = "stray-since"
 
 
 class StrayDirectory(NamedTuple):
-    """`topic_id` is None where no file tells it. The topic's name may be cut."""
+    """`topic_id` is None if it cannot be read. The topic's name may be truncated."""
 
     path: str
     partition: TopicPartition
@@ -29,7 +30,8 @@ class StrayDirectory(NamedTuple):
 
 
 def find_strays(disk: Disk, path: str, *, now_ms: int) -> list[StrayDirectory]:
-    """The strays in a log directory. Touches nothing but their marks: it may run on a worker."""
+    """The strays in a log directory. Writes only their `stray-since` files, so it may run on a
+    worker."""
     found = []
     for name, parsed in _stray_names(disk.list_directory(path)):
         stray = f"{path}/{name}"

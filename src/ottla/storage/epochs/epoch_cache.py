@@ -1,11 +1,12 @@
-"""Which leader epoch began at which offset: what followers compare to find where logs diverge.
+"""The leader epochs of a log and their start offsets. Followers compare them to find where their
+logs diverge.
 
-The entries ascend in both epoch and start offset, and the epoch of an entry lasts until the next
-entry's start offset. KIP-101 has the reasons, KIP-279 those of asking for an epoch in between.
+The entries ascend in both epoch and start offset, and an epoch ends at the next entry's start
+offset. KIP-101 gives the reasons; KIP-279 covers requests for an epoch between two entries.
 
-Changes stay in memory until `flush` writes `leader-epoch-checkpoint`. Losing them to a crash is
-harmless as long as `flush` comes before the recovery point moves: recovery assigns the epochs of
-the batches above that point again, and truncates what the log does not reach.
+Changes stay in memory until `flush` writes `leader-epoch-checkpoint`. A crash may lose them safely
+if `flush` runs before the recovery point moves: recovery assigns the epochs of the batches above
+that point again, and removes those beyond the end of the log.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class EpochEnd(NamedTuple):
 
 
 class EpochCheckpoint(NamedTuple):
-    """The entries of one moment, to be written by whoever makes the log durable."""
+    """The entries at one moment, for a flush to write."""
 
     file: CheckpointFile[EpochEntry]
     entries: tuple[EpochEntry, ...]
@@ -69,7 +70,7 @@ class LeaderEpochCache:
     def __init__(self, disk: Disk, directory: str) -> None:
         self._checkpoint = CheckpointFile(disk, f"{directory}/{FILE_NAME}", _format, _parse)
         self._entries: list[EpochEntry] = []
-        # The last entry's. Every append asks.
+        # The epoch of the last entry, which every append reads.
         self.latest_epoch: int | None = None
         self.is_dirty = False
         for entry in self._checkpoint.read():
@@ -89,9 +90,9 @@ class LeaderEpochCache:
         return self._entries[-1] if self._entries else None
 
     def assign(self, *, epoch: int, start_offset: int) -> bool:
-        """Notes that `epoch` begins at `start_offset`, unless it is known; says if that was new.
+        """Records that `epoch` begins at `start_offset`. Returns whether the cache changed.
 
-        Entries that contradict the new one go: the log was written later than they were.
+        Removes entries that contradict the new one, because it describes a later append.
         """
         assert epoch >= 0, f"epoch {epoch}"
         assert start_offset >= 0, f"epoch {epoch} at {start_offset}"
@@ -106,10 +107,10 @@ class LeaderEpochCache:
         return True
 
     def end_offset_for(self, *, epoch: int, log_end_offset: int) -> EpochEnd:
-        """The greatest known epoch that is not above `epoch`, and where it ended.
+        """The greatest known epoch that is at most `epoch`, and its end offset.
 
-        For an epoch below all known ones, whose records are gone, that is itself and the start of
-        the first one that is left; for one that never was, `UNDEFINED_EPOCH_END`.
+        For an epoch below all known ones, whose records are gone: `epoch` itself and the start
+        offset of the first known epoch. For an epoch above all known ones: `UNDEFINED_EPOCH_END`.
         """
         if epoch == NO_LEADER_EPOCH:
             return UNDEFINED_EPOCH_END
@@ -136,14 +137,15 @@ class LeaderEpochCache:
         return self._entries[above].epoch if above < len(self._entries) else None
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """Forgets the epochs that begin at `end_offset` or after it."""
+        """Removes the epochs that begin at `end_offset` or later."""
         while self._entries and self._entries[-1].start_offset >= end_offset:
             self._entries.pop()
             self.is_dirty = True
         self.latest_epoch = self._entries[-1].epoch if self._entries else None
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Forgets the epochs that end by `start_offset`; one that goes on begins there now."""
+        """Removes the epochs that end at or before `start_offset`. An epoch that continues now
+        begins there."""
         covered = bisect_right(self._entries, start_offset, key=_start_offset_of)
         if covered and self._entries[covered - 1].start_offset < start_offset:
             self._entries[covered - 1] = self._entries[covered - 1]._replace(
@@ -160,21 +162,22 @@ class LeaderEpochCache:
         self.is_dirty = True
 
     def checkpoint(self) -> EpochCheckpoint | None:
-        """What has to be written, if the entries changed; then call `checkpoint_written`."""
+        """The checkpoint to write, if the entries have changed. Call `checkpoint_written`
+        afterwards."""
         return EpochCheckpoint(self._checkpoint, tuple(self._entries)) if self.is_dirty else None
 
     def checkpoint_written(self, checkpoint: EpochCheckpoint) -> None:
         self.is_dirty = checkpoint.entries != tuple(self._entries)
 
     def flush(self) -> None:
-        """Makes the entries durable, if they changed."""
+        """Makes the entries durable, if they have changed."""
         checkpoint = self.checkpoint()
         if checkpoint is not None:
             checkpoint.write()
             self.is_dirty = False
 
     def _count_to_epoch(self, epoch: int) -> int:
-        """How many entries have an epoch that is not above `epoch`."""
+        """The number of entries with an epoch of at most `epoch`."""
         return bisect_right(self._entries, epoch, key=_epoch_of)
 
 

@@ -1,4 +1,4 @@
-"""A log's leader epochs as it is opened: from their checkpoint, or from the log itself."""
+"""Loads a log's leader epochs from their checkpoint, or else from the log itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ottla.storage.segments.segments import Segments
 
 
 def load_epochs(disk: Disk, directory: str, segments: Segments) -> LeaderEpochCache:
-    """A checkpoint that does not parse is no loss: every batch tells the epoch of its leader."""
+    """A corrupt checkpoint loses nothing: every batch has its leader epoch."""
     try:
         return LeaderEpochCache(disk, directory)
     except CorruptCheckpointError:
@@ -21,5 +21,5 @@ def load_epochs(disk: Disk, directory: str, segments: Segments) -> LeaderEpochCa
                 if header.leader_epoch >= 0 and header.leader_epoch != epochs.latest_epoch:
                     epochs.assign(epoch=header.leader_epoch, start_offset=header.base_offset)
     except CorruptLogError:
-        pass  # A torn tail; recovery cuts it and assigns what it keeps.
+        pass  # A torn tail: recovery truncates it and assigns the other epochs.
     return epochs

@@ -1,1 +1,1 @@
-"""Small files replaced as a whole, names of files, and slices of files to send."""
+"""Small files that are replaced atomically, file names, and file slices to send."""

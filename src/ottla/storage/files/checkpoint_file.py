@@ -1,4 +1,4 @@
-"""Kafka's text checkpoints: a version, a number of entries, and a line for each.
+"""Kafka's text checkpoints: a version, the number of entries, and one line per entry.
 
 0
 2
@@ -24,18 +24,18 @@ Entry = TypeVar("Entry")
 
 
 class CheckpointFile(NamedTuple, Generic[Entry]):
-    """A list of entries at one path. Holds nothing open; a missing file is an empty list."""
+    """A list of entries in one file. Keeps no file open; a missing file is an empty list."""
 
     disk: Disk
     path: str
     format_entry: Callable[[Entry], str]
-    # Gets the words of a line, raises ValueError for one that is no entry.
+    # Receives the words of a line; raises ValueError if they are not a valid entry.
     parse_entry: Callable[[list[str]], Entry]
 
     def read(self) -> list[Entry]:
         lines = self._read_lines()
         if len(lines) < 2:
-            # Kafka makes checkpoints empty, and a crash may leave one so.
+            # Kafka creates checkpoints empty, and a crash may leave them empty.
             if lines:
                 self._check_version(lines[0])
             return []
@@ -46,7 +46,8 @@ class CheckpointFile(NamedTuple, Generic[Entry]):
         return entries
 
     def write(self, entries: Collection[Entry]) -> None:
-        """Replaces the file, durably: after a crash it has all the old entries or all of these."""
+        """Replaces the file atomically and durably: after a crash it holds all old entries or all
+        new ones."""
         replace_file(self.disk, self.path, self.content(entries))
 
     def content(self, entries: Collection[Entry]) -> bytes:
@@ -86,7 +87,7 @@ class CheckpointFile(NamedTuple, Generic[Entry]):
 
 
 def parse_integer(word: str) -> int:
-    """A long as Java writes it: none of the spaces and underscores that `int` takes."""
+    """A long in Java's format, without the spaces and underscores that `int` accepts."""
     if not _INTEGER.fullmatch(word) or not -(2**63) <= int(word) < 2**63:
         raise ValueError(f"{word!r} is no integer")
     return int(word)

@@ -1,7 +1,7 @@
-"""Small files that are replaced as a whole, so that a crash leaves the old content or the new.
+"""Replaces small files atomically: after a crash a file has its old content or its new one.
 
-The new content is written beside the file and synced before it takes its name, and the directory is
-synced after. Kafka leaves that last step out, and a crash may then bring the old content back.
+The new content is written to a temporary file and synced before the rename, and the directory is
+synced after it. Kafka omits the last step, so that a crash may bring back the old content.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ottla.runtime.disk import Disk, File
 
 
 def read_file(disk: Disk, path: str) -> bytes | None:
-    """All of a file, or None where there is none."""
+    """The whole file, or None if it does not exist."""
     if not disk.exists(path):
         return None
     file = disk.open_readonly(path)
@@ -23,7 +23,7 @@ def read_file(disk: Disk, path: str) -> bytes | None:
 
 
 def replace_file(disk: Disk, path: str, content: bytes) -> None:
-    """Returns when `content` is what any crash leaves at `path`. Kafka's `.tmp` is on the way."""
+    """Returns when `content` is durable at `path`. Uses a temporary file `.tmp`, as Kafka does."""
     file = _write_beside(disk, path, content)
     try:
         file.sync()
@@ -34,8 +34,8 @@ def replace_file(disk: Disk, path: str, content: bytes) -> None:
 
 
 def begin_replacing(disk: Disk, path: str, content: bytes) -> None:
-    """The first half, for who replaces many: the content is to be synced before `finish_replacing`,
-    and the directory after it."""
+    """The first half, for callers that replace many files. They sync the content before
+    `finish_replacing`, and the directory after it."""
     _write_beside(disk, path, content).close()
 
 
@@ -46,7 +46,7 @@ def finish_replacing(disk: Disk, path: str) -> None:
 def _write_beside(disk: Disk, path: str, content: bytes) -> File:
     file = disk.open(f"{path}.tmp", create=True)
     try:
-        file.truncate(0)  # An earlier attempt may have left more than there is to write now.
+        file.truncate(0)  # An earlier attempt may have left a longer file.
         file.write_at(0, [content])
     except BaseException:
         file.close()
@@ -55,14 +55,14 @@ def _write_beside(disk: Disk, path: str, content: bytes) -> File:
 
 
 def remove_file(disk: Disk, path: str) -> None:
-    """Returns when no crash brings the file back. One that is not there is removed already."""
+    """Removes the file durably. A missing file is not an error."""
     if disk.exists(path):
         disk.remove(path)
     disk.sync_directory(dirname(path))
 
 
 def make_directories(disk: Disk, path: str) -> None:
-    """Returns when no crash undoes the directory, or any above it that was missing."""
+    """Creates the directory and its missing parents durably."""
     if path and not disk.is_directory(path):
         make_directories(disk, dirname(path))
         disk.make_directories(path)

@@ -1,8 +1,8 @@
-"""What the files of a segment and the directory of a partition are called.
+"""The names of segment files and partition directories.
 
-Kafka's names carry state: a file on its way out, under compaction or being swapped in has a second
-suffix, and a partition that is being deleted, moved or was never asked for has one on its
-directory. Recovery after a crash reads that state back from the names.
+Kafka's names carry state. A segment file that is being deleted, compacted or swapped in has a
+second suffix. The directory of a partition that is being deleted or moved, or is a stray, has a
+suffix too. Recovery reads the state from the names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FILE_NAME_LENGTH_MAX = 255
 
 
 class FileKind(StrEnum):
-    """Which file of a segment."""
+    """The kind of a segment file."""
 
     LOG = ".log"
     OFFSET_INDEX = ".index"
@@ -28,7 +28,7 @@ class FileKind(StrEnum):
 
 
 class FileState(StrEnum):
-    """What is happening to a file, as its second suffix."""
+    """The state of a segment file, as its second suffix."""
 
     LIVE = ""
     CLEANED = ".cleaned"
@@ -37,7 +37,7 @@ class FileState(StrEnum):
 
 
 class DirectoryState(StrEnum):
-    """What is happening to a partition's directory, as its suffix."""
+    """The state of a partition's directory, as its suffix."""
 
     LIVE = ""
     DELETE = "-delete"
@@ -46,7 +46,7 @@ class DirectoryState(StrEnum):
 
 
 class SegmentFileName(NamedTuple):
-    """A file of a segment; for a producer snapshot the offset is where its state ends."""
+    """A segment file. A producer snapshot's offset is where its state ends."""
 
     base_offset: int
     kind: FileKind
@@ -65,7 +65,8 @@ class SegmentFileName(NamedTuple):
 
 
 class PartitionDirectoryName(NamedTuple):
-    """A partition's directory. Where it is not live, `unique_id` keeps it apart from its like."""
+    """A partition's directory. Unless it is live, `unique_id` distinguishes it from others of the
+    same partition."""
 
     partition: TopicPartition
     state: DirectoryState = DirectoryState.LIVE
@@ -77,15 +78,16 @@ class PartitionDirectoryName(NamedTuple):
             return f"{topic}-{partition}"
         assert self.unique_id is not None, f"a directory {self.state} needs a unique id"
         ending = f"-{partition}.{self.unique_id.hex()}{self.state}"
-        # A future directory becomes the live one, so its topic has to stay readable; the others
-        # only wait for removal and are cut, as Kafka does, to what file systems take.
+        # A future directory becomes the live one, so its topic has to stay complete. The others
+        # only wait for removal; their topic is cut to what file systems accept, as in Kafka.
         if self.state is not DirectoryState.FUTURE:
             topic = topic[: FILE_NAME_LENGTH_MAX - len(ending)]
         return topic + ending
 
     @classmethod
     def parse(cls, name: str) -> PartitionDirectoryName:
-        """The parts of a directory's name; `ValueError` if no partition is called like that."""
+        """The parts of a directory's name. Raises `ValueError` if it is not a partition's
+        directory."""
         match = _MARKED_DIRECTORY.fullmatch(name)
         if match is None:
             return cls(TopicPartition.from_directory_name(name))

@@ -1,10 +1,10 @@
-"""Writing again what may be in the page cache and nowhere else.
+"""Rewrites bytes that may be in the page cache but not on the device.
 
-When a sync fails, Linux reports that once, drops what it could not write, and keeps the pages as if
-they were clean: whoever reads them sees bytes that are not on the device, and the next sync
-succeeds without writing them. A process that starts on the same running host cannot tell. So what
-is not known to be safe is written again as it was read, and the sync after that means what it says.
-PostgreSQL does the same when it replays its log.
+When a sync fails, Linux reports that once, discards what it could not write, and keeps the pages
+marked clean. A reader then sees bytes that are not on the device, and the next sync succeeds
+without writing them. A process that is restarted on the same host cannot detect this. So bytes that
+are not known to be durable are read and written again, and the next sync is reliable. PostgreSQL
+does the same when it replays its log.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PIECE_BYTES: Final = 1 << 20
 
 
 def rewrite(file: File, start: int, end: int) -> None:
-    """Writes the bytes between two positions again. They are durable after the next sync."""
+    """Rewrites the bytes between two positions. They are durable after the next sync."""
     buffer = memoryview(bytearray(min(_PIECE_BYTES, max(end - start, 0))))
     while start < end:
         piece = buffer[: end - start]
@@ -30,8 +30,8 @@ def rewrite(file: File, start: int, end: int) -> None:
 
 
 def sync_file(file: File) -> None:
-    """Syncs, and if that fails says so with an error after which nobody goes on: even where the
-    disk was merely full, what was to be written is lost, and the next sync would not tell."""
+    """Syncs a file. A failure is always raised as EIO, which takes the directory offline: even if
+    the disk was only full, the unsynced bytes are lost and the next sync would not report it."""
     try:
         file.sync()
     except OSError as error:
@@ -39,7 +39,7 @@ def sync_file(file: File) -> None:
 
 
 def rewrite_file(disk: Disk, path: str) -> None:
-    """Writes a small file again, for somebody else to sync."""
+    """Rewrites a small file. The caller syncs it."""
     file = disk.open(path)
     try:
         rewrite(file, 0, file.size())
@@ -48,7 +48,7 @@ def rewrite_file(disk: Disk, path: str) -> None:
 
 
 def renew(disk: Disk, path: str) -> None:
-    """Returns when what a small file says is on the device, its name included."""
+    """Returns when a small file's content and name are on the device."""
     file = disk.open(path)
     try:
         rewrite(file, 0, file.size())

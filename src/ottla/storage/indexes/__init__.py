@@ -1,1 +1,1 @@
-"""The indexes of a segment: by offset, by time, and of aborted transactions."""
+"""The indexes of a segment: by offset, by timestamp, and of aborted transactions."""

@@ -1,17 +1,17 @@
-"""What the offset index and the time index share: a sorted file of fixed-size entries.
+"""The base of the offset index and the time index: a sorted file of fixed-size entries.
 
-An entry is a pair of integers, and both ascend from entry to entry, so either can be searched.
-Kafka maps its indexes into memory and preallocates them; here entries are written and read with
-positional calls. A mapping would turn a failing disk into a signal, is not something that a
-simulation can crash, and the page cache serves both alike. The file therefore always ends with its
-last entry, and no other memory than the page cache holds what was written.
+An entry is a pair of integers. Both ascend from entry to entry, so either can be searched. Kafka
+maps its indexes into memory and preallocates them; here positional calls write and read the
+entries. With a mapping, a failing disk would raise a signal, and a simulation could not crash it;
+the page cache serves both equally well. So the file always ends with its last entry, and written
+entries use no memory but the page cache.
 
-New entries wait in a buffer of at most `BLOCK_SIZE` bytes and go out with one write. What still
-waits at a crash is lost, as it would be from an unsynced mapping: recovery rebuilds the indexes of
-everything above the recovery point from the log.
+New entries wait in a buffer of at most `BLOCK_SIZE` bytes that is written with one call. A crash
+loses the buffer, as it would lose an unsynced mapping: recovery rebuilds the indexes of everything
+above the recovery point from the log.
 
-A lookup first asks the waiting entries, then the last block of the file, because almost every
-reader is near the end of a log; only then does it bisect over the blocks' first entries.
+A lookup first searches the buffer, then the last block of the file, because almost all reads are
+near the end of a log. Only then does it search the first entries of all blocks.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ ENTRIES_READ_SIZE = 16 * BLOCK_SIZE
 
 
 class IndexFile:
-    """A sorted file of entries of one struct, open for appending and lookup.
+    """A sorted file of entries of one struct, open for appends and lookups.
 
-    Owns its file from construction to `close`. An `OSError` of the disk leaves the waiting entries
-    in place, so that a later `flush` repeats the write. After `flush` a worker may `sync`;
-    everything else belongs to the thread that appends.
+    Owns its file from construction to `close`. After an `OSError` the waiting entries stay in the
+    buffer, so that a later `flush` repeats the write. After `flush`, `sync` may run on a worker;
+    everything else runs on the thread that appends.
     """
 
     __slots__ = (
@@ -57,7 +57,7 @@ class IndexFile:
         self._block_size = BLOCK_SIZE - BLOCK_SIZE % entry_size
         self._pending = bytearray()
         self._size_found = file.size()
-        # Of a file that is empty there is nothing to lose.
+        # An empty file has nothing to sync.
         self._is_synced = not self._size_found
         self._written = self._size_found - self._size_found % entry_size
         self._last = self._read_last()
@@ -68,15 +68,15 @@ class IndexFile:
 
     @property
     def size(self) -> int:
-        """Bytes of all entries, waiting ones included."""
+        """The size of all entries in bytes, including those in the buffer."""
         return self._written + len(self._pending)
 
     def truncate(self) -> None:
-        """Removes every entry, and whatever else was found in the file."""
+        """Removes every entry and anything else in the file."""
         self._keep_bytes(0)
 
     def flush(self) -> bool:
-        """Hands the waiting entries, if any, to the file. They are durable after `sync`."""
+        """Writes the entries in the buffer, if any. They are durable after `sync`."""
         if not self._pending:
             return False
         self.file.write_at(self._written, [self._pending])
@@ -86,10 +86,10 @@ class IndexFile:
         return True
 
     def sync(self) -> None:
-        """Returns when everything flushed before is on the device. Most syncs of a log find no new
-        entries here."""
+        """Returns when everything flushed before is on the device. Most calls find no new
+        entries."""
         if not self._is_synced:
-            # Said now and not later: what is written meanwhile has to be synced again.
+            # Set before the sync: bytes written during it have to be synced again.
             self._is_synced = True
             try:
                 sync_file(self.file)
@@ -98,11 +98,11 @@ class IndexFile:
                 raise
 
     def note_synced(self) -> None:
-        """It is on the device; nobody wrote meanwhile."""
+        """Records that the file is durable, and that nothing was written during the sync."""
         self._is_synced = True
 
     def rewrite(self) -> None:
-        """Writes every entry again, for the next sync to make it durable."""
+        """Rewrites every entry, so that the next sync makes it durable."""
         self.flush()
         rewrite(self.file, 0, self._written)
         self._is_synced = False
@@ -115,7 +115,7 @@ class IndexFile:
         self._pending += self.ENTRY.pack(*pair)
         self._last = pair
         if len(self._pending) >= self._block_size:
-            # The batch that the entry is of has been appended, whatever becomes of this write.
+            # The entry's batch is already in the log, so a failed write must not fail the append.
             with suppress(OSError):
                 self.flush()
 
@@ -134,7 +134,7 @@ class IndexFile:
         return key, value
 
     def _last_at_most(self, target: int, field: int) -> tuple[int, tuple[int, int]] | None:
-        """The last entry whose field (0 or 1) is not above the target, and its slot."""
+        """The last entry whose field (0 or 1) is at most the target, with its slot."""
         pending = self._pending
         if pending and self.ENTRY.unpack_from(pending)[field] <= target:
             return self._last_in_block(pending, self._written, target, field)
@@ -147,10 +147,10 @@ class IndexFile:
         return self._last_in_block(block, position, target, field)
 
     def _block_before(self, high: int, high_key: int, target: int, field: int) -> tuple[int, bytes]:
-        """Where the target belongs, knowing that the block at `high` begins above it.
+        """Finds the block that contains the target. The block at `high` begins above it.
 
-        Keys grow evenly in most logs, so every other probe goes where they say the target is; the
-        ones between bisect, which bounds the search where keys do not.
+        Keys grow evenly in most logs, so every other probe interpolates. The probes in between
+        bisect, which bounds the search where keys grow unevenly.
         """
         unpack_from, block_size = self.ENTRY.unpack_from, self._block_size
         last_entry_at = block_size - self.ENTRY.size
@@ -186,7 +186,7 @@ class IndexFile:
         return slot, (key, value)
 
     def _keep_below(self, target: int, field: int) -> None:
-        """Drops every entry whose field is the target or above it."""
+        """Removes every entry whose field is at or above the target."""
         found = self._last_at_most(target - 1, field)
         self._keep_bytes(0 if found is None else (found[0] + 1) * self.ENTRY.size)
 

@@ -1,12 +1,12 @@
-"""`.index`: offsets to positions in the log file, one entry every few kilobytes of log.
+"""`.index`: maps offsets to positions in the log file, with an entry every few kilobytes of log.
 
-Eight bytes an entry, big-endian: the offset relative to the segment's base offset, and the position
-where the batch starts that the offset ends.
+Eight bytes per entry, big-endian: a batch's last offset relative to the segment's base offset, and
+the position where the batch starts.
 
-Kafka preallocates this file and cuts it when it rolls or closes the segment, so after a crash it
-ends in zeros. Kafka itself takes such zeros for entries and relies on recovery to rebuild the
+Kafka preallocates this file and truncates it when it rolls or closes the segment, so after a crash
+the file ends in zeros. Kafka accepts such zeros as entries and relies on recovery to rebuild the
 index; here `sanity_check` refuses them. That is exact, because no index has an entry for position
-0: a segment's first batch is found without one.
+0: the first batch of a segment is found without one.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class OffsetIndex(IndexFile):
 
     @property
     def room(self) -> int:
-        """How many more entries it takes."""
+        """The number of entries that can still be added."""
         return self.entries_max - self.entry_count
 
     @property
     def last_entry(self) -> OffsetPosition:
-        """The greatest entry, or the segment's start where there is none."""
+        """The last entry, or the segment's start if there is none."""
         return self._entry(self._last)
 
     def append(self, *, offset: int, position: int) -> None:
@@ -62,21 +62,21 @@ class OffsetIndex(IndexFile):
         self._append_pair((relative_offset, position))
 
     def lookup(self, offset: int) -> OffsetPosition:
-        """The greatest entry that is not above `offset`, or the segment's start."""
+        """The last entry at or below `offset`, or the segment's start."""
         found = self._last_at_most(offset - self.base_offset, _BY_OFFSET)
         return self._entry(found[1] if found else None)
 
     def upper_bound(self, start: OffsetPosition, *, size: int) -> OffsetPosition | None:
-        """The first entry that lies `size` bytes or more after `start`, if there is one.
+        """The first entry `size` bytes or more after `start`, if there is one.
 
-        A fetch of so many bytes ends below its offset.
+        A fetch of `size` bytes from `start` ends below the offset of this entry.
         """
         found = self._last_at_most(start.position + size - 1, _BY_POSITION)
         slot = found[0] + 1 if found else 0
         return self._entry(self._pair_at(slot)) if slot < self.entry_count else None
 
     def truncate_to(self, offset: int) -> None:
-        """Drops every entry at `offset` or above it."""
+        """Removes every entry at or above `offset`."""
         self._keep_below(offset - self.base_offset, _BY_OFFSET)
 
     def entries(self) -> Iterator[OffsetPosition]:
@@ -84,7 +84,7 @@ class OffsetIndex(IndexFile):
             yield self._entry(pair)
 
     def sanity_check(self) -> None:
-        """Raises `CorruptIndexError` if the file cannot be an index; does not read all of it."""
+        """Raises `CorruptIndexError` if the file is not a valid index. Does not read all of it."""
         self._check_size()
         if self._last is None:
             return

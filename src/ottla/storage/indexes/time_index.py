@@ -1,10 +1,10 @@
-"""`.timeindex`: timestamps to offsets.
+"""`.timeindex`: maps timestamps to offsets.
 
-Twelve bytes an entry, big-endian: a timestamp, and relative to the segment's base offset the offset
-of the record that has it. An entry says: up to this offset nothing is later than this timestamp.
+Twelve bytes per entry, big-endian: a timestamp, and an offset relative to the segment's base
+offset. An entry means: no record up to this offset has a later timestamp.
 
-After a crash of Kafka the file ends in zeros (see offset_index.py); `sanity_check` refuses them,
-because timestamps ascend and the only entry for timestamp 0 can be the first.
+After a crash of Kafka the file ends in zeros (see offset_index.py). `sanity_check` refuses them:
+timestamps ascend, so only the first entry can have timestamp 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BY_OFFSET: Final = 1
 
 
 class TimestampOffset(NamedTuple):
-    """A timestamp, and the offset of a record that has it."""
+    """A timestamp, and the offset of a record, or the last offset of a batch, that has it."""
 
     timestamp: int
     offset: int
@@ -43,19 +43,19 @@ class TimeIndex(IndexFile):
 
     @property
     def room(self) -> int:
-        """How many more entries it takes before only the place is left that rolling the segment
-        fills."""
+        """The number of entries that can still be added. One more is reserved for rolling the
+        segment."""
         return self.entries_max - 1 - self.entry_count
 
     @property
     def last_entry(self) -> TimestampOffset:
-        """The greatest entry, or no timestamp at the segment's start where there is none."""
+        """The last entry. Without entries, the segment's start and no timestamp."""
         return self._entry(self._last)
 
     def maybe_append(self, *, timestamp: int, offset: int, skip_full_check: bool = False) -> None:
-        """Appends if the timestamp is later than the last one.
+        """Appends an entry if the timestamp is later than the last one.
 
-        The full check is skipped when a segment is rolled or closed, which has a place reserved.
+        `skip_full_check` is for rolling or closing a segment, which uses the reserved entry.
         """
         assert skip_full_check or self.room > 0, f"{self.file.path} is full; roll the segment"
         last_timestamp, last_offset = self._last or (NO_TIMESTAMP, 0)
@@ -70,12 +70,12 @@ class TimeIndex(IndexFile):
             self._append_pair((timestamp, relative_offset))
 
     def lookup(self, timestamp: int) -> TimestampOffset:
-        """The greatest entry that is not later than `timestamp`, or the segment's start."""
+        """The last entry at or before `timestamp`, or the segment's start."""
         found = self._last_at_most(timestamp, _BY_TIMESTAMP)
         return self._entry(found[1] if found else None)
 
     def truncate_to(self, offset: int) -> None:
-        """Drops every entry at `offset` or above it."""
+        """Removes every entry at or above `offset`."""
         self._keep_below(offset - self.base_offset, _BY_OFFSET)
 
     def entries(self) -> Iterator[TimestampOffset]:
@@ -83,7 +83,7 @@ class TimeIndex(IndexFile):
             yield self._entry(pair)
 
     def sanity_check(self) -> None:
-        """Raises `CorruptIndexError` if the file cannot be an index; does not read all of it."""
+        """Raises `CorruptIndexError` if the file is not a valid index. Does not read all of it."""
         self._check_size()
         if self._last is None:
             return

@@ -1,10 +1,10 @@
 """`.txnindex`: the aborted transactions whose markers are in a segment.
 
-34 bytes an entry, big-endian: version 0, producer id, the transaction's first offset, its last
-offset (the marker's), and the partition's last stable offset once the marker was written. Last
-offsets ascend, because markers are appended in the order of the log.
+34 bytes per entry, big-endian: version 0, producer id, the transaction's first offset, its last
+offset (the marker's), and the partition's last stable offset after the marker was written. Last
+offsets ascend, because markers are appended in log order.
 
-Most segments have none, and then there is no file either.
+Most segments have no aborted transactions, and then no file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _READ_SIZE: Final = 120 * _ENTRY.size
 
 
 class AbortedTransaction(NamedTuple):
-    """A transaction that a read_committed consumer skips. Offsets are inclusive."""
+    """A transaction that read_committed consumers skip. Offsets are inclusive."""
 
     producer_id: int
     first_offset: int
@@ -36,7 +36,7 @@ class AbortedTransaction(NamedTuple):
 
 
 class AbortedTransactions(NamedTuple):
-    """Transactions found in one segment; unless `is_complete`, the next may hold more."""
+    """Aborted transactions of one segment. Unless `is_complete`, the next segment may have more."""
 
     transactions: list[AbortedTransaction]
     is_complete: bool
@@ -45,9 +45,9 @@ class AbortedTransactions(NamedTuple):
 class TransactionIndex:
     """The transaction index of one segment.
 
-    Opens its file if there is one, makes it at the first `append`, owns it until `close`. Appends
-    are written at once and durable after `sync`, the file's name included. Whoever renames the
-    segment's files sets `path`, for the file that may still have to be made.
+    Opens its file if it exists, else creates it at the first `append`; owns it until `close`.
+    Appends are written at once and are durable after `sync`, including the file's name. After a
+    rename of the segment's files the caller sets `path`, because the file may be created later.
     """
 
     __slots__ = (
@@ -84,10 +84,10 @@ class TransactionIndex:
         self._last_offset = transaction.last_offset
 
     def collect(self, *, fetch_offset: int, upper_bound_offset: int) -> AbortedTransactions:
-        """What overlaps a fetch from `fetch_offset` to below `upper_bound_offset`.
+        """The transactions that overlap a fetch from `fetch_offset` to below `upper_bound_offset`.
 
-        Nothing was open below a last stable offset, so once one reaches the upper bound, every
-        later entry belongs to a transaction that began there or above.
+        No transaction is open below a last stable offset. Once an entry's last stable offset
+        reaches the upper bound, all later entries belong to transactions that begin at or above it.
         """
         found = []
         for transaction in self._entries_from(self._slot_of(fetch_offset)):
@@ -101,15 +101,15 @@ class TransactionIndex:
         return self._entries_from(0)
 
     def truncate_to(self, offset: int) -> None:
-        """Drops every transaction whose marker is at `offset` or above it."""
+        """Removes every transaction whose marker is at or above `offset`."""
         self._keep(self._slot_of(offset))
 
     def truncate(self) -> None:
-        """Removes every entry, and whatever else was found in the file."""
+        """Removes every entry and anything else in the file."""
         self._keep(0)
 
     def sanity_check(self) -> None:
-        """Reads all of the index and raises `CorruptIndexError` if it cannot be one."""
+        """Reads the whole index. Raises `CorruptIndexError` if it is invalid."""
         if self._size % _ENTRY.size:
             raise self._corrupt(
                 f"its {self._size} bytes are no multiple of an entry's {_ENTRY.size}"
@@ -121,7 +121,7 @@ class TransactionIndex:
             last_offset = transaction.last_offset
 
     def rewrite(self) -> None:
-        """Writes every entry again, for the next sync to make it durable."""
+        """Rewrites every entry, so that the next sync makes it durable."""
         if self._file is not None:
             rewrite(self._file, 0, self._size)
 
@@ -145,7 +145,7 @@ class TransactionIndex:
             self._file = None
 
     def _slot_of(self, offset: int) -> int:
-        """The slot of the first entry whose last offset is not below `offset`."""
+        """The slot of the first entry whose last offset is at or above `offset`."""
         return bisect_left(range(self.entry_count), offset, key=self._last_offset_at)
 
     def _last_offset_at(self, slot: int) -> int:

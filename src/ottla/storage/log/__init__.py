@@ -1,1 +1,1 @@
-"""A partition's log: opened, recovered, appended to, read, flushed, retained."""
+"""The log of one partition: opening, recovery, appends, reads, flushes and retention."""

@@ -1,4 +1,4 @@
-"""A sync on its way: what to make durable, and what is proven when that is done."""
+"""One flush of a log: the files to write and sync, and the offset that is durable afterwards."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from ottla.storage.files.rewriting import renew, rewrite_file
 from ottla.storage.producers.producer_history import WaitingSnapshot
 from ottla.storage.segments.segment import Segment
 
-# From so many logs on they are synced as a whole; see `Disk.sync_directories`.
+# With this many logs or more, `run_together` syncs whole directories; see `Disk.sync_directories`.
 TOGETHER_MIN: Final = 16
 
 
 class Flush(NamedTuple):
-    """Made by `Log.prepare_flush`. `run` touches files only and may run on a worker thread.
+    """Made by `Log.prepare_flush`. `run` only touches files and may run on a worker thread.
 
-    While it runs it holds the log's lock, so that the log neither closes the files that it syncs
-    nor writes those that it writes. A truncation waits for that; one that comes before it leaves it
-    nothing to do.
+    `run` holds the log's lock, so the log cannot close or write the same files meanwhile. A
+    truncation waits until `run` has finished. If a truncation came first, `run` does nothing.
     """
 
     disk: Disk
@@ -33,7 +32,7 @@ class Flush(NamedTuple):
     offset: int
     lock: Lock
     is_overtaken: Callable[[], bool]
-    # A small file that may be in the page cache alone; see rewriting.py.
+    # A small file that may be in the page cache only; see rewriting.py.
     doubted_path: str | None = None
 
     @property
@@ -62,7 +61,7 @@ class Flush(NamedTuple):
             self.epochs.write()
 
     def begin(self) -> None:
-        """Writes everything that is still to be written, for somebody else to sync."""
+        """Writes everything that is not yet written. The caller syncs it."""
         if self.doubted_path is not None:
             rewrite_file(self.disk, self.doubted_path)
         for path, content in self._replaced():
@@ -82,8 +81,8 @@ class Flush(NamedTuple):
 
 
 def run_together(disk: Disk, flushes: Iterable[Flush]) -> None:
-    """Runs flushes of logs that nobody uses meanwhile: thousands of them in a few steps, instead
-    of thousands of syncs one after the other."""
+    """Runs flushes of logs that are not in use. Many flushes take a few syncs of whole directories
+    instead of thousands of syncs one after the other."""
     needed = [flush for flush in flushes if flush.is_needed]
     if len(needed) < TOGETHER_MIN:
         for flush in needed:
@@ -95,5 +94,5 @@ def run_together(disk: Disk, flushes: Iterable[Flush]) -> None:
     disk.sync_directories(directories)
     for flush in needed:
         flush.finish()
-    # The new names of what was replaced.
+    # Makes the renames durable.
     disk.sync_directories(directories)

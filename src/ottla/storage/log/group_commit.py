@@ -1,9 +1,9 @@
-"""Syncing for many at once: appends that promised to be durable before they are acknowledged, and
-chores that need what is durable.
+"""Group commit: one sync serves every append that has to be durable before it is acknowledged, and
+every background job that needs durable offsets.
 
-While one sync of a log runs, whoever appends to it waits for the next; that one covers them all. So
-the number of syncs depends on how long a sync takes and not on how many wait for one. Of a log that
-is served, nobody else may sync: two at a time would write the same files.
+Appends that arrive while a sync of their log runs wait for the next one, which covers all of them.
+The number of syncs therefore depends on how long a sync takes, not on the number of appends. Only
+`GroupCommit` may sync a log that is being served: two concurrent syncs would write the same files.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from ottla.storage.log.log import Log
 
 
 class GroupCommit:
-    """Belongs to one event loop. A log is synced only while somebody waits for it."""
+    """Belongs to one event loop. Syncs a log only while an append or a job waits for it."""
 
     def __init__(self, background: Background, tasks: Tasks) -> None:
         self._background = background
         self._tasks = tasks
-        # The offsets below which each waiting append has to be durable.
+        # For each log, the offsets that have to become durable and the futures that wait for them.
         self._waiting: dict[Log, list[tuple[int, asyncio.Future[None]]]] = {}
         self._listeners: list[Callable[[Log], None]] = []
 
     def listen(self, synced: Callable[[Log], None]) -> None:
-        """Has `synced` called after each sync of a log, before those who waited for it go on."""
+        """Registers a callback that runs after each sync of a log, before the waiting futures are
+        completed."""
         self._listeners.append(synced)
 
     def when_durable(self, log: Log, offset: int) -> asyncio.Future[None]:
-        """Done when everything below `offset` is on the device. Ends with the `OSError` of a sync
-        that failed, or a `KafkaError` if the append was truncated meanwhile, or its log removed."""
+        """Completes when everything below `offset` is on the device. Fails with the `OSError` of a
+        failed sync, or with a `KafkaError` if the append was truncated or the log removed."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if log.recovery_point >= offset:
             future.set_result(None)
@@ -48,7 +49,7 @@ class GroupCommit:
         return log in self._waiting
 
     async def _sync(self, log: Log) -> None:
-        """Syncs until nobody waits for this log."""
+        """Syncs until no future waits for this log."""
         while self._waiting[log]:
             flush = log.prepare_flush()
             try:
@@ -58,7 +59,8 @@ class GroupCommit:
                     for synced in self._listeners:
                         synced(log)
             except OSError as error:
-                # The disk has not failed if the log was taken away meanwhile.
+                # If the log was removed or renamed meanwhile, the error does not mean that the disk
+                # failed.
                 told = _gone(log) if log.is_abandoned else error
                 for _, future in self._waiting.pop(log):
                     _end(future, told)
@@ -86,7 +88,7 @@ def _gone(log: Log) -> KafkaError:
 
 def _end(future: asyncio.Future[None], error: Exception | None) -> None:
     if future.done():
-        return  # Whoever waited has given up.
+        return  # The waiting task was cancelled.
     if error is None:
         future.set_result(None)
     else:

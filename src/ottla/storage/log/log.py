@@ -1,11 +1,11 @@
-"""A partition's log: segments in order, and what is known about them.
+"""A partition's log: its segments in order, and the state derived from them.
 
     log_start_offset <= high_watermark <= log_end_offset
     recovery_point   <= log_end_offset: everything below it is on the device
 
 Single-threaded: every method runs on the owner's thread, except `Flush.run`, which may run on a
-worker. Time comes in as `now_ms`. An `OSError` means that the disk failed or is full; the log's
-state is then still what it was, and the owner decides about the directory.
+worker. Callers pass the time as `now_ms`. An `OSError` means that the disk failed or is full. The
+log's state is then unchanged, and the owner decides whether to take the directory offline.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME
 
 
 class AppendResult(NamedTuple):
-    """Where a batch is in the log. A duplicate is where its first copy is."""
+    """Where a batch is in the log. For a duplicate, where the batch was first appended."""
 
     first_offset: int
     last_offset: int
@@ -50,12 +50,12 @@ class AppendResult(NamedTuple):
     is_duplicate: bool
 
 
-# As with `new_header`: every append makes one.
+# Skips the constructor call, as `new_header` does: every append makes one.
 _new_result: Callable[[type[AppendResult], tuple[object, ...]], AppendResult] = tuple.__new__
 
 
 class Log(ReadableLog):
-    """Made by `log_loading.open_log`, ended by `close`."""
+    """Made by `log_loading.open_log`, closed by `close`."""
 
     def __init__(
         self,
@@ -84,16 +84,16 @@ class Log(ReadableLog):
         producers.state.requires_verification = config.transaction_verification_enable
         self.epochs = epochs
         self.recovery_point = recovery_point
-        # Held by whoever uses files that the log might close or write anew; see flush.py.
+        # Held while files are used that the log might close or rewrite; see flush.py.
         self._files_lock = Lock()
         self.retired = RetiredSegments(disk, directory, self._files_lock)
         self._disk = disk
         self._recovery_points = recovery_points
-        # A file beside the segments that the next flush has to make durable with them.
+        # Another file of the directory that the next flush has to make durable.
         self.doubted_path: str | None = None
-        # Tells a flush that was under way during a truncation that it proves nothing any more.
+        # A flush compares it: a truncation during the flush makes its result invalid.
         self._truncations = 0
-        # Its files may have other names by now, or be gone.
+        # Set by `abandon`: the files may have been renamed or removed since.
         self.is_abandoned = False
 
     @property
@@ -102,11 +102,12 @@ class Log(ReadableLog):
 
     @property
     def truncations(self) -> int:
-        """How often the log was cut: work that was planned before does not fit it any more."""
+        """How often the log was truncated. A plan made before a truncation is no longer valid."""
         return self._truncations
 
     def reconfigure(self, config: LogConfig) -> None:
-        """Goes on with another config, which counts from the next append or chore on."""
+        """Replaces the configuration; the new one applies from the next append or background job
+        on."""
         self.config = config
         self.producers.state.expiration_ms = config.producer_id_expiration_ms
         self.producers.state.requires_verification = config.transaction_verification_enable
@@ -126,12 +127,13 @@ class Log(ReadableLog):
         verification: Verification | None = None,
         opened: OpenedBatch | None = None,
     ) -> AppendResult:
-        """Appends the one batch that fills `records`, at the end of the log.
+        """Appends the one batch in `records` at the end of the log.
 
-        A writable buffer gets its offset and epoch written in place. `KafkaError` says why a batch
-        is refused; then nothing was appended. A marker comes with the version of its transaction,
-        a batch that may open one with what was verified. `opened` is the same batch as
-        opened_batch.py made it ahead; without it, a batch that has to be opened is opened here.
+        The offset and leader epoch are written into `records` in place if it is writable. Raises
+        `KafkaError` with the reason if the batch is refused; then nothing was appended.
+        `transaction_version` belongs to a transaction marker, `verification` to a batch that may
+        open a transaction. `opened` is the same batch, already opened by opened_batch.py; without
+        it, a batch that has to be opened is opened here.
         """
         config = self.config
         if opened is None or opened.config is not config:
@@ -159,7 +161,7 @@ class Log(ReadableLog):
         if stamps:
             records, header = stamp_batch(records, now_ms=now_ms)
         first_offset = self.log_end_offset
-        # Far faster than `_replace`, which every append would pay for.
+        # Much faster than `_replace`, and on the path of every append.
         placed = new_header(
             BatchHeader, (first_offset, header.batch_length, leader_epoch, *header[3:])
         )
@@ -168,8 +170,9 @@ class Log(ReadableLog):
         return _new_result(AppendResult, (first_offset, last_offset, time_ms, False))
 
     def append_as_follower(self, records: Buffer, *, leader_epoch: int, now_ms: int) -> int:
-        """Appends batches as the leader of this epoch has them, offsets and epochs included, and
-        returns the new end of the log. A batch that the fetch cut off at the end is left out."""
+        """Appends batches fetched from the leader of `leader_epoch`, with its offsets and epochs.
+        Returns the new log end offset. An incomplete batch at the end of the fetched bytes is
+        ignored."""
         headers, size = check_batches(
             records, leader_epoch=leader_epoch, log_end_offset=self.log_end_offset
         )
@@ -206,13 +209,13 @@ class Log(ReadableLog):
                     self.producers.note(batch, header, segment)
                 at += size
         except OSError:
-            # A marker that the transaction index does not tell of would expose what was aborted.
+            # Without its entry in the transaction index, an abort marker would expose aborted
+            # records to read_committed consumers.
             self.truncate_to(headers[0].base_offset, now_ms=now_ms)
             raise
 
     def _is_over(self, active: Segment, timestamp: int, size: int, now_ms: int) -> bool:
-        """Whether the active segment has no room, or has been filling for `segment.ms` (by the
-        records' own time)."""
+        """Whether the active segment is full, or has been open for `segment.ms` by record time."""
         config = self.config
         if active.size + size > config.segment_bytes or (
             active.index_room <= 0 and active.is_index_full
@@ -227,10 +230,11 @@ class Log(ReadableLog):
         return now_ms - active.created_ms > limit_ms
 
     def roll(self, *, now_ms: int, base_offset: int | None = None) -> Segment:
-        """Ends the active segment and begins a new one at the end of the log.
+        """Closes the active segment and creates a new one at the log end offset.
 
-        A later base offset is for a gap that no segment spans. Otherwise segments follow each other
-        without one even where the batches do not, so that recovery sees when a segment is missing.
+        `base_offset` is given only for a gap too large for one segment. Otherwise the new segment
+        begins where the last one ends, even if the offsets of the batches have a gap, so that
+        recovery can detect a missing segment.
         """
         base_offset = max(self.log_end_offset, base_offset or 0)
         active = self.segments.active
@@ -243,8 +247,9 @@ class Log(ReadableLog):
             self._disk, self.directory, base_offset, self.config, created_ms=now_ms
         )
         if active.size == 0:
-            # Nothing was ever in it, and two segments must not share what comes next. The new one
-            # is made durable first: a directory without a segment has forgotten its offsets.
+            # An empty active segment is replaced: two segments must not hold the same offsets. The
+            # new one is made durable first, because a directory without a segment has lost its
+            # offsets.
             segment.sync()
             self.segments.remove(active)
             with self._files_lock:
@@ -255,7 +260,8 @@ class Log(ReadableLog):
     # ---- cutting
 
     def truncate_to(self, offset: int, *, now_ms: int) -> None:
-        """Drops everything from `offset` on, durably. A batch that holds `offset` goes whole."""
+        """Removes everything from `offset` on, durably. A batch that contains `offset` is removed
+        whole."""
         if offset >= self.log_end_offset:
             return
         if offset < self.segments.first.base_offset:
@@ -265,7 +271,7 @@ class Log(ReadableLog):
         located = kept.locate(offset)
         end = offset if located is None else min(offset, located.header.base_offset)
         self._begin_truncation(end)
-        # From the end, so that a crash in between leaves a log without a hole.
+        # Last segment first, so that a crash in between leaves no gap.
         for segment in reversed(dropped):
             self.segments.remove(segment)
             self.retired.add(segment, now_ms=now_ms, delay_ms=0)
@@ -277,9 +283,10 @@ class Log(ReadableLog):
         self.producers.state.on_high_watermark_updated(self.high_watermark)
 
     def truncate_fully(self, start_offset: int, *, now_ms: int) -> None:
-        """Drops everything; the log begins anew at `start_offset`."""
+        """Removes everything; the log restarts at `start_offset`."""
         self._begin_truncation(min(start_offset, self.segments.first.base_offset))
-        # What was known of the old records goes before them: it must not outlive them in a crash.
+        # Leader epochs and producer state are removed first, so that a crash cannot leave them
+        # without their records.
         self.epochs.clear()
         self.epochs.flush()
         self.producers.restart()
@@ -297,7 +304,8 @@ class Log(ReadableLog):
         self._end_truncation(start_offset)
 
     def _begin_truncation(self, offset: int) -> None:
-        """A recovery point above a truncation would vouch for bytes that are yet to be written."""
+        """Lowers the recovery point first. Above the new end of the log, it would mark bytes as
+        durable that are not yet written."""
         with self._files_lock:
             self._truncations += 1
         if self.recovery_point > offset:
@@ -310,7 +318,7 @@ class Log(ReadableLog):
         self.high_watermark = min(self.high_watermark, end)
 
     def delete_records_before(self, offset: int) -> None:
-        """Moves the start of the log up (DeleteRecords); retention then removes the segments."""
+        """Raises the log start offset (DeleteRecords). Retention then removes the segments."""
         if offset > self.high_watermark:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
@@ -320,7 +328,7 @@ class Log(ReadableLog):
         self._advance_log_start(offset)
 
     def delete_expired_segments(self, *, now_ms: int) -> list[Segment]:
-        """Lets go of the segments at the start that retention has put out of use."""
+        """Removes the segments at the start of the log that retention has expired."""
         expired = expired_segments(
             self.segments,
             self.config,
@@ -330,7 +338,7 @@ class Log(ReadableLog):
             high_watermark=self.high_watermark,
         )
         if expired and expired[-1] is self.segments.active:
-            # Durable first: a directory without a segment has forgotten its offsets.
+            # Synced first: a directory without a segment has lost its offsets.
             self.roll(now_ms=now_ms).sync()
         for segment in expired:
             end = self.segments.end_offset(segment, self.log_end_offset)
@@ -349,23 +357,27 @@ class Log(ReadableLog):
     # ---- durability
 
     def prepare_flush(self) -> Flush | None:
-        """What has to be synced to make the log durable up to its present end, if anything. Run it
-        anywhere, then hand it to `complete_flush`. One at a time: until then nothing else flushes
-        or closes the log, or older checkpoints would replace newer ones."""
+        """Returns the flush that makes the log durable up to its current end, or None if there is
+        nothing to do.
+
+        Run it on any thread, then pass it to `complete_flush`. Until then the log must not be
+        flushed again or closed: older checkpoints would replace newer ones.
+        """
         segments: list[Segment] = []
         if self.recovery_point < self.log_end_offset:
-            # A segment that ends at the recovery point was completed after it was synced, maybe.
+            # Includes the segment that ends at the recovery point: its time index may have been
+            # completed after it was synced.
             segments = self.segments.between(self.recovery_point - 1, self.log_end_offset)
         elif not (self.producers.waiting_snapshots() or self.epochs.is_dirty):
             return None
         return self._flush_of(segments)
 
     def prepare_close(self) -> Flush:
-        """The same for a log that is closed next: then it needs no scan when it is opened again."""
+        """As `prepare_flush`, for closing the log. The next open then needs no scan."""
         self.segments.active.become_inactive()
         if self.log_end_offset > self.segments.first.base_offset:
             self.producers.take_snapshot(self.log_end_offset)
-        # Completing a time index, here or in a roll, is no append and moves no recovery point.
+        # Completing a time index, here or when rolling, does not move the recovery point.
         return self._flush_of(self.segments.starting_with(self.recovery_point - 1))
 
     def _flush_of(self, segments: list[Segment]) -> Flush:
@@ -386,7 +398,8 @@ class Log(ReadableLog):
 
     def complete_flush(self, flush: Flush) -> None:
         if flush.is_overtaken():
-            # It ran before the truncation, or not at all: what is to be durable is written again.
+            # The flush ran before the truncation, or did nothing. Its files are written again by
+            # the next.
             self.producers.snapshots_overtaken(flush.snapshots)
             return
         self.producers.snapshots_written(flush.snapshots)
@@ -397,27 +410,27 @@ class Log(ReadableLog):
         self.recovery_point = max(self.recovery_point, flush.offset)
 
     def flush(self) -> None:
-        """Makes everything durable, here and now."""
+        """Makes everything durable before it returns."""
         flush = self.prepare_flush()
         if flush is not None:
             flush.run()
             self.complete_flush(flush)
 
     def close(self) -> None:
-        """Ends the log cleanly, with all of it durable."""
+        """Closes the log cleanly, with everything durable."""
         flush = self.prepare_close()
         if flush.is_needed:
             flush.run()
         self.end(flush)
 
     def end(self, flush: Flush) -> None:
-        """Closes everything, after the flush of `prepare_close` has run."""
+        """Closes all files, after the flush from `prepare_close` has run."""
         self.complete_flush(flush)
         self.retired.purge()
         self.abandon()
 
     def abandon(self) -> None:
-        """Lets go of all files as they are; what was not flushed is found again, or recovered."""
+        """Closes all files without a flush. The next open recovers what was not flushed."""
         self.is_abandoned = True
         for segment in self.segments:
             segment.close()

@@ -1,7 +1,7 @@
-"""Opening a partition's log: what is there, what a crash did to it, what can be known again.
+"""Opens a partition's log and recovers it after a crash.
 
-After a clean shutdown that is a matter of file names, one producer snapshot and the last few
-batches. After a crash every segment from the recovery point on is recovered (recovery.py).
+After a clean shutdown this reads file names, one producer snapshot and the last few batches. After
+a crash it recovers every segment from the recovery point on (recovery.py).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def open_log(
     compacted_up_to: int = 0,
     had_clean_shutdown: bool = False,
 ) -> Log:
-    """Opens the log in `directory`, making it where there is none.
+    """Opens the log in `directory`, or creates it.
 
-    The offsets come from the directory's checkpoints. Raises `StorageError` where files contradict
-    what was known to be safe, `OSError` where the disk fails.
+    The offsets are those of the directory's checkpoints. Raises `StorageError` if the files
+    contradict the recovery point, `OSError` if the disk fails.
     """
     log = load_log(
         disk,
@@ -70,8 +70,11 @@ def load_log(
     compacted_up_to: int,
     had_clean_shutdown: bool,
 ) -> Log:
-    """The same but for the last step, for who opens many: before the log is used it has to be
-    flushed. What was derived again has to be durable before the recovery point says so."""
+    """As `open_log`, without the final flush, for callers that open many logs.
+
+    The log has to be flushed before it is used: rebuilt state has to be durable before the recovery
+    point covers it.
+    """
     files = finish_interrupted_work(disk, directory)
     segments, unindexed = _find_segments(
         disk, directory, config, now_ms, files=files, are_synced=had_clean_shutdown
@@ -87,7 +90,7 @@ def load_log(
         files=files,
     )
     is_empty = not unindexed and _is_empty(disk, segments.active, files)
-    # In an empty log nothing can be torn, nor has anything to be synced before it is written to.
+    # An empty log has no torn batch, and nothing to sync before the first append.
     is_blank = is_empty and len(segments) == 1 and recovery_point <= segments.first.base_offset
     is_sane = not unindexed and (is_empty or _is_sane(segments.active))
     if is_sane and (had_clean_shutdown or is_blank):
@@ -98,7 +101,7 @@ def load_log(
     else:
         start = min([recovery_point, *(segment.base_offset for segment in unindexed)])
         if start < recovery_point:
-            # A crash while indexes are built again must not leave half of one to be trusted.
+            # After a crash during the rebuild, a half-built index must not be trusted.
             recovery_points.lower(partition, start)
         recovery = Recovery(
             disk, directory, segments, producers, epochs, recovery_point, compacted_up_to
@@ -106,7 +109,7 @@ def load_log(
         recovered_from, log_end_offset = recovery.run(start, now_ms=now_ms)
     producers.forget_strays(segments)
     log_start_offset = max(log_start_offset, segments.first.base_offset)
-    # In this order, or an epoch without records would stay once and go the next time.
+    # The order matters: reversed, an epoch without records would stay now and go at the next open.
     epochs.truncate_from_start(log_start_offset)
     epochs.truncate_from_end(log_end_offset)
     log = Log(
@@ -123,7 +126,8 @@ def load_log(
         recovery_point=log_end_offset,
     )
     if log_end_offset < log_start_offset:
-        # Records were deleted beyond what a crash left: none of them may come back.
+        # The crash lost records that DeleteRecords had already passed. What is left below the log
+        # start offset must not come back.
         log.truncate_fully(log_start_offset, now_ms=now_ms)
     log.recovery_point = min(log.recovery_point, recovered_from)
     return log
@@ -138,8 +142,10 @@ def blank_log(
     recovery_points: RecoveryPointKeeper,
     now_ms: int,
 ) -> Log | None:
-    """The log of files that were just made and are durable, found with two questions to the disk:
-    thousands may be made at once. None if there is something in them."""
+    """Returns the log over files that were just created and synced, or None if they hold data.
+
+    Needs only two calls to the disk, because thousands of logs may be created at once.
+    """
     segment = Segment.open(disk, directory, 0, config, created_ms=now_ms, is_synced=True)
     segments = Segments([segment])
     epochs = load_epochs(disk, directory, segments)
@@ -174,7 +180,8 @@ def _find_segments(
     files: list[SegmentFileName],
     are_synced: bool,
 ) -> tuple[Segments, list[Segment]]:
-    """The segments, and those of them that have lost an index. Indexes without a log go."""
+    """Returns the segments, and those of them that lack an index. Removes indexes without a log
+    file."""
     bases = {name.base_offset for name in files if name.kind is FileKind.LOG}
     indexed: dict[int, set[FileKind]] = {base: set() for base in bases}
     for name in files:
@@ -199,8 +206,8 @@ def _first_segment(
 
 
 def _is_empty(disk: Disk, segment: Segment, files: list[SegmentFileName]) -> bool:
-    """Whether neither the log nor its indexes hold a byte, found without opening any of them: most
-    partitions of a node that has thousands are like this."""
+    """Whether the log file and its indexes are empty. Opens none of them: on a node with thousands
+    of partitions, most are empty."""
     if segment.size or any(name.kind is FileKind.TRANSACTION_INDEX for name in files):
         return False
     return not any(disk.file_size(segment.path(kind)) for kind in _INDEXES)

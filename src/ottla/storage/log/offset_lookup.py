@@ -1,9 +1,9 @@
-"""Offsets by time: what ListOffsets asks of a log, its special timestamps included.
+"""Offsets by timestamp, for ListOffsets, including its special timestamps.
 
-Headers say which batch a timestamp may be in, and its records have to be read to know. A batch can
-be large, above all when it is decompressed, so who looks up decides where each batch is searched:
-`offset_lookup` is a generator that hands out one `BatchSearch` after the other, and is sent what
-was found.
+Headers only say which batch may hold a timestamp; its records have to be read to find out. A batch
+can be large, above all once it is decompressed, so the caller decides on which thread to search it:
+`offset_lookup` is a generator that yields one `BatchSearch` after the other and receives each
+result.
 """
 
 from __future__ import annotations
@@ -21,26 +21,27 @@ from ottla.wire.records.compression import OutputTooLargeError
 from ottla.wire.records.header import BatchHeader, TimestampType, read_header
 from ottla.wire.records.record import walk_records
 
-# What an event loop has time for: two milliseconds by the slowest codec, and by the record.
+# Takes at most 2 ms on the event loop, with the slowest codec and the most records.
 _INLINE_RECORDS_MAX: Final = 2_000
 _INLINE_BYTES_MAX: Final = 256 * 1024
 
 
 class SpecialTimestamp(IntEnum):
-    """Timestamps that no record has, by which ListOffsets asks for something else."""
+    """Timestamps with a special meaning in ListOffsets; no record has them."""
 
     LATEST = -1
     EARLIEST = -2
     MAX_TIMESTAMP = -3
-    # The rest tell local from tiered storage (KIP-405, KIP-1005, KIP-1023). Without tiers the whole
-    # log is local and nothing is tiered or waits to be.
+    # The rest distinguish local from tiered storage (KIP-405, KIP-1005, KIP-1023). Without tiers,
+    # the whole log is local, and nothing is tiered or pending upload.
     EARLIEST_LOCAL = -4
     LATEST_TIERED = -5
     EARLIEST_PENDING_UPLOAD = -6
 
 
 class FoundOffset(NamedTuple):
-    """A record's timestamp (-1 where a place and not a record was asked for), offset and epoch."""
+    """The timestamp, offset and leader epoch of a record. The timestamp is -1 for all special
+    timestamps but MAX_TIMESTAMP."""
 
     timestamp: int
     offset: int
@@ -51,15 +52,15 @@ NOTHING_TIERED = FoundOffset(NO_TIMESTAMP, -1, -1)
 
 
 class BatchSearch(NamedTuple):
-    """A batch that may hold the record: the first from `start_offset` on that is not earlier than
-    `timestamp`. Can be pickled."""
+    """A batch that may hold the first record at or after `start_offset` with `timestamp` or a later
+    one. Can be pickled."""
 
     batch: bytes
     timestamp: int
     start_offset: int
 
     def run(self, *, bytes_max: int = DECOMPRESSED_BYTES_MAX) -> TimestampOffset | None:
-        """Raises `ProtocolError` for a batch that cannot be read up to the record."""
+        """Raises `ProtocolError` if the batch cannot be read up to the record."""
         header = read_header(self.batch)
         body = read_body(self.batch, 0, header, decompressed_bytes_max=bytes_max)
         has_deltas = header.timestamp_type is not TimestampType.LOG_APPEND_TIME
@@ -71,8 +72,8 @@ class BatchSearch(NamedTuple):
         return None
 
     def run_inline(self) -> TimestampOffset | None:
-        """The same if it takes no longer than an event loop can wait; `OutputTooLargeError` if it
-        would."""
+        """As `run`, for the event loop. Raises `OutputTooLargeError` if the batch would take too
+        long."""
         header = read_header(self.batch)
         if header.record_count > _INLINE_RECORDS_MAX:
             raise OutputTooLargeError(f"{header.record_count} records are too many at once")
@@ -83,10 +84,10 @@ OffsetLookup: TypeAlias = Generator[BatchSearch, TimestampOffset | None, FoundOf
 
 
 def offset_lookup(log: Log, timestamp: int) -> OffsetLookup:
-    """The first record that is not earlier than `timestamp`, or what a special one stands for.
+    """Finds the first record at or after `timestamp`, or resolves a special timestamp.
 
-    None where there is no such record. Nothing here knows of isolation: the caller holds the
-    answer against the high watermark or the last stable offset. The log may change between steps.
+    Returns None if there is no such record. The result ignores isolation: the caller compares it
+    with the high watermark or the last stable offset. The log may change between steps.
     """
     if timestamp == SpecialTimestamp.LATEST:
         return FoundOffset(NO_TIMESTAMP, log.log_end_offset, log.epochs.latest_epoch)
@@ -113,7 +114,7 @@ def offset_lookup(log: Log, timestamp: int) -> OffsetLookup:
 
 
 def find_offset(log: Log, timestamp: int) -> FoundOffset | None:
-    """The lookup as one call, however long it takes."""
+    """Runs the whole lookup in one call, however long it takes."""
     lookup = offset_lookup(log, timestamp)
     try:
         search = next(lookup)

@@ -1,4 +1,4 @@
-"""The reader's side of a log: which offsets there are, which may be seen, and their bytes."""
+"""The read side of a log: offsets, what a reader may see, and the bytes to send."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ottla.storage.segments.segments import Segments
 
 
 class ReadableLog:
-    """What a log is to those who read from it; `Log` is what it is to its owner.
+    """The part of a log that readers use; `Log` adds what its owner uses.
 
     log_start_offset <= last_stable_offset <= high_watermark <= log_end_offset
     """
@@ -36,10 +36,10 @@ class ReadableLog:
     def read(
         self, offset: int, *, bytes_max: int, upper_offset: int, min_one_batch: bool = True
     ) -> FileSlice | None:
-        """The bytes of the batches from the one that holds `offset` on: at most `bytes_max`, only
-        batches that end below `upper_offset`, never past the end of a segment. The last batch may
-        be cut off. None where there is nothing to read yet, or no room for it.
-        """
+        """Returns the bytes from the batch that contains `offset` on: at most `bytes_max`, but with
+        `min_one_batch` at least the whole first batch. Only batches that end below `upper_offset`,
+        and never past the end of a segment. The last batch may be incomplete. Returns None if there
+        is nothing to read yet, or if the limits leave no byte."""
         self.require_in_range(offset)
         if offset >= upper_offset:
             return None
@@ -69,8 +69,8 @@ class ReadableLog:
     def aborted_transactions(
         self, *, fetch_offset: int, upper_bound_offset: int, records: FileSlice | None = None
     ) -> list[AbortedTransaction]:
-        """The aborted transactions that a reader of these offsets has to skip, or of those among
-        them that were read as `records`."""
+        """The aborted transactions that a read_committed consumer has to skip in these offsets.
+        With `records`, only those that overlap the bytes read."""
         found: list[AbortedTransaction] = []
         bound = None if records is not None else upper_bound_offset
         for segment in self.segments.starting_with(fetch_offset):
@@ -88,7 +88,7 @@ class ReadableLog:
         return found
 
     def _end_of(self, records: FileSlice, offset: int) -> int:
-        """An offset that is not below the last of what was read, found without reading it."""
+        """An upper bound of the offsets in the bytes read, found without reading them."""
         for segment in self.segments.starting_with(offset):
             if segment.log_file is records.file:
                 start = OffsetPosition(offset, records.position)
@@ -100,14 +100,14 @@ class ReadableLog:
 
     @property
     def last_stable_offset(self) -> int:
-        """What read_committed consumers may see: no transaction is open below it."""
+        """The end of what read_committed consumers may see: no transaction is open below it."""
         unstable = self.producers.state.first_unstable_offset
         if unstable is None:
             return self.high_watermark
         return min(max(unstable, self.log_start_offset), self.high_watermark)
 
     def advance_high_watermark(self, offset: int) -> None:
-        """Moves the high watermark, never past the end of the log and never back."""
+        """Raises the high watermark up to the log end offset; never lowers it."""
         if offset > self.high_watermark:
             end = self.log_end_offset
             self.high_watermark = offset = offset if offset < end else end

@@ -1,13 +1,15 @@
-"""A log after a crash: each segment walked batch by batch, and cut at the first that is not whole.
+"""Recovery of a log after a crash: checks each segment batch by batch and truncates at the first
+invalid one.
 
-A segment that does not begin where the one before it ends is cut off, too: power loss may keep what
-was written later. Gaps that compaction left are another matter, and the segments around them were
-safe before it began. Below `compacted_up_to` gaps are Kafka's, whose recovery point may lag behind.
+A segment that does not begin where the previous one ends is removed as well, because power loss may
+keep bytes that were written later. Gaps left by compaction are allowed: the segments around them
+were durable before the compaction. Below `compacted_up_to` gaps may come from Kafka, whose recovery
+point may lag behind.
 
-Everything that can be derived from the log is derived again: indexes, leader epochs, the state of
-producers. What is below the recovery point was on the device before the crash, so damage there is
-no torn write but rot: cutting it would lose what was acknowledged, and the log stays closed
-instead. What is above may be in the page cache alone, and is written again (rewriting.py).
+Recovery rebuilds everything derived from the log: indexes, leader epochs and producer state. Bytes
+below the recovery point were on the device before the crash, so damage there is not a torn write
+but corruption. Truncating would lose acknowledged records, so the log stays closed instead. Bytes
+above the recovery point may be in the page cache only and are written again (rewriting.py).
 """
 
 from __future__ import annotations
@@ -27,14 +29,15 @@ from ottla.wire.records.header import BatchHeader
 
 
 class Recovered(NamedTuple):
-    """What was recovered, and is to be synced: the segments from an offset up to the log's end."""
+    """The offsets that were recovered, from `start_offset` to the log end. They still have to be
+    synced."""
 
     start_offset: int
     end_offset: int
 
 
 class Recovery(NamedTuple):
-    """What it takes to recover a log; made for one `run`."""
+    """The inputs of one recovery; `run` is called once."""
 
     disk: Disk
     directory: str
@@ -45,9 +48,9 @@ class Recovery(NamedTuple):
     compacted_up_to: int
 
     def run(self, start: int, *, now_ms: int) -> Recovered:
-        """Recovers the segment that holds `start` and all after it."""
+        """Recovers the segment that contains `start` and all later ones."""
         suspects = self._suspects(start)
-        # A process that died may have left names that its host has not written yet.
+        # The previous process may have died before the directory entries were durable.
         suspects[0].doubt_name()
         start = end = suspects[0].base_offset
         self.epochs.truncate_from_end(end)
@@ -73,7 +76,8 @@ class Recovery(NamedTuple):
 
     def _suspects(self, start: int) -> list[Segment]:
         suspects = self.segments.starting_with(start)
-        # If it was rolled after the last flush, the end of its time index is not safe, or missing.
+        # If this segment was rolled after the last flush, the end of its time index may be missing
+        # or not durable.
         previous = self.segments.containing(suspects[0].base_offset - 1)
         if previous is None:
             return suspects
@@ -87,7 +91,8 @@ class Recovery(NamedTuple):
         return segment.base_offset <= max(self.recovery_point, self.compacted_up_to)
 
     def _drop(self, dropped: list[Segment]) -> None:
-        """Durably: what came back later might fit the end that the log has then."""
+        """Removes segments durably: one that came back after a crash might fit the log's new
+        end."""
         for segment in dropped:
             self.segments.remove(segment)
             segment.remove()
@@ -101,8 +106,8 @@ def recover_segment(
     epochs: LeaderEpochCache,
     recovery_point: int,
 ) -> int:
-    """Makes a segment whole, and returns the offset after its last batch. What is no part of it is
-    cut off durably; the rest is to be synced."""
+    """Rebuilds a segment's indexes and truncates it durably after the last valid batch. Returns the
+    offset after that batch. The caller syncs the rest."""
     segment.reset_indexes()
     end_position, next_offset, safe_position = 0, segment.base_offset, 0
     try:

@@ -1,4 +1,4 @@
-"""What a log asks of whoever keeps the recovery points of a directory across restarts."""
+"""The interface through which a log lowers its checkpointed recovery point."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ottla.model import TopicPartition
 
 
 class RecoveryPointKeeper(Protocol):
-    """Whoever keeps the recovery points of a directory's logs across restarts."""
+    """Keeps the recovery points of a directory's logs across restarts."""
 
     def lower(self, partition: TopicPartition, recovery_point: int) -> None:
-        """Returns when no later recovery point of this partition can be found after a crash."""
+        """Lowers a partition's recovery point durably: no crash brings a later one back."""

@@ -1,8 +1,9 @@
-"""Which segments a log may let go of: decisions only, from its configuration and the time.
+"""Chooses the segments that retention may remove, from the configuration and the time. Removes
+nothing itself.
 
-A log loses segments from its start, one after the other, and only below the high watermark: what is
-not committed has to stay for followers. The active segment goes too when all of it has expired; the
-log rolls first, so that there always is one.
+Segments are removed from the start of the log, and only below the high watermark, because followers
+still need uncommitted records. The active segment goes too once all of it has expired; the log
+rolls first, so that there is always an active segment.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ def expired_segments(
     log_end_offset: int,
     high_watermark: int,
 ) -> list[Segment]:
-    """The segments at the start of a log that time, size or DeleteRecords have put out of use."""
+    """The segments at the start of the log that retention by time, by size or DeleteRecords has
+    expired."""
 
     def below_log_start(segment: Segment) -> bool:
         return segments.end_offset(segment, log_end_offset) <= log_start_offset

@@ -1,1 +1,1 @@
-"""What a partition knows of its producers: idempotence and transactions."""
+"""The producer state of a partition, for idempotence and transactions."""

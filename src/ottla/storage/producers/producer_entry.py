@@ -1,7 +1,7 @@
-"""What a partition remembers of one producer: enough to know its retries, gaps and zombies.
+"""The state of one producer on one partition: detects duplicates, sequence gaps and fenced epochs.
 
-The last five batches are remembered because an idempotent client has at most five requests in
-flight, and may send any of them again.
+The last five batches are kept because an idempotent client has at most five requests in flight and
+may resend any of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NO_OFFSET: Final = -1
 
 
 class BatchMetadata(NamedTuple):
-    """A batch that was appended: what its retry is answered with."""
+    """An appended batch: what the response to its duplicate contains."""
 
     last_sequence: int
     last_offset: int
@@ -35,12 +35,12 @@ class BatchMetadata(NamedTuple):
         return self.last_offset - self.offset_delta
 
 
-# What the class does, without its call: every batch of an idempotent producer pays for it.
+# Skips the constructor call, which every batch of an idempotent producer would pay for.
 _new_known: Callable[[type[BatchMetadata], tuple[int, ...]], BatchMetadata] = tuple.__new__
 
 
 class ProducerEntry:
-    """One producer on one partition. Changed in place, by the producer state that owns it."""
+    """One producer on one partition. Its `ProducerState` owns it and changes it in place."""
 
     __slots__ = (
         "batches",
@@ -65,7 +65,7 @@ class ProducerEntry:
         self.coordinator_epoch = coordinator_epoch
         self.last_timestamp = last_timestamp
         self.current_txn_first_offset = current_txn_first_offset
-        # Oldest first, all of the current epoch.
+        # Oldest first, all of the current producer epoch.
         self.batches: list[BatchMetadata] = []
 
     @property
@@ -84,7 +84,7 @@ class ProducerEntry:
         return self.current_txn_first_offset is not None and self.producer_epoch == producer_epoch
 
     def find_duplicate(self, batch: BatchHeader) -> BatchMetadata | None:
-        """The remembered batch of exactly these sequence numbers."""
+        """The kept batch with exactly these sequence numbers, if there is one."""
         if batch.producer_epoch != self.producer_epoch:
             return None
         first, last = batch.base_sequence, batch.last_sequence
@@ -94,7 +94,7 @@ class ProducerEntry:
         return None
 
     def follows(self, batch: BatchHeader) -> bool:
-        """Whether the batch's sequence numbers come right after the last ones."""
+        """Whether the batch's first sequence number directly follows the last one."""
         if batch.producer_epoch != self.producer_epoch:
             return batch.base_sequence == 0
         last = self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
@@ -112,7 +112,7 @@ class ProducerEntry:
         self.last_timestamp = timestamp
 
     def add_earlier(self, batches: Iterable[BatchMetadata]) -> None:
-        """Batches of the same epoch that come before those that are remembered."""
+        """Adds batches of the same epoch that precede those already kept."""
         if self.batches:
             known = self.batches[0].first_offset
             batches = [batch for batch in batches if batch.last_offset < known]
@@ -128,6 +128,6 @@ class ProducerEntry:
         self.last_timestamp = timestamp
 
     def _become_epoch(self, producer_epoch: int) -> None:
-        """A new epoch starts its sequence numbers over, so the old ones are of no use."""
+        """A new epoch restarts the sequence numbers, so the kept batches no longer apply."""
         self.batches.clear()
         self.producer_epoch = producer_epoch

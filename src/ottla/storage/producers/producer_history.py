@@ -1,7 +1,7 @@
-"""A log's producers through time: their state now, and snapshots from which it can be had again.
+"""The producer state of a log, and the snapshots from which it is restored.
 
-A snapshot is taken where a segment begins and where a log is closed. It waits in memory until the
-next flush writes it: what a crash loses of it, replaying the log from an older one brings back.
+A snapshot is taken at the start of every segment and when a log is closed. It stays in memory until
+the next flush writes it. If a crash loses it, an older snapshot and the log replace it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CLIENT = Origin.CLIENT
 
 
 class WaitingSnapshot(NamedTuple):
-    """A snapshot that has been taken and not yet written."""
+    """A snapshot that is not yet written."""
 
     offset: int
     path: str
@@ -40,7 +40,7 @@ class WaitingSnapshot(NamedTuple):
 
 
 class ProducerHistory:
-    """Owned by one log, and always as far as the log is."""
+    """Owned by one log. Always reflects the log up to its end."""
 
     __slots__ = (
         "_directory",
@@ -61,18 +61,18 @@ class ProducerHistory:
         producer_id_expiration_ms: int,
         files: Iterable[SegmentFileName] | None = None,
     ) -> None:
-        """The directory's files are looked up unless the caller knows them."""
+        """Lists the directory unless the caller passes its files."""
         self.state = ProducerState(partition, producer_id_expiration_ms=producer_id_expiration_ms)
         self._disk = disk
         self._directory = directory
-        # The offsets of the snapshots on disk, and the contents of those that wait for a flush.
+        # The offsets of the snapshots on disk, and the snapshots that wait for a flush.
         self._offsets = {
             name.base_offset
             for name in (segment_files(disk, directory) if files is None else files)
             if name.kind is FileKind.PRODUCER_SNAPSHOT and name.state is FileState.LIVE
         }
         self._waiting: dict[int, WaitingSnapshot] = {}
-        # Where the state was loaded from a snapshot, and the log to look into for the rest.
+        # The offset of the snapshot that was loaded, and the log to search for older batches.
         self._forgotten_below: int | None = None
         self._segments: Segments | None = None
 
@@ -85,7 +85,8 @@ class ProducerHistory:
         transaction_version: int,
         verification: Verification | None,
     ) -> BatchMetadata | None:
-        """Raises if a batch must not be appended; returns what it repeats, if it does."""
+        """Raises if a batch must not be appended. Returns the original if the batch is a
+        duplicate."""
         if origin is _CLIENT:
             try:
                 return self.state.check_client_batch(header, verification)
@@ -108,18 +109,18 @@ class ProducerHistory:
         return None
 
     def _recollect(self) -> bool:
-        """Finds again what the snapshot that was loaded does not remember; once."""
+        """Restores the batches that the loaded snapshot lacks, from the log. Does so only once."""
         below, self._forgotten_below = self._forgotten_below, None
         if below is None or self._segments is None:
             return False
-        # Bytes that cannot be read are for recovery to find, and for readers.
+        # Recovery and readers report bytes that cannot be read.
         with suppress(CorruptLogError):
             for producer, batches in recent_batches(self._segments, below=below).items():
                 self.state.remember(producer.producer_id, producer.producer_epoch, batches)
         return True
 
     def note(self, batch: Buffer, header: BatchHeader, segment: Segment) -> None:
-        """Notes a batch that was appended to `segment`, in its transaction index too."""
+        """Records a batch that was appended to `segment`, in its transaction index too."""
         completed = self._update(batch, header)
         if completed is None:
             return
@@ -149,9 +150,9 @@ class ProducerHistory:
         )
 
     def _update_emptied_marker(self, header: BatchHeader) -> CompletedTransaction | None:
-        """Notes what Kafka's compaction left of a marker when nothing of its transaction was left:
-        that the producer has this epoch, and that a transaction which an older snapshot knows is
-        over."""
+        """Records a marker that Kafka's compaction emptied after removing the rest of its
+        transaction: the producer has this epoch, and a transaction that is open in an older
+        snapshot has ended."""
         known = self.state.entries.get(header.producer_id)
         return self.state.update_marker(
             header,
@@ -161,7 +162,8 @@ class ProducerHistory:
         )
 
     def load_up_to(self, offset: int, segments: Segments, *, now_ms: int) -> None:
-        """Makes the state what it was at `offset`: from the last sound snapshot, and the log."""
+        """Restores the state as of `offset`, from the latest valid snapshot and the log after
+        it."""
         first_offset = segments.first.base_offset
         self.forget_snapshots(below=first_offset, above=offset)
         start = self._load_latest(first_offset, now_ms)
@@ -181,7 +183,7 @@ class ProducerHistory:
             self.state.complete(completed)
 
     def _load_latest(self, first_offset: int, now_ms: int) -> int:
-        """Loads the last snapshot that can be read, and returns the offset that it is of."""
+        """Loads the latest readable snapshot and returns its offset."""
         for offset in sorted(self._offsets, reverse=True):
             try:
                 entries = read_snapshot(self._disk, self._path(offset))
@@ -194,13 +196,13 @@ class ProducerHistory:
         return first_offset
 
     def take_snapshot(self, offset: int) -> None:
-        """Remembers the state as that of `offset`, to be written with the next flush."""
+        """Keeps the current state as the snapshot of `offset`, for the next flush to write."""
         if offset not in self._offsets:
             content = encode_snapshot(self.state.entries.values())
             self._waiting[offset] = WaitingSnapshot(offset, self._path(offset), content)
 
     def waiting_snapshots(self) -> tuple[WaitingSnapshot, ...]:
-        """What a flush has to write; then call `snapshots_written`."""
+        """The snapshots that a flush has to write. Call `snapshots_written` afterwards."""
         return tuple(self._waiting.values())
 
     def snapshots_written(self, snapshots: Iterable[WaitingSnapshot]) -> None:
@@ -209,15 +211,16 @@ class ProducerHistory:
             if self._waiting.get(snapshot.offset) is snapshot:
                 del self._waiting[snapshot.offset]
             else:
-                # A truncation overtook the flush: these producers never were.
+                # The log was truncated during the flush: the snapshot is of state that no longer
+                # exists.
                 self._remove((snapshot.offset,))
 
     def snapshots_overtaken(self, snapshots: Iterable[WaitingSnapshot]) -> None:
-        """A flush may have written these before a truncation, or found the truncation there."""
+        """Removes the snapshots that a flush wrote before a truncation, if it ran at all."""
         self.snapshots_written(each for each in snapshots if self._disk.exists(each.path))
 
     def forget_snapshots(self, *, below: int = 0, above: int | None = None) -> None:
-        """Removes the snapshots of offsets that the log has no use for any more."""
+        """Removes the snapshots below or above the given offsets."""
 
         def is_useless(offset: int) -> bool:
             return offset < below or (above is not None and offset > above)
@@ -227,15 +230,16 @@ class ProducerHistory:
             del self._waiting[offset]
 
     def forget_strays(self, segments: Segments) -> None:
-        """Removes the snapshots that begin no segment, as every close leaves one; not the last."""
+        """Removes snapshots at offsets where no segment begins, except the latest. Every close
+        writes one."""
         bases = {segment.base_offset for segment in segments}
         self._remove(sorted(self._offsets - bases)[:-1])
 
     def forget_snapshots_between(self, start: int, end: int) -> None:
         """Removes the snapshots of offsets that are about to be compacted.
 
-        One may know a transaction as open whose marker goes because nothing else is left of it; a
-        state that is replayed from there would never see that transaction end.
+        Such a snapshot may contain an open transaction whose marker compaction removes, because no
+        batch of it is left. A replay from there would never end the transaction.
         """
         compacted = range(start, end)
         self._remove([offset for offset in self._offsets if offset in compacted])
@@ -243,7 +247,7 @@ class ProducerHistory:
             del self._waiting[offset]
 
     def restart(self) -> None:
-        """Forgets everything, as when a log begins anew."""
+        """Clears the state and removes all snapshots, for a log that restarts."""
         self._forgotten_below = None
         self.state.clear()
         self._waiting.clear()

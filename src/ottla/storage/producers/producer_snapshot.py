@@ -1,8 +1,8 @@
 """`.snapshot`: the producers of a partition as of the offset in the file's name.
 
-Big-endian: version 1, the CRC-32C of all that follows it, a number of producers, and 46 bytes for
-each. Of the batches a producer is remembered by, only the last is kept, with the timestamp of
-whatever the producer wrote last.
+Big-endian: version 1, the CRC-32C of everything after it, the number of producers, and 46 bytes per
+producer. Of a producer's batches only the last is stored, with the timestamp of the producer's
+latest batch or marker.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ENTRIES_AT: Final = _VERSION_AND_CRC.size + _COUNT.size
 
 
 def read_snapshot(disk: Disk, path: str) -> list[ProducerEntry]:
-    """The producers of a snapshot that is there; `CorruptSnapshotError` if they cannot be had."""
+    """The producers of an existing snapshot. Raises `CorruptSnapshotError` if it is invalid."""
     content = read_file(disk, path)
     if content is None:
         raise FileNotFoundError(path)

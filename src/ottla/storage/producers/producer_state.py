@@ -1,16 +1,17 @@
-"""What a partition knows of its producers: the ground of idempotence and transactions.
+"""The producer state of a partition, for idempotence and transactions.
 
-A leader asks before it appends (`check_client_batch`, `check_coordinator_batch`, `check_marker`)
-and notes afterwards what it appended (`update`, `update_marker`); so a failed append leaves no
-trace. A follower, and whoever replays the log, only notes: the leader has checked. After a marker
-the caller writes the transaction index and then calls `complete`, so that a failure in between
-holds the last stable offset back instead of exposing what the index does not know.
+A leader checks a batch before it appends it (`check_client_batch`, `check_coordinator_batch`,
+`check_marker`) and updates the state afterwards (`update`, `update_marker`), so a failed append
+changes nothing. Followers and replays only update, because the leader has checked. After a marker
+the caller writes the transaction index and then calls `complete`. If that write fails, the last
+stable offset does not advance, instead of exposing an aborted transaction that the index lacks.
 
-A batch that opens a transaction has to be verified first (verification.py): the transaction's
-coordinator knows of it, so that a late one leaves no transaction open that nobody ends.
+A batch that opens a transaction has to be verified first (verification.py): its coordinator
+confirms that the partition is in the transaction. Otherwise a late batch could open a transaction
+that never ends.
 
-Nothing here touches a disk; producer_snapshot.py does. The rules are Kafka's, with KIP-98's
-sequence numbers and epochs and KIP-890's verification and stricter marker epochs.
+Nothing here touches the disk; producer_snapshot.py does. The rules are Kafka's: sequence numbers
+and epochs from KIP-98, verification and stricter marker epochs from KIP-890.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ PRODUCER_EPOCH_MAX: Final = 2**15 - 1
 
 
 class ProducerState:
-    """The producers of one partition. Owned by its log and always as far as the log is."""
+    """The producers of one partition. Owned by its log; always reflects the log up to its end."""
 
     __slots__ = (
         "_entries",
@@ -63,7 +64,7 @@ class ProducerState:
 
     @property
     def first_undecided_offset(self) -> int | None:
-        """The first offset of a transaction that has no marker yet."""
+        """The first offset of the earliest transaction without a marker."""
         return self.unstable.first_undecided_offset
 
     def has_ongoing_transaction(self, *, producer_id: int, producer_epoch: int) -> bool:
@@ -79,9 +80,10 @@ class ProducerState:
         supports_epoch_bump: bool,
         now_ms: int,
     ) -> Verification | None:
-        """What to append a transactional batch with once its coordinator knows of the transaction.
+        """Returns the verification to append a transactional batch with, once its coordinator has
+        confirmed the transaction.
 
-        None where the transaction is open here, which has been verified. Raises if the producer is
+        Returns None if the transaction is already open on this partition. Raises if the producer is
         fenced.
         """
         entry = self._entries.get(producer_id)
@@ -104,17 +106,18 @@ class ProducerState:
     def check_client_batch(
         self, batch: BatchHeader, verification: Verification | None = None
     ) -> BatchMetadata | None:
-        """Raises if the batch must not be appended; returns what it repeats, if it does.
+        """Raises if the batch must not be appended. Returns the original if the batch is a
+        duplicate.
 
-        A producer that is not known is taken at its word: its records were deleted, or it was
-        idle for too long.
+        Accepts any sequence number from an unknown producer: its records were deleted, or its state
+        has expired.
         """
         entry = self._entries.get(batch.producer_id)
         is_transactional = batch.attributes & TRANSACTIONAL_FLAG
         follows = entry is None or entry.follows(batch)
         if entry is not None:
-            # What follows repeats nothing: five batches have not the bytes to come round to
-            # themselves.
+            # The next batch in sequence is never a duplicate: the sequence numbers cannot wrap
+            # around within five batches.
             if not follows and (duplicate := entry.find_duplicate(batch)) is not None:
                 return duplicate
             if batch.producer_epoch < entry.producer_epoch:
@@ -133,7 +136,8 @@ class ProducerState:
     def check_coordinator_batch(
         self, batch: BatchHeader, verification: Verification | None = None
     ) -> None:
-        """The same for a group coordinator's transactional records, which have no sequence."""
+        """As `check_client_batch`, for a group coordinator's transactional records, which have no
+        sequence numbers."""
         entry = self._entries.get(batch.producer_id)
         if entry is not None:
             self._check_epoch(entry, batch.producer_epoch)
@@ -145,7 +149,7 @@ class ProducerState:
     def check_marker(
         self, batch: BatchHeader, *, coordinator_epoch: int, transaction_version: int
     ) -> None:
-        """Raises if the control batch of a transaction marker must not be appended."""
+        """Raises if a transaction marker must not be appended."""
         entry = self._entries.get(batch.producer_id)
         if entry is None:
             return
@@ -161,7 +165,7 @@ class ProducerState:
             )
 
     def update(self, batch: BatchHeader, *, base_offset: int) -> None:
-        """Notes a data batch that was appended at `base_offset`."""
+        """Records a data batch that was appended at `base_offset`."""
         producer_id = batch.producer_id
         entry = self._entries.get(producer_id)
         if entry is None:
@@ -177,9 +181,9 @@ class ProducerState:
     def update_marker(
         self, batch: BatchHeader, *, base_offset: int, coordinator_epoch: int, is_abort: bool
     ) -> CompletedTransaction | None:
-        """Notes a marker that was appended; returns the transaction it ended, to be completed.
+        """Records an appended marker. Returns the transaction that it ended, for `complete`.
 
-        There is none if the producer wrote nothing to this partition.
+        Returns None if the producer had no open transaction on this partition.
         """
         producer_id = batch.producer_id
         entry = self._entries.get(producer_id)
@@ -199,7 +203,8 @@ class ProducerState:
         return CompletedTransaction(producer_id, first_offset, base_offset, stable, is_abort)
 
     def complete(self, transaction: CompletedTransaction) -> None:
-        """Lets the transaction count as decided, now that the transaction index knows of it."""
+        """Marks the transaction as decided. The transaction index must already contain it if it
+        aborted."""
         self.unstable.complete(transaction)
 
     def on_high_watermark_updated(self, high_watermark: int) -> None:
@@ -209,7 +214,7 @@ class ProducerState:
         self.unstable.forget_below(log_start_offset)
 
     def remove_expired(self, now_ms: int) -> None:
-        """Forgets producers that were idle too long. One with an open transaction is kept."""
+        """Removes producers that were idle too long, unless they have an open transaction."""
         expired = [entry for entry in self._entries.values() if self._is_expired(entry, now_ms)]
         for entry in expired:
             del self._entries[entry.producer_id]
@@ -220,7 +225,7 @@ class ProducerState:
         }
 
     def load(self, entries: Iterable[ProducerEntry], *, now_ms: int) -> None:
-        """Begins anew from a snapshot's entries, which are this object's from now on."""
+        """Replaces the state by a snapshot's entries, and takes ownership of them."""
         self._entries = {
             entry.producer_id: entry for entry in entries if not self._is_expired(entry, now_ms)
         }
@@ -233,13 +238,13 @@ class ProducerState:
     def remember(
         self, producer_id: int, producer_epoch: int, batches: Iterable[BatchMetadata]
     ) -> None:
-        """Notes batches, oldest first, that are in the log before those that are known."""
+        """Adds batches, oldest first, that precede those already kept."""
         entry = self._entries.get(producer_id)
         if entry is not None and entry.producer_epoch == producer_epoch:
             entry.add_earlier(batches)
 
     def clear(self) -> None:
-        """Forgets everything, as when the log is truncated fully."""
+        """Removes everything, for a log that was truncated fully."""
         self._entries.clear()
         self.unstable.clear()
         self._verifications.clear()
@@ -269,14 +274,15 @@ class ProducerState:
             )
 
     def _check_first_sequence(self, entry: ProducerEntry | None, batch: BatchHeader) -> None:
-        """Holds the first batch of a transaction against the others that wait to be verified."""
+        """Checks the first batch of a transaction against the other batches that wait for
+        verification."""
         verification = self._verifications.get(batch.producer_id)
         if verification is None:
             return
         expected = verification.lowest_sequence
         is_new = entry is None or not entry.batches
         if verification.supports_epoch_bump and is_new and batch.base_sequence != 0:
-            # Each transaction starts its sequence numbers over.
+            # Each transaction restarts its sequence numbers.
             expected = 0
         elif batch.base_sequence <= expected:
             return
@@ -287,8 +293,8 @@ class ProducerState:
         )
 
     def _forget_verification(self, marker: BatchHeader) -> None:
-        """A marker ends what was verified for its transaction, and not what is for the next: in
-        TransactionV2 that one has the marker's own epoch."""
+        """Removes the verification for the transaction that the marker ends, but not one for the
+        next. In TransactionV2 the next transaction has the marker's own epoch."""
         known = self._verifications.get(marker.producer_id)
         if known is not None and not (
             known.supports_epoch_bump and known.producer_epoch == marker.producer_epoch
@@ -296,7 +302,7 @@ class ProducerState:
             del self._verifications[marker.producer_id]
 
     def _check_transaction(self, entry: ProducerEntry) -> None:
-        """Before a batch outside of transactions."""
+        """For a non-transactional batch: raises if a transaction is open."""
         if entry.current_txn_first_offset is not None:
             raise KafkaError(
                 ErrorCode.INVALID_TXN_STATE,
@@ -321,11 +327,12 @@ class ProducerState:
 
 
 def _is_late_marker(entry: ProducerEntry, batch: BatchHeader) -> bool:
-    """Whether a marker is of an earlier transaction than the one that is open (KIP-890).
+    """Whether a marker belongs to an earlier transaction than the open one (KIP-890).
 
-    Under transaction version 2 the coordinator raises the epoch to end a transaction, so a marker
-    of the producer's own epoch is a retry: harmless where nothing is open, a threat to the next
-    transaction where something is. An epoch that cannot be raised any more is the exception.
+    Under transaction version 2 the coordinator bumps the epoch to end a transaction, so a marker
+    with the producer's current epoch is a retry. It is harmless if no transaction is open, but
+    would end the next transaction if one is. An epoch at its maximum cannot be bumped and is
+    exempt.
     """
     return (
         batch.producer_epoch == entry.producer_epoch

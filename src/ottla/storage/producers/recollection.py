@@ -1,9 +1,9 @@
-"""Batches that a producer snapshot does not remember, found in the log again.
+"""Restores from the log the batches that a producer snapshot does not contain.
 
-A snapshot, Kafka's own, has the last batch of each producer. A client that had several under way
-when the node went down sends them all again, and without the others they would look out of order
-although they are in the log. Kafka refuses them; here the end of the log is looked through when
-that first happens.
+A snapshot, in Kafka's format, has only the last batch of each producer. A client that had several
+batches in flight when the node went down resends all of them, and the earlier ones would look out
+of order although they are in the log. Kafka refuses them. Here the end of the log is searched the
+first time that this happens.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segments import Segments
 from ottla.wire.records.header import BatchHeader
 
-# What clients may have had under way, and a few milliseconds' worth of headers.
+# Covers what clients may have in flight, and takes a few milliseconds to scan.
 _BYTES_MAX: Final = 4 << 20
 
 
@@ -31,7 +31,7 @@ class EpochOfProducer(NamedTuple):
 def recent_batches(
     segments: Segments, *, below: int
 ) -> Mapping[EpochOfProducer, deque[BatchMetadata]]:
-    """The last few batches of each producer that end below an offset, oldest first."""
+    """The last few batches of each producer below an offset, oldest first."""
     found: defaultdict[EpochOfProducer, deque[BatchMetadata]] = defaultdict(
         lambda: deque(maxlen=BATCHES_RETAINED_MAX)
     )
@@ -67,7 +67,7 @@ def _last_headers(segments: Segments, *, below: int) -> list[BatchHeader]:
 
 
 def _indexed_position(segment: Segment, position: int) -> int:
-    """Where a batch begins, at the position or somewhat after it."""
+    """The start of a batch, at the position or somewhat after it."""
     if position <= 0:
         return 0
     found = segment.offset_index.upper_bound(OffsetPosition(segment.base_offset, 0), size=position)

@@ -1,14 +1,14 @@
-"""The transactions that hold a partition's last stable offset back.
+"""The transactions that hold back a partition's last stable offset.
 
     ongoing ──complete──▶ unreplicated ──high watermark passes the marker──▶ forgotten
 
 An ongoing transaction is undecided. A completed one is decided, but until its marker is below the
-high watermark another leader might not know; Kafka calls both unstable, and a read_committed
-consumer reads up to the first of them.
+high watermark, a new leader might not have it. Kafka calls both unstable; read_committed consumers
+read up to the first of them.
 
-Transactions begin in the order of their first offsets and end in the order of their markers, so
-insertion order is sorted order and nothing here takes longer with many of them. Everything is
-dropped and replayed when the log is truncated.
+Transactions begin in the order of their first offsets and complete in the order of their markers.
+Insertion order is therefore sorted order, and no operation slows down with their number. A
+truncation of the log clears everything and replays it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 
 class CompletedTransaction(NamedTuple):
-    """A transaction whose marker is in the log, as the transaction index wants it."""
+    """A transaction whose marker is in the log, with the fields of its transaction index entry."""
 
     producer_id: int
     first_offset: int
-    # The marker's.
+    # The marker's offset.
     last_offset: int
-    # Below this offset nothing is undecided, now that this transaction is decided.
+    # Below this offset everything is decided, once this transaction is.
     last_stable_offset: int
     is_aborted: bool
 
@@ -36,12 +36,13 @@ class UnstableTransactions:
     __slots__ = ("_first_offsets", "_ongoing", "unreplicated")
 
     def __init__(self) -> None:
-        # First offset to producer id. A plain dict would take ever longer to find its first item
-        # while items leave from its front.
+        # First offset to producer id. A plain dict gets slower at finding its first item while
+        # items are removed from its front.
         self._ongoing: OrderedDict[int, int] = OrderedDict()
-        # First offsets of all of them, ongoing and unreplicated.
+        # The first offsets of all transactions, ongoing and unreplicated.
         self._first_offsets: OrderedDict[int, None] = OrderedDict()
-        # Last and first offset of each; empty most of the time, as whoever asks often sees here.
+        # Last and first offset of each. Mostly empty; `advance_high_watermark` checks it before it
+        # calls `forget_below`.
         self.unreplicated: deque[tuple[int, int]] = deque()
 
     @property
@@ -53,7 +54,7 @@ class UnstableTransactions:
         return next(iter(self._ongoing), None)
 
     def load(self, transactions: Iterable[tuple[int, int]]) -> None:
-        """Begins anew with ongoing transactions, given as first offset and producer id."""
+        """Replaces everything by ongoing transactions, given as first offset and producer id."""
         self.clear()
         for first_offset, producer_id in sorted(transactions):
             self.begin(first_offset=first_offset, producer_id=producer_id)
@@ -63,7 +64,8 @@ class UnstableTransactions:
         self._first_offsets[first_offset] = None
 
     def last_stable_offset(self, *, producer_id: int, last_offset: int) -> int:
-        """What it will be once the producer's transaction ends with a marker at `last_offset`."""
+        """The last stable offset once the producer's transaction ends with a marker at
+        `last_offset`."""
         for first_offset, other in self._ongoing.items():
             if other != producer_id:
                 return first_offset
@@ -74,7 +76,7 @@ class UnstableTransactions:
         self.unreplicated.append((transaction.last_offset, transaction.first_offset))
 
     def forget_below(self, offset: int) -> None:
-        """Forgets the transactions that ended below the high watermark, or the log's start."""
+        """Removes the transactions that ended below the high watermark or the log start offset."""
         unreplicated = self.unreplicated
         while unreplicated and unreplicated[0][0] < offset:
             _, first_offset = unreplicated.popleft()

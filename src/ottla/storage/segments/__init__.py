@@ -1,1 +1,1 @@
-"""The segments of a log: a `.log` file with its indexes each."""
+"""The segments of a log: each is a `.log` file with its indexes."""

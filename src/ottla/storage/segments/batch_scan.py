@@ -1,7 +1,7 @@
-"""Walking the batches of a log file, with few reads and bounded memory.
+"""Scans the batches of a log file with few reads and bounded memory.
 
-A batch that claims more bytes than the file has, or a header that cannot be one, ends the walk with
-`CorruptLogError`: after a crash that is where a log is cut.
+A batch longer than the rest of the file, or an invalid header, ends the scan with
+`CorruptLogError`. After a crash the log is truncated there.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class LocatedBatch(NamedTuple):
 def scan_headers(
     file: File, start: int, end: int, *, read_bytes: int = HEADERS_READ_BYTES
 ) -> Iterator[tuple[int, BatchHeader]]:
-    """The position and header of each batch between two positions. Bodies are not read on purpose:
-    small batches come many to a read, large ones are leapt over."""
+    """Yields the position and header of each batch between two positions. Skips bodies where it
+    can: one read returns many small batches, and large bodies are never read."""
     chunk, chunk_start = b"", start
     position = start
     while position < end:
@@ -42,7 +42,8 @@ def scan_headers(
 def scan_batches(
     file: File, start: int, end: int, *, read_bytes: int = BATCHES_READ_BYTES
 ) -> Iterator[tuple[int, BatchHeader, memoryview]]:
-    """The position, header and bytes of each batch. The view is valid until the next step."""
+    """Yields the position, header and bytes of each batch. The view is valid until the next
+    step."""
     buffer = bytearray(min(read_bytes, max(end - start, 0)))
     position = start
     while position < end:
@@ -50,7 +51,7 @@ def scan_batches(
         view, at, size = memoryview(buffer)[:filled], 0, 0
         while at < filled:
             if filled - at < HEADER_BYTES and position + filled < end:
-                break  # The buffer cuts this header, not the file.
+                break  # The header continues beyond the buffer.
             header = _header(file, view, at, position + at, end)
             size = header.size_in_bytes
             if at + size > filled:
@@ -58,7 +59,8 @@ def scan_batches(
             yield position + at, header, view[at : at + size]
             at += size
         if at == 0:
-            # Not one whole batch fits. Its size is no larger than what is left of the file.
+            # No whole batch fits into the buffer. `_header` has checked that its size is within the
+            # file.
             buffer = bytearray(max(size, HEADER_BYTES))
         position += at
 

@@ -1,14 +1,15 @@
-"""What a crash left half done in a partition's directory, finished or undone.
+"""Finishes or undoes the file operations that a crash interrupted in a partition's directory.
 
-File names carry the state. A `.deleted` file was on its way out and goes. A `.cleaned` file is a
-compaction that was not finished and goes. A `.swap` file is one that was: it replaces the segments
-whose offsets it covers, which go, and takes its name (KAFKA-6264 tells why a `.swap` at or above a
-`.cleaned` is not to be trusted). Each step can be repeated after a crash in its middle.
+The file name carries the state. A `.deleted` file was being removed; it is removed. A `.cleaned`
+file belongs to an unfinished compaction; it is removed. A `.swap` file belongs to a finished
+compaction: the segments whose offsets it covers are removed, and it is renamed to its live name. A
+`.swap` file at or above a `.cleaned` file is not trusted (KAFKA-6264). Every step can be repeated
+after another crash.
 
-Which segments a `.swap` replaces is told by its last offset, because a compacted segment keeps its
-last batch, empty if need be. Those of Kafka may lack it, and then the last segments that went into
-one stay. That does no harm: segments are swapped in from the start of the log on, so whatever
-superseded their records is still there, and the next compaction takes them again.
+The last offset of a `.swap` file says which segments it replaces, because a compacted segment keeps
+its last batch, if only its header. Kafka's compacted segments may lack that batch; then the last
+segments that were merged into one stay. That is harmless: segments are swapped in from the start of
+the log on, so newer values of their records still exist, and the next compaction cleans them again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ottla.runtime.disk import Disk
 from ottla.storage.files.file_names import OFFSET_MAX, FileKind, FileState, SegmentFileName
 from ottla.storage.segments.batch_scan import scan_headers
 
-# A transaction index is not with every segment, so only those of the first step can be missed.
+# Not every segment has a transaction index, so only the files of the first step are known to exist.
 _SWAP_STEPS: Final = (
     frozenset({FileKind.OFFSET_INDEX, FileKind.TIME_INDEX}),
     frozenset({FileKind.TRANSACTION_INDEX, FileKind.LOG}),
@@ -28,7 +29,7 @@ _SWAP_STEPS: Final = (
 
 
 def finish_interrupted_work(disk: Disk, directory: str) -> list[SegmentFileName]:
-    """Returns the files that there are when all of it is done."""
+    """Returns the segment files that are left."""
     found = segment_files(disk, directory)
     if all(name.state is FileState.LIVE for name in found):
         return found
@@ -38,7 +39,8 @@ def finish_interrupted_work(disk: Disk, directory: str) -> list[SegmentFileName]
         (name.base_offset for name in unwanted if name.state is FileState.CLEANED),
         default=OFFSET_MAX + 1,
     )
-    # The `.cleaned` files go later: without them the others would be trusted after a crash.
+    # These are removed before the `.cleaned` files: without those, a second crash would make them
+    # look trusted.
     untrusted = [name for name in swaps if name.base_offset >= lowest_cleaned]
     remove_segment_files(disk, directory, untrusted)
     remove_segment_files(disk, directory, unwanted)
@@ -51,10 +53,11 @@ def finish_interrupted_work(disk: Disk, directory: str) -> list[SegmentFileName]
 
 
 def complete_swap(disk: Disk, directory: str, swaps: Sequence[SegmentFileName]) -> None:
-    """Gives `.swap` files their live names, durably, when what they replace is durably gone.
+    """Renames `.swap` files to their live names, durably. The files they replace must be durably
+    gone.
 
-    In two steps, so that a crash leaves no doubt whose a live file beside a `.swap` of the log is:
-    as long as all of the first step's are `.swap`, it belongs to the old segment.
+    Two steps, so that after a crash it is certain whether a live file next to a `.swap` log is the
+    old one or the new one: while all files of the first step are `.swap`, it is the old segment's.
     """
     for kinds in _SWAP_STEPS:
         for name in swaps:
@@ -65,7 +68,7 @@ def complete_swap(disk: Disk, directory: str, swaps: Sequence[SegmentFileName]) 
 
 
 def segment_files(disk: Disk, directory: str) -> list[SegmentFileName]:
-    """The names in a partition's directory that belong to its segments."""
+    """The names in a partition's directory that are segment files."""
     parsed = map(SegmentFileName.parse, disk.list_directory(directory))
     return [name for name in parsed if name is not None]
 
@@ -81,13 +84,13 @@ def remove_segment_files(disk: Disk, directory: str, names: list[SegmentFileName
 def _replaced_by(
     disk: Disk, directory: str, swaps: list[SegmentFileName], live: list[SegmentFileName]
 ) -> list[SegmentFileName]:
-    """The files of the segments that the swapped ones were made of, producer snapshots too:
-    `ProducerHistory.forget_snapshots_between` tells why those must not outlive them."""
+    """The files of the segments that the `.swap` files replace, with their producer snapshots: see
+    `ProducerHistory.forget_snapshots_between`."""
     replaced: list[SegmentFileName] = []
     for log in swaps:
         if log.kind is FileKind.LOG:
             kinds = {name.kind for name in swaps if name.base_offset == log.base_offset}
-            # The segment of the same base offset may be the new one by now.
+            # The live files of the same base offset may already be the new segment's.
             start = log.base_offset if kinds >= _SWAP_STEPS[0] else log.base_offset + 1
             end = max(_end_offset(disk, directory, log), log.base_offset + 1)
             replaced += [name for name in live if start <= name.base_offset < end]
@@ -95,7 +98,8 @@ def _replaced_by(
 
 
 def _end_offset(disk: Disk, directory: str, log: SegmentFileName) -> int:
-    """The offset after the last batch, read without an index: that one may be live already."""
+    """The offset after the last batch, read without the index, which may already have its live
+    name."""
     file = disk.open_readonly(f"{directory}/{log}")
     try:
         end = log.base_offset

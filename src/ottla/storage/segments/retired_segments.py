@@ -1,9 +1,9 @@
-"""Segments that a log has let go of, until their files are removed.
+"""Segments that were removed from a log and whose files are still to be deleted.
 
-A reader may be sending from a segment when it expires, so its files are renamed at once and removed
-after `file.delete.delay.ms`. Not while a flush syncs the log, which may be syncing just these: then
-they wait for the next time. The renames are made durable one by one, in the order given: a crash
-never brings back a segment without its neighbour and so never leaves a hole.
+A reader may still be sending from an expired segment. So its files are renamed at once and deleted
+after `file.delete.delay.ms`. They are not deleted while a flush of the log runs, which may be
+syncing them; they then wait for the next `purge`. The renames are made durable one by one, in the
+order given, so that no crash brings back a segment without its neighbour and leaves a gap.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ottla.storage.segments.segment import Segment
 
 
 class RetiredSegments:
-    """Owned by one log. Whatever is not purged before a crash is removed when the log is opened."""
+    """Owned by one log. What a crash leaves is removed when the log is next opened."""
 
     __slots__ = ("_directory", "_disk", "_files_lock", "_waiting")
 
@@ -37,7 +37,8 @@ class RetiredSegments:
         self._remove_later((segment,), now_ms=now_ms, delay_ms=delay_ms)
 
     def add_replaced(self, segments: Sequence[Segment], *, now_ms: int, delay_ms: int) -> None:
-        """The same for segments that others stand for already, durably: with one sync for all."""
+        """As `add`, for segments whose replacement is already durable: with one sync for all of
+        them."""
         for segment in segments:
             segment.rename(FileState.DELETED)
         self._disk.sync_directory(self._directory)
@@ -52,7 +53,8 @@ class RetiredSegments:
             self.purge(now_ms=now_ms)
 
     def purge(self, *, now_ms: int | None = None) -> None:
-        """Removes the files of segments whose delay is over; of all of them without a time."""
+        """Deletes the files of segments whose delay has passed, or of all segments if no time is
+        given."""
         if not self._files_lock.acquire(blocking=False):
             return
         try:

@@ -1,10 +1,10 @@
-"""One segment of a log: a `.log` file with its indexes, from a base offset on.
+"""One segment of a log: a `.log` file and its indexes, named by its base offset.
 
-Only the last segment of a log is appended to. A segment opens each of its files when it first needs
-it, so that a log of a thousand segments costs a thousand small objects and no descriptors.
+Only the last segment of a log is appended to. A segment opens each file on first use, so a log of a
+thousand segments costs a thousand small objects and no file descriptors.
 
-What is on the device: nothing, until `sync`. `flush` hands the index entries that wait in memory to
-their files, on the owner's thread; `sync` may then run on a worker.
+Nothing is on the device until `sync`. `flush` writes buffered index entries to their files, on the
+owner's thread; `sync` may then run on a worker.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SEGMENT_FILE_KINDS = (
 
 
 class BatchPlace(NamedTuple):
-    """Where a batch lies."""
+    """The offsets of a batch, and its place in the file."""
 
     base_offset: int
     last_offset: int
@@ -42,7 +42,7 @@ class BatchPlace(NamedTuple):
     size: int
 
 
-# Readers at the end of a log find what was just appended without looking into any file.
+# Recent batches, so that a read at the end of the log needs no index lookup.
 _RECENT_MAX = 64
 _NONE_RECENT: list[BatchPlace] = []
 _new_place: Callable[[type[BatchPlace], tuple[int, ...]], BatchPlace] = tuple.__new__
@@ -87,13 +87,13 @@ class Segment:
         self.created_ms = created_ms
         self.state = state
         self.size = 0
-        # When the segment's first batch was stamped: rolling by time counts from here.
+        # The timestamp of the first batch; `segment.ms` counts from it.
         self.first_timestamp: int | None = None
         self._disk = disk
         self._directory = directory
         self.config = config
         self._bytes_since_index_entry = 0
-        # How many entries its indexes take for certain. Counted anew where it says none.
+        # A lower bound of the free index entries. Computed again when it reaches 0.
         self.index_room = 0
         self._max_timestamp: TimestampOffset | None = None
         self._log_file: File | None = None
@@ -114,12 +114,12 @@ class Segment:
         created_ms: int,
         state: FileState = FileState.LIVE,
     ) -> Segment:
-        """A new, empty segment. Files that a crash left under its names are emptied."""
+        """Creates an empty segment. Empties files that a crash left under its names."""
         segment = cls(disk, directory, base_offset, config, created_ms=created_ms, state=state)
         try:
             segment._begin_empty()
         except OSError:
-            # Left behind, an empty file among another segment's offsets would pass for the last.
+            # A left-over empty file with a higher base offset would look like the last segment.
             with suppress(OSError):
                 segment.remove()
                 disk.sync_directory(directory)
@@ -129,7 +129,7 @@ class Segment:
     def _begin_empty(self) -> None:
         self._log_file = self._disk.open(self.path(FileKind.LOG), create=True)
         files = (self._log_file, self.offset_index.file, self.time_index.file)
-        # Of empty files there is nothing to lose but their names.
+        # Empty files hold nothing to sync but their directory entries.
         self._is_synced = not (any(each.size() for each in files) or self.config.preallocate)
         if self._log_file.size():
             self._log_file.truncate(0)
@@ -151,7 +151,7 @@ class Segment:
         state: FileState = FileState.LIVE,
         is_synced: bool = False,
     ) -> Segment:
-        """A segment that is there. Its indexes are looked at when they are first used."""
+        """Opens an existing segment. Its indexes are opened on first use."""
         segment = cls(disk, directory, base_offset, config, created_ms=created_ms, state=state)
         segment.size = disk.file_size(segment.path(FileKind.LOG))
         segment._name_is_durable = True
@@ -204,23 +204,23 @@ class Segment:
 
     @property
     def is_index_full(self) -> bool:
-        """Whoever asks at every append looks at `index_room` first."""
+        """Computes the free entries of both indexes. The append path checks `index_room` first."""
         if self.index_room <= 0:
             self.index_room = min(self.offset_index.room, self.time_index.room)
         return self.index_room <= 0
 
     def can_hold(self, offset: int) -> bool:
-        """Whether an offset can be written relative to this segment's base."""
+        """Whether an offset fits the index format, relative to this segment's base offset."""
         return 0 <= offset - self.base_offset <= RELATIVE_OFFSET_MAX
 
     def append(self, buffers: Sequence[Buffer], headers: Sequence[BatchHeader]) -> None:
-        """Writes whole batches with one call. If that fails, the segment is as it was."""
+        """Writes whole batches in one call. If that fails, the segment is unchanged."""
         position = self.size
         file = self._log_file or self.log_file
         try:
             self.size = position + file.write_at(position, buffers)
         except OSError:
-            # What a part of it left behind would pass for batches when the log is opened again.
+            # Partially written batches would look valid when the log is opened again.
             with suppress(OSError):
                 self.log_file.truncate(position)
             self._is_synced = False
@@ -239,12 +239,12 @@ class Segment:
         assert position == self.size, "the batches do not add up to the bytes written"
 
     def _begin_recent(self) -> list[BatchPlace]:
-        """Most segments of most logs are not appended to, and need no list of their own."""
+        """Creates the list on the first append: most segments are never appended to."""
         self._recent = []
         return self._recent
 
     def index_batch(self, last_offset: int, max_timestamp: int, size: int, position: int) -> None:
-        """Notes a batch that lies at `position`; every few kilobytes that makes an index entry."""
+        """Records a batch at `position`; adds an index entry every `index.interval.bytes`."""
         if max_timestamp > (self._max_timestamp or self.max_timestamp).timestamp:
             self._max_timestamp = _new_latest(TimestampOffset, (max_timestamp, last_offset))
         if self.first_timestamp is None:
@@ -259,7 +259,7 @@ class Segment:
         self._bytes_since_index_entry += size
 
     def find(self, offset: int) -> BatchPlace | None:
-        """Where the first batch lies that ends at `offset` or after it."""
+        """Finds the first batch that ends at `offset` or later."""
         found = None
         for place in reversed(self._recent):
             if place.last_offset < offset:
@@ -274,7 +274,7 @@ class Segment:
         return BatchPlace(header.base_offset, header.last_offset, position, header.size_in_bytes)
 
     def locate(self, offset: int) -> LocatedBatch | None:
-        """The first batch that ends at `offset` or after it."""
+        """Finds the first batch that ends at `offset` or later, in the files."""
         start = self.offset_index.lookup(offset).position
         for position, header in scan_headers(self.log_file, start, self.size):
             if header.last_offset >= offset:
@@ -294,8 +294,8 @@ class Segment:
         return found
 
     def locate_timestamp(self, timestamp: int, *, start_offset: int) -> LocatedBatch | None:
-        """The first batch that may hold a record at or after `start_offset` that is not earlier
-        than `timestamp`."""
+        """Finds the first batch that may hold a record at `start_offset` or later with `timestamp`
+        or a later one."""
         indexed = max(self.time_index.lookup(timestamp).offset, start_offset)
         start = self.offset_index.lookup(indexed).position
         for position, header in scan_headers(self.log_file, start, self.size):
@@ -304,14 +304,14 @@ class Segment:
         return None
 
     def read_first_timestamp(self) -> int:
-        """The first batch's timestamp, remembered. For a segment that has a batch."""
+        """Reads the first batch's timestamp and remembers it. The segment must not be empty."""
         _, header = next(scan_headers(self.log_file, 0, self.size))
         self.first_timestamp = header.max_timestamp
         return self.first_timestamp
 
     def truncate_at(self, position: int, offset: int) -> None:
-        """Cuts the log at a position and its indexes at the offset that begins there, durably:
-        bytes that came back after a crash would pass for the ones written over them."""
+        """Truncates the log at a position and the indexes at the offset of that position, durably:
+        bytes that came back after a crash would look like those written over them."""
         self.log_file.truncate(position)
         self.size = position
         self._recent = _NONE_RECENT
@@ -322,7 +322,7 @@ class Segment:
         self._note_tail()
 
     def _note_tail(self) -> None:
-        """Reads what the indexes do not tell: the batches after their last entries."""
+        """Reads the batches after the last index entries."""
         self._bytes_since_index_entry = 0
         self.index_room = 0
         self.first_timestamp = None
@@ -334,7 +334,7 @@ class Segment:
         self._max_timestamp = latest
 
     def become_inactive(self) -> None:
-        """Completes the time index, so that its last entry is the segment's latest timestamp."""
+        """Completes the time index: its last entry becomes the segment's latest timestamp."""
         if self.size:
             latest = self.max_timestamp
             self.time_index.maybe_append(
@@ -343,7 +343,7 @@ class Segment:
         self.flush()
 
     def reset_indexes(self) -> None:
-        """Empties the indexes, for whoever walks the log to build them again."""
+        """Empties the indexes, before recovery rebuilds them from the log."""
         for index in self._indexes():
             index.truncate()
         self._is_synced = False
@@ -353,7 +353,7 @@ class Segment:
         self._max_timestamp = TimestampOffset(NO_TIMESTAMP, self.base_offset)
 
     def sanity_check(self) -> None:
-        """Raises `CorruptIndexError` where an index cannot be one, or not this log's."""
+        """Raises `CorruptIndexError` if an index is invalid or does not match this log file."""
         for index in self._indexes():
             index.sanity_check()
         last = self.offset_index.last_entry
@@ -364,7 +364,7 @@ class Segment:
             )
 
     def rewrite_log(self, start: int) -> None:
-        """Writes the log from a position on again, for the next sync to make it durable."""
+        """Rewrites the log from a position on, so that the next sync makes it durable."""
         rewrite(self.log_file, start, self.size)
         self._is_synced = False
 
@@ -374,11 +374,12 @@ class Segment:
         self._is_synced = False
 
     def doubt_name(self) -> None:
-        """Has the names of a blank segment synced with its first bytes, and not before."""
+        """Marks the directory entries of an empty segment as not durable. The first sync after an
+        append syncs them."""
         self._is_synced, self._name_is_durable = True, False
 
     def has_complete_indexes(self) -> bool:
-        """Whether the indexes are sound and the time index has what `become_inactive` adds."""
+        """Whether the indexes are valid and the time index is complete; see `become_inactive`."""
         try:
             self.sanity_check()
             latest = self.time_index.last_entry
@@ -388,18 +389,18 @@ class Segment:
         return self.max_timestamp == latest
 
     def flush(self) -> None:
-        """Hands waiting index entries to their files."""
+        """Writes buffered index entries to their files."""
         for index in self._open_indexes():
             if index.flush():
                 self._is_synced = False
 
     def sync(self) -> None:
-        """Returns when everything flushed before is on the device, names included.
+        """Returns when everything flushed before is on the device, including the file names.
 
-        A file that is not open has not changed, or is gone with a segment that was let go of.
+        Files that are not open need no sync: they have not changed, or their segment was removed.
         """
         log_file, indexes = self._log_file, self._open_indexes()
-        # Said now and not later: what is written meanwhile has to be synced again.
+        # Set before the sync: bytes written during it have to be synced again.
         was_synced, self._is_synced = self._is_synced, True
         try:
             if log_file is not None and not was_synced:
@@ -423,7 +424,8 @@ class Segment:
         )
 
     def note_synced(self) -> None:
-        """All files of the directory are on the device, names included; nobody wrote meanwhile."""
+        """Records that all files of the directory and their names are durable, and that nothing was
+        written during the sync."""
         self._is_synced = self._name_is_durable = True
         for index in self._open_indexes():
             index.note_synced()
@@ -431,11 +433,11 @@ class Segment:
             self._transaction_index.note_synced()
 
     def rename(self, state: FileState) -> None:
-        """Gives all files another second suffix. Durable after the directory is synced."""
+        """Gives all files another state suffix. Durable after the directory is synced."""
         names = [kind for kind in SEGMENT_FILE_KINDS if self._disk.exists(self.path(kind))]
         old = {kind: self.path(kind) for kind in names}
         self.state = state
-        # The log file goes last: while it has its old name, the segment is still the old one.
+        # The log file is renamed last: until then, the segment counts as the old one.
         for kind in reversed(names):
             self._disk.rename(old[kind], self.path(kind))
         if self._transaction_index is not None:

@@ -1,4 +1,4 @@
-"""The segments of a log in order, found by offset."""
+"""The segments of a log in order, with lookup by offset."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ottla.storage.segments.segment import Segment
 
 
 class Segments:
-    """Never empty once a log is open; the last one is active."""
+    """Never empty once a log is open. The last segment is the active one."""
 
     __slots__ = ("_base_offsets", "_segments", "active")
 
-    # The last one, which is appended to.
+    # The last segment, which is appended to.
     active: Segment
 
     def __init__(self, segments: Iterable[Segment]) -> None:
@@ -40,7 +40,7 @@ class Segments:
         return sum(segment.size for segment in self._segments)
 
     def containing(self, offset: int) -> Segment | None:
-        """The segment that an offset belongs to: the last one that begins at or before it."""
+        """The last segment that begins at or before an offset."""
         found = bisect_right(self._base_offsets, offset)
         return self._segments[found - 1] if found else None
 
@@ -49,7 +49,8 @@ class Segments:
         return self._segments[max(bisect_right(self._base_offsets, offset) - 1, 0) :]
 
     def between(self, start: int, end: int) -> list[Segment]:
-        """All segments that hold any offset of `start` to below `end`, the last one by its base."""
+        """All segments that overlap `start` (inclusive) to `end` (exclusive), judged by base
+        offsets."""
         first = max(bisect_right(self._base_offsets, start) - 1, 0)
         return self._segments[first : bisect_left(self._base_offsets, end)]
 
@@ -58,7 +59,7 @@ class Segments:
         return self._segments[found] if found < len(self._segments) else None
 
     def end_offset(self, segment: Segment, log_end_offset: int) -> int:
-        """Where a segment's offsets end: at the next one's base, or at the end of the log."""
+        """The end of a segment: the next segment's base offset, or the log end offset."""
         following = self.after(segment)
         return log_end_offset if following is None else following.base_offset
 
