@@ -1,7 +1,7 @@
-"""Which roles, listeners and voters make sense together, by the rules of Kafka's own nodes.
+"""Validates combinations of roles, listeners and voters, with Kafka's rules.
 
-One thing is taken that Kafka refuses: a broker and controller that is told of no quorum at all
-stands alone, and needs no listener for controllers either.
+There is one exception: a combined broker and controller without any quorum config, which Kafka
+rejects, is a standalone node. It needs no controller listener either.
 """
 
 from __future__ import annotations
