@@ -12,7 +12,7 @@ from ottla.configs.errors import InvalidConfigError
 from ottla.configs.node_listeners import NodeListeners
 from ottla.configs.node_settings import NodeSettings
 
-_NOWHERE: Final = "0.0.0.0"  # noqa: S104 - what nobody can connect to
+_NOWHERE: Final = "0.0.0.0"  # noqa: S104 - rejected, because no node can connect to it
 
 
 def validate_quorum(node: NodeSettings, listeners: NodeListeners) -> None:

@@ -118,7 +118,7 @@ class ReadablePartition:
         )
 
     def check_leader_epoch(self, requested: int) -> None:
-        """Raises if the client knows another leader epoch than this node (KIP-320)."""
+        """Raises if the request's leader epoch is not this node's (KIP-320); -1 is not checked."""
         if requested < 0 or requested == self.leader_epoch:
             return
         if requested < self.leader_epoch:

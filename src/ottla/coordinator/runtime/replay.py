@@ -54,7 +54,7 @@ class Replay:
         self._latest: dict[bytes, tuple[bytes | None, int]] = {}
 
     def apply(self, batches: Buffer) -> Iterator[None]:
-        """Processes the complete batches of a section of the log, and yields now and then. Raises
+        """Processes the complete batches of a section of the log, and yields regularly. Raises
         `ProtocolError` at a batch with a wrong checksum: the damage would enter the state and later
         records. The batches before it are processed."""
         count = 0
@@ -77,7 +77,7 @@ class Replay:
                 yield from self.finish()
 
     def finish(self) -> Iterator[None]:
-        """Applies the records that `apply` still holds, and yields now and then."""
+        """Applies the records that `apply` still holds, and yields regularly."""
         latest, self._latest = self._latest, {}
         for count, (key, (value, offset)) in enumerate(latest.items(), 1):
             self._apply_record(key, value, offset, NO_PRODUCER_ID)

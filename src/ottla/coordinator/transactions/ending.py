@@ -10,8 +10,8 @@ transaction. EndTxn without an ongoing transaction:
     CompleteAbort      done     bump        invalid  invalid
     CompleteCommit     invalid  bump        done     invalid
 
-"retry" is a request with the epoch before the current one: the first response was lost.
-The older protocol has no "retry", and one epoch is used for many transactions.
+"retry" (`again` in the code) is a request with the epoch before the current one: the first response
+was lost. The older protocol has no "retry", and one epoch is used for many transactions.
 
 After the EndTxn response, the producer may start its next transaction while the markers of the last
 one are still being written, with an epoch or id that becomes current only on completion. So with

@@ -1,7 +1,7 @@
 """A classic group: its members, its generation, its state (states.py has the diagram).
 
-Invariants: the leader is a member, if there are any; a JoinGroup waits only in PreparingRebalance;
-each static instance id belongs to exactly one member.
+Invariants: the leader is a member, if there are any; a JoinGroup waits for the next generation only
+in PreparingRebalance; each static instance id belongs to exactly one member.
 """
 
 from __future__ import annotations
