@@ -1,4 +1,4 @@
-"""Kafka's topic, group and broker configs: which there are, what texts mean, which values count."""
+"""Kafka's topic, group and broker configs: definitions, parsing, and effective values."""
 
 from ottla.configs.alteration import (
     ConfigAlteration,

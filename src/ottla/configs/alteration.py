@@ -1,8 +1,8 @@
-"""What becomes of a resource's configs when a client alters them.
+"""Computes the changes when a client alters a resource's configs.
 
-Incremental alteration (KIP-339) touches what it names; the older AlterConfigs replaces everything.
-Both give the changes to store, None where a config is to go; whether the result makes sense is for
-`validate_topic_configs` and `validate_broker_configs` to say.
+IncrementalAlterConfigs (KIP-339) changes only the given configs; the older AlterConfigs replaces
+all. Both return the changes to store, with None for a removed config. `validate_topic_configs` and
+`validate_broker_configs` check the result.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ottla.configs.resource import RESOURCE_DEFINITIONS, ConfigResource, ConfigR
 from ottla.configs.value import ConfigType
 from ottla.model import ErrorCode, KafkaError
 
-# What the length of a string in Kafka's older formats has room for.
+# The maximum length of a string in Kafka's older formats.
 _VALUE_LENGTH_MAX: Final = 2**15 - 1
 
 
@@ -35,7 +35,7 @@ class ConfigAlteration(NamedTuple):
 
     @classmethod
     def of(cls, name: str, operation: int, value: str | None) -> ConfigAlteration:
-        """From the numbers of a request; raises KafkaError for an operation that there is not."""
+        """From the fields of a request; raises KafkaError for an unknown operation."""
         if operation not in ConfigOperation.__members__.values():
             raise _invalid_request(f"Unknown operation {operation} for config {name}")
         return cls(name, ConfigOperation(operation), value)
@@ -44,7 +44,7 @@ class ConfigAlteration(NamedTuple):
 def alter_configs(
     resource: ConfigResource, current: Mapping[str, str], alterations: Sequence[ConfigAlteration]
 ) -> dict[str, str | None]:
-    """The changes to `current`; a KafkaError refuses all of them if one cannot be."""
+    """The changes to `current`. Raises KafkaError if one of the alterations is invalid."""
     _refuse_duplicates(alteration.name for alteration in alterations)
     _refuse_nulls(
         alteration.name
@@ -66,7 +66,7 @@ def replace_configs(
     current: Mapping[str, str],
     replacement: Sequence[tuple[str, str | None]],
 ) -> dict[str, str | None]:
-    """The changes that leave the resource with the replacement and nothing else."""
+    """The changes after which the resource has exactly the configs of `replacement`."""
     _refuse_duplicates(name for name, _ in replacement)
     _refuse_nulls(name for name, value in replacement if value is None)
     kept = dict(replacement)
@@ -82,7 +82,7 @@ def apply_changes(current: Mapping[str, str], changes: Mapping[str, str | None])
 def altered_value(
     alteration: ConfigAlteration, current: str | None, *, definition: ConfigDefinition | None
 ) -> str | None:
-    """The config's new text, or None where it has none any more."""
+    """The config's new text, or None if it is removed."""
     name, operation, value = alteration
     if operation is ConfigOperation.DELETE:
         return None
@@ -104,7 +104,7 @@ def altered_value(
 
 
 def _split(value: str) -> list[str]:
-    """As Java splits: empty parts at the end do not count, and no text is one empty part."""
+    """Like Java's `split`: trailing empty parts are dropped; an empty text is one empty part."""
     if not value:
         return [""]
     parts = value.rstrip(",")
@@ -119,8 +119,8 @@ def _changes(
             raise InvalidConfigError(
                 f"The value of {name} has {len(value)} characters; {_VALUE_LENGTH_MAX} is the most"
             )
-    # A broker's config is stored even where it stays the same: setting the path of a key store
-    # again is how its file is read again (KAFKA-14136).
+    # A broker's config is stored even if it is unchanged: setting the path of a key store again
+    # makes the broker reload the file (KAFKA-14136).
     stores_unchanged = resource.type is ConfigResourceType.BROKER
     return {
         name: value

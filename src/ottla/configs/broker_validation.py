@@ -1,7 +1,7 @@
-"""Whether a running broker can be given other dynamic configs, checked before they are stored.
+"""Validates dynamic configs of running brokers before they are stored.
 
-Kafka answers INVALID_REQUEST here where a topic's configs get INVALID_CONFIG (KAFKA-13609), and so
-do we: tools know the difference.
+As in Kafka, the error is INVALID_REQUEST, while topic configs get INVALID_CONFIG (KAFKA-13609):
+tools depend on the difference.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ottla.configs.errors import InvalidConfigError
 from ottla.configs.node_config import NodeConfig
 from ottla.model import ErrorCode, KafkaError
 
-# Kafka lets pools of threads grow and shrink in steps.
+# Kafka limits how far one change may resize a thread pool.
 _THREAD_COUNTS: Final = (
     "background.threads",
     "log.cleaner.threads",
@@ -22,16 +22,16 @@ _THREAD_COUNTS: Final = (
     "num.recovery.threads.per.data.dir",
     "num.replica.fetchers",
 )
-# With 0, no client could connect again to undo it.
+# With 0, no client could connect to undo the change.
 _CONNECTION_COUNTS: Final = ("max.connections", "max.connection.creation.rate")
 
 
 def validate_broker_configs(
     configs: Mapping[str, str], *, node: NodeConfig, per_broker: bool
 ) -> None:
-    """Raises KafkaError if `node` cannot get these dynamic configs in place of those it has.
+    """Raises KafkaError if these configs cannot replace the current dynamic configs of `node`.
 
-    They are this broker's own, or (not `per_broker`) those of all brokers.
+    With `per_broker` they are this broker's own configs, otherwise those of all brokers.
     """
     validate_dynamic_configs(configs, per_broker=per_broker)
     layers = node.layers
@@ -58,7 +58,7 @@ def validate_broker_configs(
 
 
 def validate_dynamic_configs(configs: Mapping[str, str], *, per_broker: bool) -> None:
-    """Raises KafkaError if there is no broker that can get these, whatever it has now."""
+    """Raises KafkaError if no broker can have these configs, regardless of its other configs."""
     refusals = dynamic_refusals(configs, per_broker=per_broker)
     if refusals:
         reason = next(iter(refusals.values()))

@@ -1,10 +1,9 @@
-"""A config as it is declared, and the words that the tables of declarations are written in.
+"""The definition of a config, and the functions that build the tables of definitions.
 
-A row is a name, a default and then, in any order, what else there is to say: what the value may be,
-how important the config is to a person, whether it can be changed while the broker runs, and what
-Ottla does with it. What is usual goes without saying: medium importance, read when the broker
-starts, shown to everyone and effective. The texts that document configs are in `documentation`,
-which is imported only where they are shown.
+A row has a name, a default and then, in any order, optional traits: a validator, the importance,
+the update mode, the visibility and the status. The defaults of the traits are medium importance,
+read-only while the broker runs, public and effective. The texts that document configs are in
+`documentation`, which is imported only where they are shown.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ class UpdateMode(Enum):
 
 class Visibility(Enum):
     PUBLIC = "public"
-    # Kept for tests and experiments: it works, and is shown only where it is set.
+    # For tests and experiments: it is effective, but shown only if it is set.
     INTERNAL = "internal"
 
 
 class Required(Enum):
-    """Stands for the default of a config that has none and has to be given."""
+    """Marks a required config, which has no default."""
 
     REQUIRED = "required"
 
@@ -87,7 +86,7 @@ class ConfigDefinition(NamedTuple):
         return format_value(self.default)
 
     def parse(self, text: str) -> ConfigValue:
-        """The value that the text means, or an InvalidConfigError that says what is allowed."""
+        """Parses a text. Raises an InvalidConfigError that describes the allowed values."""
         try:
             value = parse_value(self.type, text)
         except ValueError as error:
@@ -111,12 +110,12 @@ def definitions(rows: Iterable[ConfigDefinition]) -> Definitions:
 
 
 def without_effect(*rows: ConfigDefinition) -> tuple[ConfigDefinition, ...]:
-    """The rows of a feature that Ottla does not have."""
+    """Marks rows of an unsupported feature, which are accepted and ignored."""
     return tuple(row._replace(status=Status.WITHOUT_EFFECT) for row in rows)
 
 
 def refused(refusal: SettingRefusal, *rows: ConfigDefinition) -> tuple[ConfigDefinition, ...]:
-    """Rows that promise a feature that Ottla does not have."""
+    """Marks rows of an unsupported feature that must not be ignored."""
     return tuple(row._replace(status=Status.REFUSED, refusal=refusal) for row in rows)
 
 

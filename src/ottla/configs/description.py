@@ -1,7 +1,7 @@
-"""Configs as DescribeConfigs shows them (KIP-133, KIP-226): all of them, with their sources.
+"""The entries of DescribeConfigs (KIP-133, KIP-226): all configs, with their sources.
 
-Internal configs are hidden until somebody sets them. A name that nobody knows may be a plugin's
-secret, so its value is not shown.
+Internal configs are hidden unless they are set. An unknown name may be a plugin's secret, so its
+value is not shown.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ottla.configs.value import ConfigType, ConfigValues, format_value
 def describe_topic(
     topic: EffectiveTopicConfig, *, node: NodeConfig, names: Collection[str] | None = None
 ) -> list[ConfigEntry]:
-    """A topic's configs on a node; the named ones, or all where none is named."""
+    """A topic's configs on a node: those in `names`, or all if it is None or empty."""
     shown = _shown(TOPIC_CONFIGS, also=topic.overrides, names=names)
     return [_topic_entry(name, topic, node) for name in shown]
 
@@ -34,14 +34,14 @@ def describe_topic(
 def describe_group(
     overrides: Mapping[str, str], *, node: NodeConfig, names: Collection[str] | None = None
 ) -> list[ConfigEntry]:
-    """A group's configs on a node, whether there is such a group or not."""
+    """A group's configs on a node, whether or not the group exists."""
     own = own_group_values(overrides)
     shown = _shown(GROUP_CONFIGS, also=overrides, names=names)
     return [_group_entry(name, own, node, is_own=name in overrides) for name in shown]
 
 
 def describe_broker(node: NodeConfig, *, names: Collection[str] | None = None) -> list[ConfigEntry]:
-    """What the node runs with."""
+    """The node's current configs."""
     texts = node.layers.merged()
     entries = []
     for name in _shown(BROKER_CONFIGS, also=texts, names=names):
@@ -53,7 +53,7 @@ def describe_broker(node: NodeConfig, *, names: Collection[str] | None = None) -
 def describe_brokers_default(
     node: NodeConfig, *, names: Collection[str] | None = None
 ) -> list[ConfigEntry]:
-    """The dynamic configs that all brokers share: the resource that has an empty name."""
+    """The dynamic configs of all brokers: the broker resource with an empty name."""
     texts = node.layers.dynamic_default
     entries = []
     for name in _shown({}, also=texts, names=names):

@@ -1,4 +1,4 @@
-"""Which configs a running broker can be given, one by one (KIP-226)."""
+"""Checks each config of a dynamic broker update by itself (KIP-226)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ ONLY_PER_LISTENER: Final = (
 )
 ONLY_PER_BROKER: Final = "Cannot update these configs for the whole cluster, name a broker"
 
-# What one listener has otherwise than the rest may be the same on all brokers.
+# These configs of a single listener can also be set for the whole cluster.
 _CLUSTER_WIDE_LISTENER_CONFIGS: Final = frozenset(
     {"max.connections", "max.connection.creation.rate", "num.network.threads"}
 )
 
 
 def dynamic_refusals(configs: Mapping[str, str], *, per_broker: bool) -> dict[str, str]:
-    """The names that a broker (or the whole cluster) cannot be given, each with the reason.
+    """The names that cannot be set dynamically for a broker (or the whole cluster), with reasons.
 
-    An unknown name is accepted: it may be a plugin's.
+    Unknown names are accepted: they may belong to a plugin.
     """
     refusals = {}
     for name, text in configs.items():

@@ -1,4 +1,4 @@
-"""A config as DescribeConfigs shows it: its value, and where that comes from."""
+"""An entry of DescribeConfigs: a config's value and its source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ottla.configs.value import ConfigType
 
 
 class ConfigSource(IntEnum):
-    """Where a value was set, from what counts most to what counts least for brokers and topics."""
+    """Where a value was set. For brokers and topics, 1 to 5 are in order of precedence."""
 
     UNKNOWN = 0
     DYNAMIC_TOPIC_CONFIG = 1
@@ -23,7 +23,7 @@ class ConfigSource(IntEnum):
 
 
 class ConfigSynonym(NamedTuple):
-    """One of the places that give a value; the first of an entry's is the one that counts."""
+    """One source of a value. The first synonym of an entry gives the effective value."""
 
     name: str
     value: str | None
@@ -31,7 +31,7 @@ class ConfigSynonym(NamedTuple):
 
 
 class ConfigEntry(NamedTuple):
-    """`value` is None where there is none, and where it is sensitive."""
+    """`value` is None if the config has no value or is sensitive."""
 
     name: str
     value: str | None

@@ -1,4 +1,4 @@
-"""The refusal of a config."""
+"""The error for an invalid config."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""A group's configs as they count: its own, within the broker's bounds, or else the broker's.
+"""A group's effective configs: its own, within the broker's bounds, or else the broker's.
 
-`consumer.session.timeout.ms` of a group that has none is the broker's
-`group.consumer.session.timeout.ms`; the broker's `group.consumer.min.session.timeout.ms` and
-`group.consumer.max.session.timeout.ms` bound it. A few configs have neither.
+For example, `consumer.session.timeout.ms` defaults to the broker's
+`group.consumer.session.timeout.ms`, and is limited by the broker's
+`group.consumer.min.session.timeout.ms` and `group.consumer.max.session.timeout.ms`. A few configs
+have no broker default or no bounds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _PROTOCOLS: Final = ("consumer", "share", "streams")
 
 
 class GroupBounds(NamedTuple):
-    """The broker configs between which a group's config has to be, where there are such."""
+    """The names of the broker configs that limit a group's config; None without a limit."""
 
     minimum: str | None
     maximum: str | None
@@ -39,15 +40,14 @@ def group_bounds(name: str) -> GroupBounds:
     )
 
 
-# The broker config that a group's config falls back to, where there is one.
+# The broker config that is a group config's default, or None.
 GROUP_SYNONYMS: Final = {name: _broker_config(f"group.{name}") for name in GROUP_CONFIGS}
 _BOUNDS: Final = {name: group_bounds(name) for name in GROUP_CONFIGS}
 
 
 def own_group_values(overrides: Mapping[str, str]) -> dict[str, ConfigValue]:
-    """What is set for a group, by name; unknown names and values that make no sense are left out.
-
-    They may come from a cluster that allowed them.
+    """The parsed configs of a group, by name. Unknown names and invalid values are skipped: they
+    may come from a cluster that allowed them.
     """
     own: dict[str, ConfigValue] = {}
     for name, text in overrides.items():
@@ -64,7 +64,8 @@ def default_group_value(name: str, broker: ConfigValues) -> ConfigValue:
 
 
 def effective_group_number(name: str, overrides: Mapping[str, str], broker: ConfigValues) -> int:
-    """What counts. The broker's bounds may be others than when the group's config was set."""
+    """The effective value. It is limited to the bounds again, because the broker's bounds may have
+    changed since the group's config was set."""
     value = own_group_values(overrides).get(name) if overrides else None
     if value is None:
         value = default_group_value(name, broker)
@@ -78,7 +79,7 @@ def effective_group_number(name: str, overrides: Mapping[str, str], broker: Conf
 
 
 def validate_group_configs(configs: Mapping[str, str], *, broker: ConfigValues) -> None:
-    """Raises InvalidConfigError if a group must not have these configs."""
+    """Raises InvalidConfigError if these configs of a group are invalid."""
     for name, text in configs.items():
         definition = GROUP_CONFIGS.get(name)
         if definition is None:

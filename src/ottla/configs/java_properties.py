@@ -1,4 +1,4 @@
-"""The text format of `java.util.Properties`, which Kafka's properties files are in."""
+"""Reads and writes the format of `java.util.Properties`, used by Kafka's properties files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-# A key ends at the first '=', ':' or white space that no backslash escapes.
+# A key ends at the first unescaped '=', ':' or white space.
 _LINE: Final = re.compile(
     r"(?P<key>(?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(?P<value>.*)", re.DOTALL
 )
@@ -18,14 +18,14 @@ _ESCAPED: Final = {ord(char): f"\\{char}" for char in "\\=:#!"} | {
 
 
 def format_properties(properties: Mapping[str, str]) -> str:
-    """One line a property, sorted by key, so that equal properties have equal files."""
+    """One line for each property, sorted by key, so that equal properties have equal files."""
     return "".join(
         f"{_escape_key(key)}={_escape_value(value)}\n" for key, value in sorted(properties.items())
     )
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Every line that is no comment means something to Java, so nothing is refused here."""
+    """Never fails: Java accepts every line."""
     properties = {}
     for line in _logical_lines(text):
         match = _LINE.fullmatch(line)
@@ -35,7 +35,7 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """Lines without comments, with those joined that end in a backslash."""
+    """Lines without comments; a line that ends in a backslash is joined with the next one."""
     joined = ""
     for natural in re.split(r"\r\n|\r|\n", text):
         line = natural.lstrip(" \t\f")
@@ -57,7 +57,7 @@ def _escape_key(key: str) -> str:
 
 def _escape_value(value: str) -> str:
     escaped = value.translate(_ESCAPED)
-    # Java strips white space before a value, so one that begins with it says so.
+    # Java strips white space before a value, so a leading space is escaped.
     return f"\\{escaped}" if escaped.startswith(" ") else escaped
 
 

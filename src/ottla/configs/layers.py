@@ -1,8 +1,8 @@
-"""What was set for a broker, level by level, as it was written.
+"""The configs set for a broker at each level, as texts.
 
-Dynamic configs go before those that the broker was started with, this broker's own before those of
-the whole cluster (KIP-226). A setting that has several names is one setting: where a level sets it
-by one name, the levels below do not set it by another.
+Dynamic configs override static ones, and this broker's dynamic configs override those of the whole
+cluster (KIP-226). Several names of the same setting are one setting: if a level sets one of the
+names, it overrides all of them at the lower levels.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _DEFAULTS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ConfigLayers:
-    """Texts by name; not shown by `repr`, for there may be secrets among them."""
+    """Texts by name. `repr` does not show them, because they may contain secrets."""
 
     static: Mapping[str, str] = field(repr=False)
     dynamic_default: Mapping[str, str] = field(default_factory=dict, repr=False)
     dynamic_broker: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def merged(self) -> dict[str, str]:
-        """What counts, without the defaults."""
+        """The effective texts, without defaults."""
         merged = dict(self.static)
         for level in (self.dynamic_default, self.dynamic_broker):
             for name, text in level.items():
@@ -41,9 +41,9 @@ class ConfigLayers:
         return merged
 
     def synonyms(self, name: str, *, is_sensitive: bool) -> tuple[ConfigSynonym, ...]:
-        """Where the config has values, as Kafka lists it: from where the name itself is first set.
+        """The config's sources, as Kafka lists them: starting where the name itself is first set.
 
-        So `log.retention.ms` that nothing sets has no synonyms, whatever `log.retention.hours` is.
+        So `log.retention.ms` has no synonyms if it is not set, even if `log.retention.hours` is.
         """
         found = tuple(self._found(name, is_sensitive=is_sensitive))
         for index, synonym in enumerate(found):

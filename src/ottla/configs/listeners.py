@@ -1,4 +1,4 @@
-"""Where a node listens and how it is to be reached, as `listeners` and its companions say it."""
+"""Parses and validates `listeners`, `advertised.listeners` and the security protocol map."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PORT_MAX: Final = 65_535
 
 
 class ConfiguredListener(NamedTuple):
-    """`host` is empty for every interface; as an advertised host, for this machine's own name."""
+    """An empty `host` means all interfaces; when advertised, this machine's own name."""
 
     name: str
     host: str
@@ -39,7 +39,7 @@ def parse_listeners(
 
 
 def validate_ports(listeners: Iterable[ConfiguredListener]) -> None:
-    """Two listeners share a port only if one has an IPv4 address and the other an IPv6 address."""
+    """Two listeners may share a port only if one has an IPv4 and the other an IPv6 address."""
     sharing = defaultdict(list)
     for listener in listeners:
         if listener.port:
@@ -54,7 +54,7 @@ def validate_ports(listeners: Iterable[ConfiguredListener]) -> None:
 
 
 def parse_security_protocols(text: str) -> dict[str, str]:
-    """`NAME:PROTOCOL,...` by listener name."""
+    """Parses `NAME:PROTOCOL,...` into protocols by listener name."""
     protocols = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         name, colon, protocol = (part.strip() for part in pair.rpartition(":"))

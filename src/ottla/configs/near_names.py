@@ -1,4 +1,4 @@
-"""Which config a person may have meant by a name that does not exist."""
+"""Suggests the config that the user may have meant by an unknown name."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def near_topic_config(name: str) -> str | None:
 
 
 def unknown_config_text(name: str) -> str:
-    """What is wrong with an unknown name, with a suggestion if there is a similar one."""
+    """An error text for an unknown name, with a similar name if there is one."""
     near = near_broker_config(name)
     suggestion = "" if near is None else f"; did you mean {near}?"
     return f"{name} is not a broker config of Kafka{suggestion}"
 
 
 def _most_similar(name: str, known: Iterable[str]) -> str | None:
-    # Imported late: a node that starts without a mistake does not need it.
+    # Imported late: a node whose names are all known does not need it.
     from difflib import get_close_matches
 
     found = get_close_matches(name.lower(), list(known), n=1)

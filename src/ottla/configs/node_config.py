@@ -1,7 +1,7 @@
-"""What a node is started with, and what it runs with once dynamic configs are laid over it.
+"""A node's configs: its static properties, overridden by dynamic configs.
 
-The properties are those of Kafka's `server.properties`. A node that is given nothing but a data
-directory and an address is broker and controller of its own.
+The properties are those of Kafka's `server.properties`. A node with only a data directory and an
+address is a standalone broker and controller.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ottla.configs.synonyms import broker_definition
 from ottla.configs.topic_config import EffectiveTopicConfig, topic_defaults
 from ottla.configs.unsupported_security import refuse_secured_listeners
 
-# What Kafka asks every node to say, and one that stands alone need not.
+# Defaults for configs that Kafka requires and a standalone node does not need to set.
 _STANDALONE: Final = {
     "process.roles": "broker,controller",
     "node.id": "1",
@@ -37,10 +37,10 @@ _DEFAULTS: Final = {name: definition.default for name, definition in _DEFINITION
 
 @dataclass(frozen=True, slots=True)
 class NodeConfig(NodeSettings):
-    """Immutable, and valid from the start: whatever is wrong is refused when one is made.
+    """Immutable and always valid: creating an invalid one fails.
 
-    `unknown` are properties that no config of Kafka's has: kept, described, and without effect.
-    `ignored` are stored dynamic configs that cannot apply, with the reason; the rest do apply.
+    `unknown` are properties that Kafka does not define: kept, described, and without effect.
+    `ignored` are stored dynamic configs that cannot be applied, with the reason.
     """
 
     layers: ConfigLayers
@@ -59,8 +59,7 @@ class NodeConfig(NodeSettings):
     ) -> NodeConfig:
         """`data_dir` and `listen` (HOST:PORT) override the properties.
 
-        Raises InvalidConfigError, whose message names the property that is wrong, or that a node
-        cannot honor.
+        Raises InvalidConfigError with the name of the invalid or unsupported property.
         """
         refuse_unsupported_settings(properties)
         static = {**_STANDALONE, **properties}
@@ -80,13 +79,13 @@ class NodeConfig(NodeSettings):
     def from_properties(
         cls, text: str, *, data_dir: str | None = None, listen: str | None = None
     ) -> NodeConfig:
-        """From the text of a properties file, which Java reads as ISO 8859-1."""
+        """From the text of a properties file (Java reads such files as ISO 8859-1)."""
         return cls.of(parse_properties(text), data_dir=data_dir, listen=listen)
 
     def with_dynamic(self, *, cluster: Mapping[str, str], broker: Mapping[str, str]) -> NodeConfig:
-        """The same node with other dynamic configs: those of all brokers, and this one's own.
+        """A copy with these dynamic configs: those of all brokers, and this broker's own.
 
-        Raises InvalidConfigError if they make no sense together; the caller keeps what it has.
+        Raises InvalidConfigError for an invalid combination; the current config stays valid.
         """
         not_cluster = dynamic_refusals(cluster, per_broker=False)
         not_broker = dynamic_refusals(broker, per_broker=True)
@@ -119,13 +118,13 @@ class NodeConfig(NodeSettings):
         return node
 
     def without_effect(self) -> tuple[str, ...]:
-        """What is set that Ottla accepts and ignores, where it is not the default."""
+        """The settings that Ottla accepts and ignores, if they differ from the default."""
         return settings_without_effect(self.layers.merged())
 
     def topic_config(self, overrides: Mapping[str, str]) -> EffectiveTopicConfig:
-        """The configs of a topic that has these of its own. Topics without any share one.
+        """The effective configs of a topic. Topics without overrides share one object.
 
-        Raises InvalidConfigError for a value that its config cannot have.
+        Raises InvalidConfigError for an invalid value.
         """
         if not overrides:
             return self.topic_defaults
@@ -133,7 +132,7 @@ class NodeConfig(NodeSettings):
 
 
 def _controller_listeners(static: Mapping[str, str]) -> list[str]:
-    """Those of the listeners that are for controllers, as they were written."""
+    """The texts of the controller listeners."""
     names = {name.strip().upper() for name in static["controller.listener.names"].split(",")}
     listeners = (text.strip() for text in static.get("listeners", "").split(","))
     return [text for text in listeners if text.partition(":")[0].upper() in names]

@@ -1,4 +1,4 @@
-"""A node's listeners: which are for clients, which for controllers, and what is advertised."""
+"""A node's listeners: for clients, for controllers, and advertised ones."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class _ListenerSettings:
 
 
 class NodeListeners(NamedTuple):
-    """`broker` and `controller` are bound by the node; `advertised` is what clients are told.
+    """The node binds `broker` and `controller`; `advertised` is what clients get in metadata.
 
-    `controller_names` are the names of controllers' listeners, here or on other nodes. Controllers
-    talk to each other, and brokers to them, by the first.
+    `controller_names` are the names of the controller listeners, on this node or on others. Brokers
+    and controllers connect to controllers through the first one.
     """
 
     broker: tuple[ConfiguredListener, ...]
@@ -57,7 +57,7 @@ class NodeListeners(NamedTuple):
 
     @classmethod
     def of(cls, values: ConfigValues, *, given: Collection[str]) -> NodeListeners:
-        """From typed configs, of which those `given` are not defaults."""
+        """From parsed configs; `given` are the names that are set explicitly."""
         settings = _ListenerSettings(values)
         controller_names = tuple(name.upper() for name in settings.controller_listener_names)
         protocols = _security_protocols(settings, given=given)
@@ -72,7 +72,7 @@ class NodeListeners(NamedTuple):
             protocols=protocols,
         )
         controller = tuple(entry for entry in every if entry.name in controller_names)
-        # What is not advertised otherwise is advertised as it is.
+        # A controller listener without an advertised address is advertised with its own.
         advertised_controller = {entry.name: entry for entry in (*controller, *advertised)}
         _validate_early_start(settings, known={*controller_names, *(name for name, *_ in every)})
         listeners = cls(
@@ -127,12 +127,13 @@ class NodeListeners(NamedTuple):
 
 
 def _routable(listener: ConfiguredListener) -> ConfiguredListener:
-    """As Kafka has it, a controller on every interface is found under the machine's own name."""
+    """As in Kafka, a controller that listens on all interfaces advertises the machine's name."""
     return listener._replace(host="") if listener.host in _EVERY_INTERFACE else listener
 
 
 def _security_protocols(settings: _ListenerSettings, *, given: Collection[str]) -> dict[str, str]:
-    """Controllers' listeners need no entry in a map that nobody wrote, if nothing is secured."""
+    """The security protocols by listener name. If the map is not set and no listener has the name
+    of a secured protocol, controller listeners default to PLAINTEXT."""
     protocols = parse_security_protocols(settings.listener_security_protocol_map)
     if "listener.security.protocol.map" in given:
         return protocols

@@ -1,4 +1,4 @@
-"""A node's configs by name and type, as far as a node uses or validates them."""
+"""A node's configs as typed attributes, as far as a node uses or validates them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ottla.configs.value import ConfigValue, ConfigValues
 
 @dataclass(frozen=True, slots=True)
 class NodeSettings:
-    """Any config is an item, `settings["num.partitions"]`; the usual ones are attributes."""
+    """Any config is an item, such as `settings["num.partitions"]`; some are also attributes."""
 
     values: ConfigValues = field(repr=False)
 
@@ -149,12 +149,12 @@ class NodeSettings:
 
     @property
     def is_standalone(self) -> bool:
-        """Whether nobody told the node of a quorum: it is one by itself."""
+        """Whether no quorum is configured: the node is a quorum of one."""
         return not self._quorum_voters and not self._quorum_bootstrap_servers
 
     @property
     def controller_quorum_voters(self) -> tuple[ControllerVoter, ...]:
-        """The voters of a quorum whose members never change, by their ids."""
+        """The voters of a static quorum, sorted by id."""
         by_id = {
             voter.id: voter for voter in map(ControllerVoter.parse, self._quorum_voters) if voter
         }
@@ -175,6 +175,6 @@ class NodeSettings:
 
     @property
     def max_connections_per_ip_overrides(self) -> dict[str, int]:
-        """Hosts that may have more or fewer connections than the rest."""
+        """The maximum number of connections for individual hosts."""
         pairs = (part.rpartition(":") for part in self._max_connections_per_ip_overrides.split(","))
         return {host.strip(): int(count) for host, _, count in pairs if count.strip()}

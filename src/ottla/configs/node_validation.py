@@ -1,4 +1,4 @@
-"""Which of a node's configs make sense together."""
+"""Validates combinations of a node's configs."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Controllers as `controller.quorum.voters` and `controller.quorum.bootstrap.servers` name them."""
+"""Parses the entries of `controller.quorum.voters` and `controller.quorum.bootstrap.servers`."""
 
 from __future__ import annotations
 
 import re
 from typing import Final, NamedTuple, Self
 
-# A scheme, a host that is a name or an address, in brackets or not, and a port, as Kafka has it.
+# As in Kafka: an optional scheme, a host name or an address, with or without brackets, and a port.
 _HOST_AND_PORT: Final = re.compile(
     r"([a-zA-Z]+://)?\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>[0-9]{1,5})"
 )
@@ -19,7 +19,7 @@ class ControllerAddress(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """From HOST:PORT, or None if it is something else."""
+        """Parses HOST:PORT; None if the text has another format."""
         match = _HOST_AND_PORT.fullmatch(text)
         if match is None or int(match["port"]) > _PORT_MAX:
             return None
@@ -27,7 +27,7 @@ class ControllerAddress(NamedTuple):
 
 
 class ControllerVoter(NamedTuple):
-    """A voter of a quorum whose members never change: known by its id alone."""
+    """A voter of a static quorum, identified only by its id."""
 
     id: int
     host: str
@@ -35,7 +35,7 @@ class ControllerVoter(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """From ID@HOST:PORT, or None if it is something else."""
+        """Parses ID@HOST:PORT; None if the text has another format."""
         voter_id, _, rest = text.partition("@")
         address = ControllerAddress.parse(rest)
         if address is None or not _VOTER_ID.fullmatch(voter_id):

@@ -1,7 +1,7 @@
-"""Which roles, listeners and voters make sense together, by the rules of Kafka's own nodes.
+"""Validates combinations of roles, listeners and voters, with Kafka's rules.
 
-One thing is taken that Kafka refuses: a broker and controller that is told of no quorum at all
-stands alone, and needs no listener for controllers either.
+There is one exception: a combined broker and controller without any quorum config, which Kafka
+rejects, is a standalone node. It needs no controller listener either.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ottla.configs.errors import InvalidConfigError
 from ottla.configs.node_listeners import NodeListeners
 from ottla.configs.node_settings import NodeSettings
 
-_NOWHERE: Final = "0.0.0.0"  # noqa: S104 - what nobody can connect to
+_NOWHERE: Final = "0.0.0.0"  # noqa: S104 - rejected, because no node can connect to it
 
 
 def validate_quorum(node: NodeSettings, listeners: NodeListeners) -> None:

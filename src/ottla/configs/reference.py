@@ -1,6 +1,6 @@
-"""The text of docs/configs.md, made from the definitions; `make docs-configs` writes the file.
+"""Generates docs/configs.md from the definitions; `make docs-configs` writes the file.
 
-A test compares the file with what this gives, so that it is never stale.
+A test compares the file with this output, so that it is never stale.
 """
 
 from __future__ import annotations

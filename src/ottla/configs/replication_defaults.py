@@ -1,10 +1,10 @@
-"""What a cluster of so many nodes has by default, where somebody makes all of them at once."""
+"""Replication defaults by cluster size, for clusters whose nodes are all created at once."""
 
 from __future__ import annotations
 
 
 def replication_defaults(nodes: int) -> dict[str, str]:
-    """Three replicas if there are nodes for them, and writes that survive the loss of one."""
+    """Up to three replicas. With three, acknowledged writes survive the loss of one node."""
     factor = min(nodes, 3)
     minimum = 2 if factor == 3 else 1
     return {

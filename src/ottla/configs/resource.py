@@ -1,4 +1,4 @@
-"""What configs belong to: a topic, a group, a broker or, with an empty name, all brokers."""
+"""The resources that have configs: a topic, a group, a broker, or (with no name) all brokers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ottla.configs.definitions import BROKER_CONFIGS, GROUP_CONFIGS, TOPIC_CONFI
 
 
 class ConfigResourceType(IntEnum):
-    """Kafka's codes; any other is UNKNOWN."""
+    """Kafka's codes; any other code is UNKNOWN."""
 
     UNKNOWN = 0
     TOPIC = 2

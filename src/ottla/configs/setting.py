@@ -2,8 +2,8 @@
 
     num_partitions = Setting[int]("num.partitions")
 
-in a class whose items are configs makes `config.num_partitions` what `config["num.partitions"]` is.
-The type is the writer's word, which a test compares with the declaration.
+in a class whose items are configs, `config.num_partitions` returns `config["num.partitions"]`.
+The type is not checked at run time; a test compares it with the definition.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Which of a node's settings Ottla honors, ignores or refuses, by their names and values.
+"""Decides by name and value whether Ottla honors, ignores or refuses a node's setting.
 
-A setting that promises something Ottla does not have, above all security, is refused: the operator
-would believe in a promise that nothing keeps. A value that is Kafka's default promises nothing, and
-so does an empty value. Where ignoring a setting is harmless, it is accepted, and
-`settings_without_effect` names it.
+A setting of an unsupported feature, above all security, is refused: otherwise the operator would
+rely on a feature that is missing. Kafka's default value and an empty value are always accepted. If
+ignoring a setting is harmless, it is accepted, and `settings_without_effect` returns its name.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from ottla.configs.unsupported_security import is_undeclared_security_setting
 
 
 def refusal_of(name: str, text: str) -> SettingRefusal | None:
-    """Why a node cannot have this setting, or None if it can."""
+    """The reason to refuse this setting, or None."""
     definition = broker_definition(name)
     if definition is None:
         return NO_SECURITY if text.strip() and is_undeclared_security_setting(name) else None
@@ -26,7 +25,7 @@ def refusal_of(name: str, text: str) -> SettingRefusal | None:
 
 
 def refuse_unsupported_settings(properties: Mapping[str, str]) -> None:
-    """Raises InvalidConfigError, which names the settings that a node cannot honor."""
+    """Raises InvalidConfigError with the names of the settings that a node cannot honor."""
     names: dict[SettingRefusal, list[str]] = {}
     for name, text in sorted(properties.items()):
         refusal = refusal_of(name, text)
@@ -42,7 +41,7 @@ def refuse_unsupported_settings(properties: Mapping[str, str]) -> None:
 
 
 def settings_without_effect(properties: Mapping[str, str]) -> tuple[str, ...]:
-    """The settings that Ottla accepts and ignores, and whose values are not the defaults."""
+    """The settings that Ottla accepts and ignores, if they differ from the default."""
     return tuple(name for name, text in sorted(properties.items()) if _is_ignored(name, text))
 
 
@@ -50,7 +49,7 @@ def _is_ignored(name: str, text: str) -> bool:
     definition = broker_definition(name)
     if definition is None or definition.status is Status.REFUSED:
         return False
-    # A node reads the setting of all listeners, never that of one (listener.name.<listener>.…).
+    # A node uses only settings of all listeners, never of one (listener.name.<listener>.…).
     is_of_one_listener = name != definition.name
     if definition.status is Status.EFFECTIVE:
         return is_of_one_listener

@@ -1,8 +1,8 @@
-"""Names that stand for the same setting: a topic's config and the broker's that it falls back to.
+"""Names of the same setting: a topic config and the broker configs that it defaults to.
 
-`segment.ms` of a topic that has none is the broker's `log.roll.ms`, or else its `log.roll.hours`.
-The broker's own configs have synonyms among themselves: those times in other units, and
-`listener.name.<listener>.<config>`, which for that listener goes before `<config>`.
+For example, `segment.ms` defaults to the broker's `log.roll.ms`, or else to its `log.roll.hours`.
+Broker configs have synonyms among themselves too: times in other units, and
+`listener.name.<listener>.<config>`, which overrides `<config>` for that listener.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HOUR_MS: Final = 3_600_000
 
 
 class BrokerSynonym(NamedTuple):
-    """A broker's config, and how many of the topic's units one of it is."""
+    """A broker config, and the factor that converts its value to the topic config's unit."""
 
     name: str
     factor: int = 1
@@ -40,8 +40,8 @@ _FLUSH: Final = (
     BrokerSynonym("log.flush.scheduler.interval.ms"),
 )
 
-# The first of a topic config's synonyms that has a value counts. A topic config that is not here is
-# the topic's alone.
+# The first synonym with a value is a topic config's default. A topic config that is not in this
+# table has no broker config.
 TOPIC_SYNONYMS: Final[Mapping[str, tuple[BrokerSynonym, ...]]] = {
     "cleanup.policy": (BrokerSynonym("log.cleanup.policy"),),
     "compression.gzip.level": (BrokerSynonym("compression.gzip.level"),),
@@ -79,14 +79,14 @@ _SAME_IN_OTHER_UNITS: Final[Mapping[str, tuple[str, ...]]] = {
     for synonyms in (_ROLL, _JITTER, _RETENTION)
     for synonym in synonyms
 }
-# The interval falls back to the scheduler's, and not the other way round.
+# The flush interval defaults to the scheduler's interval, but not the reverse.
 _BROKER_SYNONYMS: Final = {
     **_SAME_IN_OTHER_UNITS,
     _FLUSH[0].name: tuple(name for name, _ in _FLUSH),
 }
 
 _LISTENER_CONFIG: Final = re.compile(r"listener\.name\.[^.]*\.(?P<base>.*)", re.DOTALL)
-# These have a SASL mechanism between the listener's name and their own.
+# These can have a SASL mechanism between the listener's name and their own name.
 _MECHANISM_CONFIGS: Final = (
     "connections.max.reauth.ms",
     "sasl.jaas.config",
@@ -97,18 +97,18 @@ _MECHANISM_CONFIGS: Final = (
 
 
 def broker_synonyms(name: str) -> tuple[str, ...]:
-    """The broker's configs that set the same thing, first the one that counts most."""
+    """The broker configs of the same setting, in order of precedence."""
     return _BROKER_SYNONYMS.get(name) or (name,)
 
 
 def listener_base_name(name: str) -> str | None:
-    """What follows `listener.name.<listener>.` where a name begins with that."""
+    """The part after `listener.name.<listener>.`, or None without that prefix."""
     match = _LISTENER_CONFIG.fullmatch(name)
     return match["base"] if match else None
 
 
 def described_synonyms(name: str) -> tuple[str, ...]:
-    """The synonyms, and for one listener's config the one that all listeners share."""
+    """The synonyms of a broker config; for a listener's config, itself and the shared config."""
     base = listener_base_name(name)
     if base is None:
         return broker_synonyms(name)
@@ -117,7 +117,7 @@ def described_synonyms(name: str) -> tuple[str, ...]:
 
 
 def broker_definition(name: str) -> ConfigDefinition | None:
-    """What declares a broker's config, one listener's included, or None for a name nobody knows."""
+    """The definition of a broker config or of a listener's config; None for an unknown name."""
     return (
         BROKER_CONFIGS.get(name)
         or DYNAMIC_BROKER_CONFIGS.get(name)

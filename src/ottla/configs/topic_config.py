@@ -1,4 +1,4 @@
-"""A topic's configs as they count: its own, and the broker's where it has none."""
+"""A topic's effective configs: its own, or else the broker's."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ AS_RETENTION: Final = -2
 
 
 def topic_defaults(broker: ConfigValues) -> dict[str, ConfigValue]:
-    """What topics are that say nothing, where the broker's configs are these."""
+    """The values of a topic without overrides, for these broker configs."""
     values = {name: definition.default for name, definition in TOPIC_CONFIGS.items()}
     for name, synonyms in TOPIC_SYNONYMS.items():
         values[name] = _first_value(synonyms, broker)
     retention_ms = values["retention.ms"]
     assert isinstance(retention_ms, int)
-    # Any negative time is for ever on a broker, and -1 is on a topic.
+    # Any negative time means unlimited for a broker, but only -1 for a topic.
     values["retention.ms"] = max(retention_ms, UNLIMITED)
     return values
 
@@ -40,10 +40,10 @@ def _first_value(synonyms: tuple[BrokerSynonym, ...], broker: ConfigValues) -> C
 
 @dataclass(frozen=True, slots=True)
 class EffectiveTopicConfig:
-    """Typed values by item and by attribute, parsed once; a change makes another one.
+    """Typed values as items and attributes, parsed once. Immutable.
 
-    `overrides` are the topic's own as written, names that nobody knows included: they may come from
-    a cluster that knew them. Defaults are one mapping for all topics.
+    `overrides` are the topic's own texts, including unknown names: they may come from a cluster
+    that defined them. All topics share one mapping of defaults.
     """
 
     overrides: Mapping[str, str]
@@ -52,7 +52,7 @@ class EffectiveTopicConfig:
 
     @classmethod
     def of(cls, overrides: Mapping[str, str], *, defaults: ConfigValues) -> EffectiveTopicConfig:
-        """Raises InvalidConfigError for a value that its config cannot have."""
+        """Raises InvalidConfigError for an invalid value."""
         own = {
             name: definition.parse(text)
             for name, text in overrides.items()
@@ -100,7 +100,7 @@ class EffectiveTopicConfig:
 
     @property
     def segment_bytes(self) -> int:
-        """Tests set the internal config, which may be less than segments should have."""
+        """The internal config, which tests set to small values, overrides `segment.bytes`."""
         internal = self._internal_segment_bytes
         return self._segment_bytes if internal is None else internal
 

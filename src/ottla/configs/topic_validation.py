@@ -1,4 +1,4 @@
-"""Which configs a topic can have together, checked before they are stored."""
+"""Validates a topic's configs before they are stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ottla.configs.topic_config import AS_RETENTION, UNLIMITED, EffectiveTopicCo
 def validate_topic_configs(
     overrides: Mapping[str, str], *, existing: Mapping[str, str], node: NodeConfig
 ) -> None:
-    """Raises InvalidConfigError if a topic that has `existing` must not get `overrides` instead."""
+    """Raises InvalidConfigError if `overrides` cannot replace a topic's `existing` configs."""
     for name in overrides:
         if name not in TOPIC_CONFIGS:
             raise InvalidConfigError(f"Unknown topic config name: {name}")
@@ -53,7 +53,8 @@ def _validate_remote_storage(config: EffectiveTopicConfig, *, system_enabled: bo
 
 
 def _validate_local_retention(config: EffectiveTopicConfig, *, unit: str) -> None:
-    """What is kept locally is a part of what is kept; all of it, if no more is copied."""
+    """Local retention must not exceed the total retention, and must equal it if copying to remote
+    storage is disabled."""
     name = f"local.retention.{unit}"
     local, whole = config[name], config[f"retention.{unit}"]
     assert isinstance(local, int)

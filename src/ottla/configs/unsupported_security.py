@@ -1,8 +1,8 @@
-"""Names and listeners that promise security. A node refuses them, because it provides none yet.
+"""Security settings and secured listeners, which a node refuses because it has no security yet.
 
-Ottla has no TLS, no SASL and no authorizer. A node that ignored such a setting would serve every
-client in plaintext while its operator believes it to be secured. Entries of
-`listener.security.protocol.map` that no listener uses are harmless and accepted.
+Ottla has no TLS, no SASL and no authorizer. If a node ignored such a setting, it would serve every
+client in plaintext while its operator believes that it is secured. Unused entries of
+`listener.security.protocol.map` are harmless and accepted.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Final
 from ottla.configs.errors import InvalidConfigError
 from ottla.configs.synonyms import described_synonyms, listener_base_name
 
-# Of names that Kafka does not declare: its authorizer reads `super.users` and
-# `allow.everyone.if.no.acl.found` by itself, and a misspelled `ssl.` setting promises TLS as well.
-# What Kafka declares has its status in the definitions.
+# For names that Kafka does not define: its authorizer reads `super.users` and
+# `allow.everyone.if.no.acl.found` directly, and a misspelled `ssl.` setting is meant to enable TLS.
+# Names that Kafka defines have their status in the definitions.
 _PREFIXES: Final = ("authorizer.", "delegation.token.", "principal.builder.", "sasl.", "ssl.")
 _NAMES: Final = frozenset({"allow.everyone.if.no.acl.found", "super.users"})
 _PLAINTEXT: Final = "PLAINTEXT"
@@ -24,11 +24,11 @@ _INSTEAD: Final = "let only trusted hosts reach the node, for example with a fir
 
 
 def is_undeclared_security_setting(name: str) -> bool:
-    """Whether a name that is not declared, one listener's included, is about security."""
+    """Whether an undefined name, possibly with a listener prefix, is a security setting."""
     shared = described_synonyms(name)[-1]
     if shared.startswith(_PREFIXES) or shared in _NAMES:
         return True
-    # A SASL mechanism may stand between the listener's name and the setting's.
+    # A SASL mechanism may be between the listener's name and the setting's name.
     base = listener_base_name(name) or ""
     return any(f".{prefix}" in base for prefix in _PREFIXES)
 
@@ -42,7 +42,7 @@ def refuse_secured_listeners(texts: Iterable[str], *, protocols: Mapping[str, st
 
 
 def refuse_secured_controllers(names: Iterable[str], *, protocols: Mapping[str, str]) -> None:
-    """Raises InvalidConfigError if a broker's controllers expect a protocol but PLAINTEXT."""
+    """Raises InvalidConfigError if a controller listener's protocol is not PLAINTEXT."""
     for name in names:
         protocol = protocols.get(name.upper(), _PLAINTEXT)
         if protocol != _PLAINTEXT:

@@ -1,7 +1,7 @@
-"""What a config's value may be, beyond its type.
+"""Validators of config values, beyond their type.
 
-A validator says why it refuses a value, or None; as text it is what Kafka's documentation has under
-"valid values".
+A validator returns the reason for rejecting a value, or None. Its `str` is the text of "valid
+values" in Kafka's documentation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DURATION: Final = re.compile(
 
 class Validator(Protocol):
     def refusal(self, value: ConfigValue) -> str | None:
-        """Why the value, which has the config's type, is not taken."""
+        """The reason for rejecting a value of the config's type, or None."""
 
 
 class Range(NamedTuple):
@@ -71,7 +71,7 @@ class OneOfInAnyCase(NamedTuple):
 
 
 class ListOf(NamedTuple):
-    """No value twice and none that is empty; where some are named, only those."""
+    """A list without duplicate or empty values; if `allowed` is not empty, only of those values."""
 
     allowed: tuple[str, ...] = ()
     may_be_empty: bool = True
@@ -123,7 +123,7 @@ class ThrottledReplicas:
 
 
 class OffsetResetByDuration:
-    """A time before now is written as Java's `Duration` reads it."""
+    """A duration has the format of Java's `Duration`."""
 
     def refusal(self, value: ConfigValue) -> str | None:
         assert isinstance(value, str)
@@ -163,7 +163,7 @@ class BootstrapServers:
 
 
 def _seconds(duration: re.Match[str]) -> int:
-    """Whole seconds: a fraction makes no duration negative, or one that is not."""
+    """Whole seconds; the fraction does not affect whether a duration is negative."""
     days, hours, minutes, seconds = (
         int(duration[unit] or 0) for unit in ("days", "hours", "minutes", "seconds")
     )

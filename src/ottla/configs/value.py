@@ -1,7 +1,7 @@
-"""What a config's text means, by Kafka's rules, and how Kafka shows it again.
+"""Parses and formats config values by Kafka's rules.
 
-Kafka's rules are Java's: what `trim` trims, what `parseInt` takes, how a double is printed. Text
-that Kafka would refuse must not be taken here, or a file would work with one and not the other.
+Kafka's rules are Java's: `trim`, `parseInt`, and the format of doubles. A text that Kafka rejects
+must be rejected here too, so that a properties file works with both or neither.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 
 class ConfigType(IntEnum):
-    """The types, with the codes that DescribeConfigs has for them."""
+    """The types, with their codes in DescribeConfigs."""
 
     UNKNOWN = 0
     BOOLEAN = 1
@@ -28,7 +28,7 @@ class ConfigType(IntEnum):
 
 
 class Password:
-    """A secret that shows itself to nobody who does not ask for `value`."""
+    """A secret. Only `value` reveals it, `repr` does not."""
 
     __slots__ = ("value",)
 
@@ -45,28 +45,28 @@ class Password:
         return hash(self.value)
 
 
-# A class of Java's is kept as its name: there is nothing here to load it into.
+# A Java class is kept as its name, because it cannot be loaded.
 ConfigValue: TypeAlias = bool | int | float | str | tuple[str, ...] | Password | None
 ConfigValues: TypeAlias = Mapping[str, ConfigValue]
 
-# Java's trim takes every control character for white space.
+# Java's `trim` treats every control character as white space.
 _WHITE_SPACE: Final = "".join(map(chr, range(0x21)))
 _COMMA: Final = re.compile(r"\s*,\s*", re.ASCII)
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _DECIMAL: Final = re.compile(
     r"(?P<number>[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?Infinity)[fFdD]?"
 )
-# Longer than any of these numbers, and short enough not to make a person wait.
+# More digits than any valid number has; longer texts would be slow to parse.
 _DIGITS_MAX: Final = 64
 
 
 def parse_value(config_type: ConfigType, text: str) -> ConfigValue:
-    """Raises a ValueError that says what the text would have to be."""
+    """Raises a ValueError that describes valid texts."""
     return _PARSERS[config_type](text.strip(_WHITE_SPACE))
 
 
 def format_value(value: ConfigValue) -> str | None:
-    """As Kafka writes the value in its answers. A secret is shown to nobody."""
+    """Formats the value as in Kafka's responses; None for a secret."""
     if value is None or isinstance(value, Password):
         return None
     if isinstance(value, bool):
@@ -114,7 +114,7 @@ def _format_double(value: float) -> str:
         return "Infinity" if value > 0 else "-Infinity"
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return repr(value)
-    # Python and Java find the same digits, the fewest that mean this number; they print them apart.
+    # Python and Java find the same shortest digits, but format them differently.
     sign, digits, exponent = _scientific(repr(value))
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
 

@@ -1,1 +1,1 @@
-"""Partitions on a node: leading, following, and who waits for what."""
+"""Partitions on a node: leading, following, and waiting requests."""

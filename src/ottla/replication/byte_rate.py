@@ -1,7 +1,7 @@
-"""How many bytes went by per second lately, as Kafka measures its quotas.
+"""A recent byte rate, measured like Kafka's quotas.
 
-Bytes are counted in windows, of which the last few are kept. Until one whole window has gone by,
-the first bytes count as if they had been spread over it.
+Bytes are counted in windows; the newest windows are kept. Until the first window is complete, the
+rate is its bytes divided by the whole window length.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class ByteRate:
     def __init__(self, *, windows_max: int, window_seconds: float) -> None:
         self._windows_max = windows_max
         self._window_seconds = window_seconds
-        # When each began, and what was counted in it.
+        # Each window's start and byte count.
         self._windows: deque[tuple[float, int]] = deque()
 
     def record(self, size: int, *, now: float) -> None:

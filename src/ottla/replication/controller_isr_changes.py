@@ -1,7 +1,7 @@
-"""Brings ISR changes to the active controller: together, one request at a time, until answered.
+"""Sends ISR changes to the active controller in batches: one AlterPartition request at a time.
 
-Whatever was proposed while a request was under way goes with the next one. A request that is lost
-or refused as a whole is sent again a little later; the controller refuses what is out of date.
+Changes that are proposed while a request is in flight go into the next one. A request that is lost
+or fails as a whole is sent again after a short delay; the controller rejects outdated changes.
 """
 
 from __future__ import annotations
@@ -44,10 +44,9 @@ class _Proposal(NamedTuple):
 
 
 class ControllerIsrChanges:
-    """An `IsrChanges`. Owned by the node's loop; its one task ends with `tasks`.
+    """Implements `IsrChanges`. Owned by the node's event loop; its only task belongs to `tasks`.
 
-    `send` asks the active controller, and raises ChannelError or KafkaError if that cannot be
-    done now.
+    `send` sends to the active controller, and raises ChannelError or KafkaError if it cannot.
     """
 
     def __init__(
@@ -77,17 +76,17 @@ class ControllerIsrChanges:
     async def _send_all(self) -> None:
         try:
             while self._unsent:
-                # What is proposed in the same turn of the loop goes together.
+                # Batches everything proposed in the same iteration of the event loop.
                 await self._clock.sleep(0)
                 sent, self._unsent = self._unsent, {}
                 is_answered = False
                 try:
                     is_answered = await self._send_together(sent)
                 except Exception:
-                    # A proposal that is lost would be the partition's last.
+                    # A partition whose proposal is lost would never propose again.
                     _log.exception("changing ISRs fails")
                 if not is_answered:
-                    # A newer proposal for a partition stands in for the older one.
+                    # A newer proposal replaces the older one of the same partition.
                     self._unsent = {**sent, **self._unsent}
                 if self._unsent:
                     delay = self._dice.jitter(_RETRY_MS, fraction=_RETRY_JITTER)
@@ -96,7 +95,7 @@ class ControllerIsrChanges:
             self._is_sending = False
 
     async def _send_together(self, sent: dict[_Key, _Proposal]) -> bool:
-        """Whether the controller has answered for each."""
+        """Sends one request and calls back each partition. False if the request failed."""
         changes = [proposal.change for proposal in sent.values()]
         try:
             response = await self._send(

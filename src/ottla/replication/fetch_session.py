@@ -4,8 +4,8 @@
         ▲                                                                   │
         └────────────── an error of the session or of the connection ───────┘
 
-The leader remembers what was asked for, so a request names only what is asked for anew or
-differently, and what is not wanted any more. The work of a round is that of its changes.
+The leader stores the session's partitions, so a request contains only added, changed and forgotten
+partitions. The cost of a request depends only on the number of changes.
 """
 
 from __future__ import annotations
@@ -33,20 +33,21 @@ class PartitionKey(NamedTuple):
 
 
 class FetcherSession:
-    """Pure: says what to send, and is told what came of it. One request at a time."""
+    """The session state, without I/O: fills requests and processes responses. One request at a
+    time."""
 
     __slots__ = ("_asked", "_epoch", "_forgotten", "_id")
 
     def __init__(self) -> None:
         self._id = _NO_SESSION
         self._epoch = _INITIAL_EPOCH
-        # What the leader remembers for this session, or will once it has the next request.
+        # The partitions in the leader's session once it has received the next request.
         self._asked: set[PartitionKey] = set()
         self._forgotten: set[PartitionKey] = set()
 
     @property
     def is_new(self) -> bool:
-        """Whether the next request has to name every partition."""
+        """Whether the next request has to contain every partition."""
         return self._epoch == _INITIAL_EPOCH
 
     @property
@@ -54,7 +55,7 @@ class FetcherSession:
         return len(self._asked)
 
     def forget(self, key: PartitionKey) -> None:
-        """Asks for a partition no more, from the next request on."""
+        """Removes a partition from the session with the next request."""
         if key in self._asked:
             self._asked.discard(key)
             self._forgotten.add(key)
@@ -62,7 +63,7 @@ class FetcherSession:
     def fill(
         self, request: FetchRequest, changes: Iterable[tuple[PartitionKey, FetchPartition]]
     ) -> None:
-        """Puts the session and what changed into the next request."""
+        """Sets the request's session fields, changed partitions and forgotten partitions."""
         request.session_id = self._id
         request.session_epoch = self._epoch
         if self.is_new:
@@ -80,12 +81,13 @@ class FetcherSession:
         request.forgotten_topics_data = self._take_forgotten()
 
     def answered(self, response: FetchResponse) -> bool:
-        """Goes on with what the leader made of the request; False if it knows no such session."""
+        """Updates the session from the response. Returns False if the response has an error; the
+        session then restarts."""
         if response.error_code != ErrorCode.NONE:
             self.restart()
             return False
         if response.session_id == _NO_SESSION:
-            # The leader has no room for a session: every request names everything.
+            # The leader's session cache is full: every request contains all partitions.
             self._id, self._epoch = _NO_SESSION, _INITIAL_EPOCH
         else:
             self._id = response.session_id
@@ -93,7 +95,8 @@ class FetcherSession:
         return True
 
     def restart(self) -> None:
-        """Begins anew with the next request. It names the old session, which ends with that."""
+        """Starts a new session with the next request. That request carries the old session id, so
+        the leader closes the old session."""
         self._epoch = _INITIAL_EPOCH
 
     def _take_forgotten(self) -> list[ForgottenTopic]:

@@ -1,4 +1,4 @@
-"""Fetches that found too little and wait for more bytes."""
+"""Fetches that wait for more bytes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 
 class FetchWaiters(dict[object, Callable[[int], None]]):
-    """By owner, what is called with the number of new bytes. Whoever registers also takes itself
-    out; being told may end the wait, and so change the table."""
+    """The callbacks by owner, called with the number of new bytes. The owner registers and removes
+    its own callback, and may do so during a callback."""
 
     __slots__ = ()
 

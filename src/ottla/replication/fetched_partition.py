@@ -1,4 +1,4 @@
-"""A partition in a fetcher's hands."""
+"""The state of a followed partition in a fetcher."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from ottla.model import LeaderEpoch
 from ottla.replication.fetch_session import PartitionKey
 from ottla.replication.partition import Partition
 
-# A leader that has not heard yet that it leads mostly has a moment later.
+# A new leader that has not received its registration yet usually receives it soon after.
 _BACKOFF_FIRST_MS: Final = 20
 _DOUBLINGS_MAX: Final = 16
 
 
 class FetchedPartition:
-    """Made anew for every leader epoch that is followed; what is answered to an older one is then
-    nobody's."""
+    """Created anew for every leader epoch, so that responses of an older epoch are ignored."""
 
     __slots__ = ("_errors", "fetch_offset", "is_behind", "key", "leader_epoch", "partition")
 
@@ -23,15 +22,16 @@ class FetchedPartition:
         self.partition = partition
         self.key = PartitionKey(partition.topic_id, partition.name.partition)
         self.leader_epoch: LeaderEpoch = partition.leader_epoch
-        # What the session last asked for.
+        # The offset of the last fetch request.
         self.fetch_offset = -1
-        # Whether the leader had committed more than this replica has; at first nobody knows.
+        # Whether the leader's high watermark was above this log's end. Assumed until the first
+        # response.
         self.is_behind = True
         self._errors = 0
 
     @property
     def is_current(self) -> bool:
-        """Whether this node still follows under the same leader, and still has the log."""
+        """Whether this node still follows in the same leader epoch and its log is online."""
         partition = self.partition
         return (
             partition.leader_epoch == self.leader_epoch
@@ -43,6 +43,6 @@ class FetchedPartition:
         self._errors = 0
 
     def backoff_ms(self, backoff_ms_max: int) -> int:
-        """How long to leave it alone after one more error."""
+        """The backoff after one more error."""
         self._errors = min(self._errors + 1, _DOUBLINGS_MAX)
         return min(_BACKOFF_FIRST_MS << (self._errors - 1), backoff_ms_max)

@@ -1,8 +1,9 @@
-"""Pulls a node's replicas from one leader: one request in flight, one answer applied, and so on.
+"""Fetches from one leader for all partitions that this node follows there, one request at a time.
 
-Between two rounds a partition is in one of three places: in the session, where the leader knows
-what is asked for; changed, so that the next request says what is asked for now; or resting after an
-error. A round costs what came and what changed, however many partitions are followed.
+Between two requests a partition is in one of three states: in the fetch session, with an unchanged
+fetch position; changed, so that the next request contains its new position; or resting after an
+error or a throttle. The cost of a round depends on the partitions that received data or changed,
+not on the number of followed partitions.
 """
 
 from __future__ import annotations
@@ -40,16 +41,16 @@ from ottla.wire.messages.fetch import (
 
 _log = logging.getLogger(__name__)
 
-# How soon to see whether a throttled partition may go on.
+# How long a throttled partition rests before the throttle is checked again.
 _THROTTLED_MS: Final = 100
-# After the leader could not be reached; the peer has a backoff of its own.
+# After the leader was unreachable; the peer has its own backoff.
 _UNREACHED_SECONDS: Final = 0.02
-# After what nobody expected, which may happen again.
+# After an unexpected exception, which may repeat.
 _BEWILDERED_SECONDS: Final = 1.0
 
 
 class Fetcher:
-    """Belongs to `Fetchers`, which runs it as a task. Partitions come and go while it runs."""
+    """Owned by `Fetchers`, which runs it as a task and adds and removes partitions meanwhile."""
 
     def __init__(self, context: FollowerContext, peer: LeaderPeer) -> None:
         self._context = context
@@ -66,7 +67,8 @@ class Fetcher:
         return len(self._partitions)
 
     def add(self, partition: Partition) -> None:
-        """Begins to fetch, from where the partition's log ends and under its present epoch."""
+        """Starts fetching, from the partition's log end offset and under its current leader
+        epoch."""
         fetched = FetchedPartition(partition)
         self._resting.discard(fetched.key)
         self._partitions[fetched.key] = self._changed[fetched.key] = fetched
@@ -76,7 +78,7 @@ class Fetcher:
         self._drop(PartitionKey(partition.topic_id, partition.name.partition))
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Runs until cancelled."""
         while True:
             try:
                 await self._fetch_once()
@@ -85,7 +87,7 @@ class Fetcher:
                 self._session.restart()
                 await self._context.clock.sleep(_UNREACHED_SECONDS)
             except Exception:
-                # Nobody else would fetch these partitions any more.
+                # If this task ended, these partitions would no longer be fetched.
                 _log.exception("fetching fails")
                 self._session.restart()
                 await self._context.clock.sleep(_BEWILDERED_SECONDS)
@@ -103,10 +105,10 @@ class Fetcher:
             await self._sync()
             await self._return_in_range()
 
-    # ---- asking
+    # ---- requests
 
     def _next_request(self) -> FetchRequest | None:
-        """What is to be asked next; None if there is nothing to ask for."""
+        """The next request; None if there is no partition to fetch."""
         context, limits = self._context, self._context.limits
         for fetched in self._resting.take_rested(context.clock.monotonic()):
             self._changed[fetched.key] = fetched
@@ -145,7 +147,7 @@ class Fetcher:
                 yield fetched.key, position
 
     def _wait_ms(self) -> int:
-        """How long the leader may wait: no longer than until somebody here has rested."""
+        """The request's max wait, at most until the next partition has rested."""
         wait_ms, end = self._context.limits.wait_ms_max, self._resting.next_end
         if end is None:
             return wait_ms
@@ -164,14 +166,14 @@ class Fetcher:
         finally:
             timer.cancel()
 
-    # ---- answers
+    # ---- responses
 
     def _apply(self, response: FetchResponse) -> None:
         now_ms = self._context.clock.now_ms()
         for topic in response.responses:
             for data in topic.partitions:
                 fetched = self._partitions.get(PartitionKey(topic.topic_id, data.partition_index))
-                # It may have been taken away, or have come back under another epoch, meanwhile.
+                # It may have been removed, or added again under another leader epoch, meanwhile.
                 if fetched is not None and fetched.is_current and self._was_asked(fetched):
                     self._apply_partition(fetched, data, now_ms)
 
@@ -214,25 +216,26 @@ class Fetcher:
             self._session.forget(fetched.key)
             self._out_of_range.append(fetched)
         elif error == ErrorCode.FENCED_LEADER_EPOCH:
-            # The leader knows newer metadata, which will be here soon and begin anew.
+            # The leader has newer metadata. When it arrives here, the partition is added again.
             self._drop(fetched.key)
         else:
             _log.debug("%s: the leader answers with error %d", fetched.partition.name, error)
             self._rest_after_error(fetched)
 
     async def _sync(self) -> None:
-        """What the next fetch tells the leader counts as acknowledged, so it has to be durable."""
+        """Waits until the fetched records are durable: the next fetch acknowledges them to the
+        leader."""
         unsynced, self._unsynced = self._unsynced, []
         for fetched, durable in unsynced:
             try:
-                # What was truncated meanwhile need not be durable.
+                # Records that were truncated meanwhile need not be durable.
                 with suppress(KafkaError):
                     await durable
             except OSError as error:
                 self._storage_failed(fetched, error)
 
     async def _return_in_range(self) -> None:
-        """Finds out what the leader has, for partitions that asked for something else."""
+        """Requests the leader's offsets for partitions whose fetch was out of range."""
         lost, self._out_of_range = self._out_of_range, []
         if not lost:
             return
@@ -261,10 +264,10 @@ class Fetcher:
             except OSError as error:
                 self._storage_failed(fetched, error)
             else:
-                # Not at once: if the leader still refuses, this goes round and round.
+                # Not at once: if the offset is still out of range, this would loop.
                 self._rest_after_error(fetched)
 
-    # ---- leaving partitions alone
+    # ---- removing and resting partitions
 
     def _drop(self, key: PartitionKey) -> None:
         self._partitions.pop(key, None)
@@ -277,7 +280,7 @@ class Fetcher:
         if fetched.partition.log is None:
             self._drop(fetched.key)
         else:
-            # What the process lacks it may get again, such as descriptors.
+            # The error may be temporary, such as too many open files.
             self._rest_after_error(fetched)
 
     def _rest_after_error(self, fetched: FetchedPartition) -> None:

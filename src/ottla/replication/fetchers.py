@@ -1,4 +1,4 @@
-"""The fetchers of a node, one for each node that leads what this one follows."""
+"""The fetchers of a node, one for each leader that it follows."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class _Running(NamedTuple):
 
 
 class Fetchers:
-    """Brings partitions to the fetcher of their leader. Owned by the node's loop.
+    """Assigns partitions to the fetcher of their leader. Owned by the node's event loop.
 
-    `open_peer` makes a peer for a leader, which is then the fetcher's own. A fetcher that has
-    nothing left to fetch ends, with its connection: what it asked a node whose host is gone may
-    have no answer for long, and would hold up whatever that node leads when it is back.
+    `open_peer` opens a peer to a leader, used only by that leader's fetcher. A fetcher without
+    partitions is closed with its connection: a request to a host that is gone may stay unanswered
+    for long, and would delay fetching when that node leads again.
     """
 
     def __init__(
@@ -39,11 +39,11 @@ class Fetchers:
         self._leaders: dict[PartitionKey, int] = {}
 
     def __len__(self) -> int:
-        """How many partitions are fetched."""
+        """The number of fetched partitions."""
         return len(self._leaders)
 
     def follow(self, partition: Partition) -> None:
-        """Fetches the partition from its leader, from now on and under its present epoch."""
+        """Starts fetching the partition from its leader, under its current leader epoch."""
         assert not partition.is_leader, f"this node leads {partition.name}"
         previous, leader = self._remove(partition), partition.leader
         if leader not in (NO_LEADER, self._context.node_id) and partition.log is not None:
@@ -52,16 +52,16 @@ class Fetchers:
         self._maybe_end(previous)
 
     def unfollow(self, partition: Partition) -> None:
-        """The partition has another leader, maybe this node, or is no longer here."""
+        """Stops fetching the partition: this node leads it now, or no longer has a replica."""
         self._maybe_end(self._remove(partition))
 
     def close(self) -> None:
-        """Ends the connections. Before that, `tasks` has to be closed."""
+        """Closes the connections. `tasks` must be closed before."""
         for running in self._running.values():
             running.peer.close()
 
     def _remove(self, partition: Partition) -> int | None:
-        """Takes a partition from its fetcher, and says which leader that one is for."""
+        """Removes a partition from its fetcher, and returns that fetcher's leader."""
         leader = self._leaders.pop(_key(partition), None)
         if leader in self._running:
             self._running[leader].fetcher.remove(partition)

@@ -1,4 +1,4 @@
-"""What the fetchers of a node are given: limits, seams, and a peer to fetch from."""
+"""What the fetchers of a node need: limits, the node's services, and a peer to fetch from."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ottla.wire.schema import Message
 
 
 class LeaderPeer(Protocol):
-    """The node that leads; `ottla.client.Peer` is one. Nobody else may send through it, since a
-    fetch that waits holds up what follows."""
+    """The connection to a leader, implemented by `ottla.client.Peer`. Only the fetcher may send
+    through it, because a waiting fetch delays the requests after it."""
 
     async def send(self, request: Message, version: int, *, timeout_ms: int) -> Any: ...
 
@@ -42,7 +42,7 @@ class FollowerContext:
     broker_epoch: Callable[[], int]
     clock: Clock
     commit: GroupCommit
-    # Takes the directory of the partition's log out of use, if it failed.
+    # Takes the partition's log directory offline, if the directory has failed.
     storage_failed: Callable[[Partition, OSError], object]
     limits: FetchLimits = field(default_factory=FetchLimits)
     throttle: ReplicationThrottle = field(default_factory=NoThrottle)

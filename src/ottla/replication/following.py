@@ -1,9 +1,10 @@
-"""What a follower does to its log with what its leader answers.
+"""How a follower applies fetch responses to its log.
 
-The leader's log is the truth. Where the follower's has gone another way, it is cut back to where
-both still agree: the leader tells where the follower's last epoch ended in its own log (KIP-595),
-and if the follower does not know the epoch that is left, the next fetch asks again from further
-back. What is below the high watermark is never cut after a clean election.
+The leader's log is authoritative. A diverging follower truncates its log to where both agree: the
+leader returns the end offset of the follower's last epoch in the leader's log (KIP-595). If the
+follower does not have the epoch that the leader returned, it truncates further back, and the next
+fetch repeats the comparison. After a clean election, records below the high watermark are never
+truncated.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 def fetch_position(partition: Partition, *, bytes_max: int) -> FetchPartition:
-    """What to ask the leader for next."""
+    """The partition's entry in the next fetch request."""
     log = partition.require_log()
     latest = log.epochs.latest_epoch
     return FetchPartition(
@@ -35,8 +36,8 @@ def fetch_position(partition: Partition, *, bytes_max: int) -> FetchPartition:
 
 
 def apply_fetched(partition: Partition, fetched: PartitionData, *, now_ms: int) -> bool:
-    """Appends what was fetched and takes over the leader's offsets. Says if the log has moved, so
-    that the leader has to hear of it.
+    """Appends fetched records and takes over the leader's high watermark and log start offset.
+    Returns True if the log's start or end has changed: the next request has to contain it.
 
     Raises `KafkaError` for damaged batches, `OSError` if the disk fails.
     """
@@ -52,7 +53,7 @@ def apply_fetched(partition: Partition, fetched: PartitionData, *, now_ms: int) 
 
 def append_as_follower(log: Log, records: Buffer, *, leader_epoch: int, now_ms: int) -> None:
     if log.log_end_offset == log.log_start_offset:
-        # The leader's log may start within a batch, and its batches come whole.
+        # The leader's log start offset may be within a batch, and batches are sent whole.
         _, first = next(iterate_batches(records), (0, None))
         if (
             first is not None
@@ -64,13 +65,14 @@ def append_as_follower(log: Log, records: Buffer, *, leader_epoch: int, now_ms: 
 
 
 def truncate_to_agree(partition: Partition, leaders: EpochEnd, *, now_ms: int) -> None:
-    """Cuts the log where it surely differs from that of the leader, in which an epoch that this
-    log has ended as it says."""
+    """Truncates the log to the largest offset at which it may agree with the leader's log, given
+    an epoch and its end offset in the leader's log."""
     log = partition.require_log()
     mine = log.epochs.end_offset_for(epoch=leaders.epoch, log_end_offset=log.log_end_offset)
     offset = leaders.end_offset
     if mine.end_offset != UNDEFINED_OFFSET:
-        # An epoch that is not known here is approached from below: the next fetch asks again.
+        # If this log does not have that epoch, it truncates to the end of the greatest lower one,
+        # and the next fetch compares again.
         offset = mine.end_offset if mine.epoch != leaders.epoch else min(mine.end_offset, offset)
     _log.info(
         "%s is cut from %d to %d: its leader's epoch %d ended at %d",
@@ -88,11 +90,11 @@ def truncate_to_agree(partition: Partition, leaders: EpochEnd, *, now_ms: int) -
 def restart_in_range(
     partition: Partition, *, leader_start: int, leader_end: int, now_ms: int
 ) -> None:
-    """Makes the next fetch one that the leader can answer, after it was out of range."""
+    """Truncates the log after OFFSET_OUT_OF_RANGE, so that the next fetch is in range."""
     log = partition.require_log()
     if leader_end < log.log_end_offset:
-        # The leader was elected from outside the ISR and has less.
+        # An unclean election: the leader was not in the ISR and its log is shorter.
         log.truncate_to(leader_end, now_ms=now_ms)
     elif leader_start > log.log_end_offset:
-        # All of this is gone at the leader.
+        # The leader has deleted everything that this log contains.
         log.truncate_fully(leader_start, now_ms=now_ms)

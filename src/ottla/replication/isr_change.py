@@ -1,11 +1,11 @@
-"""A change of in-sync replicas that a leader asks the controller for (KIP-497).
+"""A change of the ISR that a leader proposes to the controller (KIP-497).
 
     committed ──propose──▶ pending ──committed by the controller──▶ committed
-                              │──refused and surely not applied──▶ committed, as before
+                              │──refused and certainly not applied──▶ committed, as before
                               └──any newer metadata──▶ committed
 
-While a change is pending the leader counts on the larger of both sets, the maximal ISR: whichever
-of them the controller elects from, it has everything that was acknowledged.
+While a change is pending, the leader uses the union of both sets, the maximal ISR. The controller
+may elect a leader from either set, so every replica of both must have all acknowledged records.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ottla.model import ErrorCode, TopicPartition, Uuid
 
 
 class InSyncReplica(NamedTuple):
-    """A replica, and the incarnation of its broker that is in sync (KIP-903). An epoch of -1 is
-    that of a broker that has not fetched from this leader yet."""
+    """A replica and the broker epoch with which it is in sync (KIP-903). The epoch is -1 if the
+    broker has not fetched from this leader yet."""
 
     id: int
     broker_epoch: int
 
 
 class IsrChange(NamedTuple):
-    """What is proposed, and what the leader knew when it did: the controller refuses otherwise."""
+    """A proposed ISR, with the leader's epochs: the controller rejects it if they are outdated."""
 
     topic_id: Uuid
     partition: int
@@ -35,7 +35,7 @@ class IsrChange(NamedTuple):
 
 
 class CommittedIsr(NamedTuple):
-    """What the controller answered to a change."""
+    """The controller's response to a change."""
 
     leader_epoch: int
     partition_epoch: int
@@ -43,7 +43,7 @@ class CommittedIsr(NamedTuple):
 
 
 class ProposingPartition(Protocol):
-    """A partition whose leader proposes changes, and is called back about each."""
+    """A partition that proposes changes and is called back with the result of each."""
 
     @property
     def name(self) -> TopicPartition: ...
@@ -63,19 +63,19 @@ class ProposingPartition(Protocol):
 
 
 class IsrChanges(Protocol):
-    """Brings changes to the controller."""
+    """Sends changes to the controller."""
 
     def propose(self, partition: ProposingPartition, change: IsrChange) -> None:
-        """Returns at once. Later calls the partition's `isr_change_committed` or
-        `isr_change_refused` with the same change, unless a newer one has replaced it."""
+        """Returns at once. The partition's `isr_change_committed` or `isr_change_refused` is
+        called later with the same change, unless a newer one has replaced it."""
 
 
 class IsrRefusal(Enum):
-    """What a refused change leaves to do."""
+    """What the leader does after a refused change."""
 
-    # The controller says that the partition is as the leader knew it.
+    # The change was certainly not applied: the committed ISR is unchanged.
     FORGET = auto()
-    # The metadata has moved on, and will say so.
+    # The leader's metadata is outdated; newer metadata will arrive.
     WAIT_FOR_METADATA = auto()
     RETRY = auto()
 

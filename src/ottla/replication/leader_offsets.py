@@ -1,4 +1,4 @@
-"""Where the leader's log starts and ends, for a follower that asked for what it does not have."""
+"""Requests the leader's log start and end offsets, after a follower's fetch was out of range."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class LeaderOffsets(NamedTuple):
 async def leader_offsets(
     peer: LeaderPeer, partitions: Sequence[Partition], *, node_id: NodeId, timeout_ms: int
 ) -> dict[TopicPartition, LeaderOffsets]:
-    """Those that the leader answers for. Raises ChannelError if it cannot be asked."""
+    """The offsets of the partitions for which the leader returned both without an error. Raises
+    ChannelError if the leader is unreachable."""
     found = []
     for timestamp in (SpecialTimestamp.EARLIEST, SpecialTimestamp.LATEST):
         request = _request(partitions, timestamp, node_id)

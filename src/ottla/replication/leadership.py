@@ -1,7 +1,7 @@
-"""What a leader knows of its followers: how far they are, who is in sync, what was proposed.
+"""The leader's state of its followers: their offsets, the ISR, and the pending ISR change.
 
-Invariants: this node is in every ISR; the committed ISR is part of the maximal one; the high
-watermark is at or below the end of every replica of the maximal ISR.
+Invariants: this node is in every ISR; the committed ISR is a subset of the maximal ISR; the high
+watermark is at or below the log end offset of every replica of the maximal ISR.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from ottla.replication.remote_replica import UNKNOWN_BROKER_EPOCH, RemoteReplica
 
 
 class LeaderContext(NamedTuple):
-    """What the partitions that a node leads ask of the node."""
+    """What the node provides to the partitions that it leads."""
 
     node_id: NodeId
     # The epoch of this node's own registration.
     broker_epoch: Callable[[], int]
-    # A broker as the newest metadata has it.
+    # A broker's registration in the newest metadata.
     broker: Callable[[int], BrokerRegistration | None]
     isr_changes: IsrChanges
     replica_lag_time_max_ms: int
 
 
 class Leadership:
-    """Belongs to a partition that this node leads and that has other replicas."""
+    """Owned by a partition that this node leads and that has other replicas."""
 
     __slots__ = ("context", "isr", "maximal_isr", "pending", "remote")
 
@@ -41,7 +41,7 @@ class Leadership:
         self.pending: IsrChange | None = None
 
     def follow(self, registration: PartitionRegistration) -> None:
-        """Takes over what the metadata says of replicas and ISR."""
+        """Takes over the replicas and the ISR of the metadata."""
         known, me = self.remote, self.context.node_id
         self.remote = {
             each: known.get(each) or RemoteReplica(each)
@@ -87,8 +87,8 @@ class Leadership:
         return UNKNOWN_BROKER_EPOCH if replica is None else replica.broker_epoch
 
     def is_eligible(self, replica: RemoteReplica) -> bool:
-        """Whether the replica's broker may join the ISR: it is active, and this incarnation of it
-        is the one that fetches."""
+        """Whether the replica may join the ISR: its broker is active, and its fetches come from
+        the registered broker epoch."""
         broker = self.context.broker(replica.id)
         return (
             broker is not None
@@ -97,18 +97,20 @@ class Leadership:
         )
 
     def _is_stale(self, follower: FetchingFollower) -> bool:
-        """Whether the fetch is from before the follower's broker registered the last time."""
+        """Whether the fetch has an older broker epoch than the follower's registration."""
         broker = self.context.broker(follower.node_id)
         return broker is not None and UNKNOWN_BROKER_EPOCH != follower.broker_epoch < broker.epoch
 
     def can_join(self, replica: RemoteReplica, offset: int) -> bool:
-        """Whether to propose a replica for the ISR, which has to reach `offset` before."""
+        """Whether the leader can propose this replica for the ISR: it has reached `offset`, is
+        eligible, and no other change is pending."""
         return (
             self.pending is None and replica.log_end_offset >= offset and self.is_eligible(replica)
         )
 
     def expand(self, partition: ProposingPartition, *, leader_end: int) -> None:
-        """Proposes those that have everything, and so do not fetch anything that would tell so."""
+        """Proposes eligible followers that have the whole log. On an idle partition their fetches
+        do not trigger a proposal: an incremental fetch leaves out unchanged partitions."""
         returned = {
             replica.id
             for replica in self.remote.values()
@@ -118,7 +120,8 @@ class Leadership:
             self.propose(partition, self.isr | returned)
 
     def look(self, *, leader_end: int, now_ms: int) -> list[int]:
-        """Who of the ISR has been behind for too long, and who is no longer about to join it."""
+        """Updates the followers' lag and `is_joining`, and returns the ISR members that have
+        lagged for too long."""
         late = []
         for replica in self.remote.values():
             replica.look(leader_end=leader_end, now_ms=now_ms)
@@ -133,15 +136,15 @@ class Leadership:
         return replica.is_caught_up(leader_end=leader_end, now_ms=now_ms, lag_max_ms=lag_max_ms)
 
     def is_below(self, min_insync_replicas: int) -> bool:
-        """Whether too few replicas are in sync. More than there are replicas cannot be asked."""
+        """Whether the ISR is too small. The minimum is capped at the number of replicas."""
         return len(self.isr) < min(min_insync_replicas, len(self.remote) + 1)
 
     # ---- offsets
 
     def require(self, follower: FetchingFollower, name: TopicPartition) -> RemoteReplica:
-        """Raises for one that may not fetch, as far as this node knows."""
+        """Returns the follower's state; raises if it has no replica or its fetch is stale."""
         if follower.node_id not in self.remote:
-            # The metadata that makes it one may be on its way, so it should ask again.
+            # This node may not have received the newest metadata yet: the follower retries.
             raise KafkaError(
                 ErrorCode.UNKNOWN_LEADER_EPOCH,
                 f"node {follower.node_id} has no replica of {name} that is known here yet",
@@ -161,7 +164,7 @@ class Leadership:
         )
 
     def replicated_up_to(self, leader_end: int) -> int:
-        """The offset below which every replica that counts has everything."""
+        """The lowest log end offset among this log, the maximal ISR and joining followers."""
         end = leader_end
         for replica in self.remote.values():
             if replica.log_end_offset < end and (
@@ -178,7 +181,7 @@ class Leadership:
         ]
 
     def low_watermark(self, leader_start: int) -> int:
-        """The offset that every live replica's log starts at or above."""
+        """The lowest log start offset of this node and all live replicas."""
         start = leader_start
         for replica in self.remote.values():
             if replica.log_start_offset < start and self._is_alive(replica.id):

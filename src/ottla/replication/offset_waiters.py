@@ -1,4 +1,4 @@
-"""Who waits for an offset to be reached: told when it is; or that it will not be."""
+"""Callbacks for when an offset is reached, or when waiting for it fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Told: TypeAlias = Callable[[ErrorCode], None]
 
 
 class OffsetWaiter:
-    """One that waits; `cancel` once nobody wants to know any more."""
+    """A pending callback. Call `cancel` when the result is no longer needed."""
 
     __slots__ = ("_sequence", "offset", "told")
 
@@ -33,7 +33,7 @@ class OffsetWaiter:
 
 
 class OffsetWaiters:
-    """Each is told once, and may wait again from within being told."""
+    """Each callback is called once, and may add another waiter."""
 
     __slots__ = ("_heap", "_sequence")
 
@@ -51,12 +51,12 @@ class OffsetWaiters:
         return waiter
 
     def reached(self, offset: int, result: ErrorCode) -> None:
-        """Tells everybody who waits for this offset or a lower one."""
+        """Calls back all waiters for this offset or a lower one."""
         while self._heap and self._heap[0].offset <= offset:
             _tell(heapq.heappop(self._heap), result)
 
     def fail(self, error: ErrorCode) -> None:
-        """Tells everybody that what they wait for will not be."""
+        """Calls back all waiters with an error."""
         heap, self._heap = self._heap, []
         for waiter in sorted(heap):
             _tell(waiter, error)

@@ -1,16 +1,16 @@
-"""A partition on a node, which leads it or follows another node.
+"""A partition's replica on this node: either the leader or a follower.
 
     alone ──▶ leading ◀──▶ following ──▶ stopped
 
-The metadata says which; a registration that is older than what is known (its partition epoch) is
-ignored, and so is what was asked or answered under another leader epoch. A leader that has no other
-replicas commits what it appends: the high watermark is the end of the log. With others, it is the
-lowest end among the maximal ISR (leadership.py), and moves when a follower's fetch says how far
-that one is, or when the ISR changes. Where records are synced before they are acknowledged, what
-is not on this node's own device yet is not committed, whoever else has it.
+The metadata decides the role. Registrations with an older partition epoch are ignored, and so are
+requests and responses of another leader epoch. A leader without other replicas commits each append
+at once: the high watermark is the log end offset. With other replicas, the high watermark is the
+lowest log end offset in the maximal ISR (leadership.py). It advances when a follower's fetch
+reports a new offset, or when the ISR changes. If the log syncs before acknowledging, records that
+are not yet synced on this node are not committed, even if the followers have them.
 
-Who waits is told by events: followers by appends, consumers when the high watermark moves,
-producers when it reaches what they appended. Nothing is polled.
+Waiting requests are woken by events, never by polling: follower fetches by appends, consumer
+fetches when the high watermark advances, producers when it reaches the end of their append.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _NO_PARTITION_EPOCH: Final = -1
 
 
 class Partition(ReadablePartition):
-    """Owned by the node's loop. Made as the leader of a log that nobody else has, until the
-    metadata says otherwise; ended by `stop`."""
+    """Owned by the node's event loop. Starts as the leader without other replicas, until the
+    metadata assigns another role; ends with `stop`."""
 
     __slots__ = (
         "_acknowledgements",
@@ -61,33 +61,34 @@ class Partition(ReadablePartition):
         super().__init__(name, topic_id, leader=leader, leader_epoch=leader_epoch)
         self.partition_epoch = _NO_PARTITION_EPOCH
         self.min_insync_replicas = 1
-        # None while this node has the only replica, or follows.
+        # None while this node has the only replica, or is a follower.
         self._leadership: Leadership | None = None
-        # Where the log ended when this node became its leader.
+        # The log end offset at the start of this node's leader epoch.
         self._epoch_start_offset = 0
-        # At least the bytes between the high watermark and the end of the log.
+        # An upper bound of the bytes between the high watermark and the log end offset.
         self._uncommitted_bytes = 0
         self._acknowledgements: OffsetWaiters | None = None
         self._deletions: OffsetWaiters | None = None
 
-    # ---- what the metadata says
+    # ---- metadata changes
 
     def become_leader(
         self, registration: PartitionRegistration, context: LeaderContext, *, now_ms: int
     ) -> bool:
-        """Leads, or goes on leading with other replicas or another ISR. False if that is no news.
+        """Applies a registration that names this node as leader: a new leader epoch, or changed
+        replicas or ISR. Returns False if the registration is stale or already applied.
 
         `now_ms` is monotonic, as everywhere where lag is measured.
         """
         is_new_epoch = (
             not self.is_leader
             or registration.leader_epoch > self.leader_epoch
-            # Before this it only took itself for a leader.
+            # So far this node led only by default: no registration has been applied.
             or self.partition_epoch == _NO_PARTITION_EPOCH
         )
         if registration.partition_epoch < self.partition_epoch or (
-            # What the controller answered to a proposal was this already. A proposal made since is
-            # still under way, and the maximal ISR has to go on counting on it.
+            # The AlterPartition response already brought this state. Applying it again would drop
+            # a proposal made since then, which the maximal ISR still has to include.
             registration.partition_epoch == self.partition_epoch and not is_new_epoch
         ):
             return False
@@ -109,12 +110,14 @@ class Partition(ReadablePartition):
 
     @property
     def is_high_watermark_settled(self) -> bool:
-        """Whether this leader knows all that the one before it has told to be committed. It had all
-        of that when it began, and its followers have to say so first."""
+        """Whether the high watermark covers everything that earlier leaders committed. Those
+        records were in this log when the epoch began, but the high watermark reaches them only
+        when the followers have fetched."""
         return self.log is None or self.log.high_watermark >= self._epoch_start_offset
 
     def become_follower(self, registration: PartitionRegistration) -> bool:
-        """Follows, whoever leads, if anybody does. True if fetching has to begin (anew)."""
+        """Becomes a follower of the registered leader, or of none if there is no leader. Returns
+        True if fetching has to start or restart."""
         if registration.partition_epoch < self.partition_epoch:
             return False
         is_new_epoch = self.is_leader or registration.leader_epoch > self.leader_epoch
@@ -123,7 +126,8 @@ class Partition(ReadablePartition):
         return is_new_epoch
 
     def stop(self) -> None:
-        """The replica is removed from this node. Whoever waits looks again, or is refused."""
+        """The replica is removed from this node. Waiting fetches check again; waiting producers
+        get NOT_LEADER_OR_FOLLOWER."""
         was_leader = self.is_leader
         self._stop_leading()
         if not was_leader:
@@ -175,7 +179,8 @@ class Partition(ReadablePartition):
         verification: Verification | None = None,
         opened: OpenedBatch | None = None,
     ) -> AppendResult:
-        """With `acks` of -1, refuses where too few replicas are in sync to acknowledge it."""
+        """Appends as leader. With acks=-1, raises NOT_ENOUGH_REPLICAS if the ISR is below
+        min.insync.replicas."""
         log, leadership = self.log, self._leadership
         if log is None or not self.is_leader:
             self.require_leader()
@@ -215,7 +220,7 @@ class Partition(ReadablePartition):
             )
 
     def is_acknowledged(self, offset: int) -> bool:
-        """Whether an append that ends at `offset` need not wait."""
+        """Whether an append with acks=-1 that ends at `offset` can be acknowledged now."""
         log, leadership = self.log, self._leadership
         return (
             log is not None
@@ -224,9 +229,9 @@ class Partition(ReadablePartition):
         )
 
     def when_acknowledged(self, offset: int, told: Told) -> OffsetWaiter:
-        """Has `told` called once with the result of an append with acks of -1 that ends at
-        `offset`: NONE when all in-sync replicas have it, NOT_ENOUGH_REPLICAS_AFTER_APPEND if they
-        became too few, NOT_LEADER_OR_FOLLOWER if this node leads no longer."""
+        """Calls `told` once with the result of an append with acks=-1 that ends at `offset`:
+        NONE when all in-sync replicas have it, NOT_ENOUGH_REPLICAS_AFTER_APPEND if the ISR fell
+        below min.insync.replicas, NOT_LEADER_OR_FOLLOWER if this node is no longer the leader."""
         if self._acknowledgements is None:
             self._acknowledgements = OffsetWaiters()
         waiter = self._acknowledgements.add(offset, told)
@@ -249,9 +254,9 @@ class Partition(ReadablePartition):
     def record_follower_fetch(
         self, follower: FetchingFollower, asked: FetchPartition, *, now_ms: int
     ) -> None:
-        """To be called when a follower's fetch arrives: it has everything below the offset that it
-        asks for, which may move the high watermark. A follower that has to truncate first counts
-        only from its next fetch on. Raises `KafkaError` as `read_for_follower` does."""
+        """Records a follower's fetch: the follower has everything below its fetch offset, so the
+        high watermark may advance. A fetch from a diverging log is not recorded: the follower has
+        to truncate first. Raises `KafkaError` as `read_for_follower` does."""
         replica = self._require_follower(follower, asked)
         if self.divergence(asked) is None:
             log = self.require_log()
@@ -266,7 +271,7 @@ class Partition(ReadablePartition):
         bytes_max: int,
         min_one_batch: bool,
     ) -> PartitionRead:
-        """The records at the follower's offset, committed or not; changes nothing."""
+        """Reads at the follower's fetch offset, up to the log end offset. Changes no state."""
         self._require_follower(follower, asked)
         log = self.require_log()
         diverging = self.divergence(asked)
@@ -292,12 +297,13 @@ class Partition(ReadablePartition):
         self.require_leader()
         self.require_log()
         if self._leadership is None:
-            # The metadata that names other replicas has not arrived yet: the follower asks again.
+            # This node has not received the metadata with the other replicas yet: the follower
+            # retries on this error.
             raise KafkaError(ErrorCode.UNKNOWN_LEADER_EPOCH, f"{self.name} has no other replicas")
         return self._leadership.require(follower, self.name)
 
     def read_replicas(self, offset: int, *, now_ms: int) -> list[ReadReplica]:
-        """The followers that a consumer at this offset can be sent to (KIP-392)."""
+        """The followers that can serve a consumer at this offset (KIP-392)."""
         leadership = self._leadership
         return [] if leadership is None else leadership.read_replicas(offset, now_ms=now_ms)
 
@@ -321,8 +327,9 @@ class Partition(ReadablePartition):
             now_ms=now_ms,
         )
         if replica.id not in leadership.maximal_isr:
-            # Up to the beginning of this epoch too: below it may be what leaders before this one
-            # acknowledged, and the high watermark here does not know of yet.
+            # The follower must also have reached the start of this epoch: records below it may
+            # have been acknowledged by an earlier leader, although they are still above the high
+            # watermark here.
             joins_at = max(log.high_watermark, self._epoch_start_offset)
             if leadership.can_join(replica, joins_at):
                 leadership.propose(self, leadership.isr | {replica.id})
@@ -336,7 +343,7 @@ class Partition(ReadablePartition):
 
     @property
     def isr(self) -> frozenset[int]:
-        """The in-sync replicas that the controller has committed; only a leader knows of others."""
+        """The committed ISR. Without other replicas, or on a follower, only the leader."""
         return frozenset({self.leader}) if self._leadership is None else self._leadership.isr
 
     @property
@@ -345,12 +352,13 @@ class Partition(ReadablePartition):
         return leadership is not None and leadership.is_below(self.min_insync_replicas)
 
     def maybe_shrink_isr(self, *, now_ms: int) -> None:
-        """To be called now and then, at least twice in `replica.lag.time.max.ms`."""
+        """Proposes to remove lagging followers. Must be called at least twice in
+        `replica.lag.time.max.ms`."""
         leadership, log = self._leadership, self.log
         if leadership is None or log is None:
             return
         late = leadership.look(leader_end=log.log_end_offset, now_ms=now_ms)
-        # One that was about to join and does not any more has held it back.
+        # A follower that was about to join may have held back the high watermark.
         self._maybe_advance_high_watermark()
         if late and leadership.pending is None:
             _log.info("%s: %s fell behind and leave the ISR", self.name, sorted(late))
@@ -358,8 +366,8 @@ class Partition(ReadablePartition):
         self.maybe_expand_isr()
 
     def maybe_expand_isr(self) -> None:
-        """Lets followers join that fetched everything when they might not. To be called when they
-        may: their brokers have changed, or the ISR has."""
+        """Proposes caught-up followers that could not join the ISR when they fetched. Must be
+        called when this may have changed: a broker's registration or the ISR has changed."""
         leadership, log = self._leadership, self.log
         if leadership is not None and log is not None:
             leadership.expand(self, leader_end=log.log_end_offset)
@@ -390,7 +398,7 @@ class Partition(ReadablePartition):
 
     def _isr_changed(self) -> None:
         self._maybe_advance_high_watermark()
-        # An ISR that became too small refuses what it will not commit.
+        # If the ISR fell below min.insync.replicas, waiting producers get an error.
         self._acknowledge()
         self.maybe_expand_isr()
 
@@ -398,17 +406,18 @@ class Partition(ReadablePartition):
 
     @property
     def low_watermark(self) -> int:
-        """The log start offset that all live replicas have reached."""
+        """The lowest log start offset of all live replicas."""
         start = self.require_log().log_start_offset
         return start if self._leadership is None else self._leadership.low_watermark(start)
 
     def delete_records_before(self, offset: int) -> None:
-        """Moves the start of the log up, and has followers hear of it at once."""
+        """Raises the log start offset, and wakes waiting follower fetches to send it to them."""
         self.require_log().delete_records_before(offset)
         self._appended.tell(0)
 
     def when_deleted(self, offset: int, told: Told) -> OffsetWaiter:
-        """Has `told` called once, when no live replica has a record below `offset` any more."""
+        """Calls `told` once, with NONE when no live replica has records below `offset`, or with an
+        error if this node stops leading or the log goes offline."""
         if self._deletions is None:
             self._deletions = OffsetWaiters()
         waiter = self._deletions.add(offset, told)
@@ -416,26 +425,27 @@ class Partition(ReadablePartition):
         return waiter
 
     def follow_high_watermark(self, offset: int) -> None:
-        """What the leader says is committed, as far as it is here. Never goes back."""
+        """Takes over the leader's high watermark, at most up to this log's end. Never goes back."""
         log = self.require_log()
         if min(offset, log.log_end_offset) > log.high_watermark:
             log.advance_high_watermark(offset)
             self._high_watermark_moved(log)
 
     def log_synced(self) -> None:
-        """More of the log is on the device: where that counts, more may be committed."""
+        """More of the log is synced. If the log syncs before acknowledging, the high watermark may
+        advance."""
         if self.is_leader:
             self._maybe_advance_high_watermark()
 
     def _maybe_advance_high_watermark(self) -> None:
         log, leadership = self.log, self._leadership
         if log is None or self.partition_epoch == _NO_PARTITION_EPOCH:
-            # Whoever has not heard yet who leads knows of no more than it knew before.
+            # Before the first registration the role of this replica is unknown.
             return
         end = log.recovery_point if log.config.syncs_before_acknowledging else log.log_end_offset
         if leadership is not None:
             if leadership.is_below(self.min_insync_replicas):
-                # What too few replicas have may be lost with them, so nobody sees it (KIP-966).
+                # Below min.insync.replicas the high watermark does not advance (KIP-966).
                 return
             end = leadership.replicated_up_to(end)
         if self.is_leader and end > log.high_watermark:

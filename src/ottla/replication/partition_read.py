@@ -1,4 +1,4 @@
-"""What a fetch asks of a partition, and what it finds."""
+"""Parameters and results of a read from a partition."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from ottla.storage.indexes.transaction_index import AbortedTransaction
 
 
 class Isolation(IntEnum):
-    """Which records a reader may see, as Fetch and ListOffsets number it."""
+    """The isolation level, numbered as in Fetch and ListOffsets."""
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
 
 
 class PartitionRead(NamedTuple):
-    """Records, None where there is nothing yet, and the offsets around them.
+    """The records (None if there are none yet) and the partition's offsets.
 
-    A follower whose log has gone another way gets no records but where its last epoch ended here.
+    A diverging follower gets `diverging_epoch`, the end of its last epoch in this log, and no
+    records.
     """
 
     records: FileSlice | None
@@ -32,7 +33,7 @@ class PartitionRead(NamedTuple):
 
 
 class FetchingFollower(NamedTuple):
-    """Who fetches to replicate: a node, and which incarnation of it (KIP-903; -1 if not said)."""
+    """A fetching follower: its node id and broker epoch (KIP-903; -1 if not sent)."""
 
     node_id: int
     broker_epoch: int

@@ -1,7 +1,7 @@
 """The partitions of a node, by name and by topic id.
 
-Who asks for one that other nodes have is told so, and looks for its leader; only what nobody has is
-unknown.
+A request for a partition that exists only on other nodes gets NOT_LEADER_OR_FOLLOWER, so that the
+client looks for the leader. Only a partition that does not exist in the cluster is unknown.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ottla.replication.partition import Partition
 
 
 class Partitions:
-    """Follows the metadata image; owned by the node's loop."""
+    """Follows the metadata image; owned by the node's event loop."""
 
     __slots__ = ("_by_id", "_by_name", "_topics")
 
     def __init__(self, topics: Callable[[], Topics] = Topics) -> None:
-        """`topics` says what there is in the cluster."""
+        """`topics` returns the topics of the cluster."""
         self._topics = topics
         self._by_name: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[Uuid, dict[int, Partition]] = {}
@@ -56,7 +56,7 @@ class Partitions:
         self._by_id.setdefault(partition.topic_id, {})[index] = partition
 
     def remove(self, partition: Partition) -> None:
-        """Forgets a replica that this node is to have no longer, and ends it."""
+        """Removes a replica that is no longer assigned to this node, and stops it."""
         of_topic = self._by_id[partition.topic_id]
         del of_topic[partition.name.partition], self._by_name[partition.name]
         if not of_topic:
@@ -64,7 +64,7 @@ class Partitions:
         partition.stop()
 
     def remove_topic(self, topic_id: Uuid) -> list[Partition]:
-        """Forgets a topic's partitions, and returns them. Who waited for records learns of it."""
+        """Removes and stops a topic's partitions, and returns them. Waiting fetches are woken."""
         removed = list(self._by_id.pop(topic_id, {}).values())
         for partition in removed:
             del self._by_name[partition.name]

@@ -1,7 +1,7 @@
-"""A partition's replica on this node, as it is to those who read from it and wait for more.
+"""The read side of a partition's replica: reads, leader epoch checks, and waiting fetches.
 
-A leader and a follower are alike here: both have a log, know how much of it is committed, and know
-under which leader and epoch.
+It is the same for a leader and a follower: both have a log, a high watermark, a leader and a leader
+epoch.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ottla.storage.epochs.epoch_cache import UNDEFINED_EPOCH_END, UNDEFINED_OFFS
 from ottla.storage.log.log import Log
 from ottla.wire.messages.fetch import FetchPartition
 
-# More than any fetch waits for.
+# More than any fetch's min.bytes.
 ENOUGH_BYTES: Final = 2**31
 
 
 class ReadablePartition:
-    """`Partition` is what it is to its owner. `log` is None while its directory is offline."""
+    """The base of `Partition`. `log` is None while its log directory is offline."""
 
     __slots__ = (
         "_appended",
@@ -49,7 +49,8 @@ class ReadablePartition:
     def read(
         self, offset: int, *, bytes_max: int, isolation: Isolation, min_one_batch: bool
     ) -> PartitionRead:
-        """For a consumer. A follower may answer too, as far as it knows what is committed."""
+        """Reads for a consumer, up to the high watermark or the last stable offset. A follower can
+        serve it too (KIP-392)."""
         log = self.require_log()
         stable = log.last_stable_offset
         upper = stable if isolation is Isolation.READ_COMMITTED else log.high_watermark
@@ -68,9 +69,9 @@ class ReadablePartition:
         return PartitionRead(records, log.high_watermark, stable, log.log_start_offset, aborted)
 
     def epoch_end(self, epoch: int) -> EpochEnd:
-        """The greatest epoch here that is not above `epoch`, and where it ended (KIP-101).
+        """The greatest epoch in this log that is not above `epoch`, and its end offset (KIP-101).
 
-        The leader's own epoch counts from its beginning, though its first record is yet to come.
+        The current leader epoch counts even before its first record is appended.
         """
         log = self.require_log()
         latest, current = log.epochs.latest_epoch, self.leader_epoch
@@ -82,7 +83,8 @@ class ReadablePartition:
         return EpochEnd(known, log.log_end_offset)
 
     def divergence(self, asked: FetchPartition) -> EpochEnd | None:
-        """Where the follower's last epoch ended here, if its log goes on after that (KIP-595)."""
+        """The end of the follower's last epoch in this log, if the follower's log diverges from it
+        (KIP-595); None if it does not."""
         epoch, offset = asked.last_fetched_epoch, asked.fetch_offset
         if epoch < 0:
             return None
@@ -116,7 +118,7 @@ class ReadablePartition:
         )
 
     def check_leader_epoch(self, requested: int) -> None:
-        """Raises if the client knows another leader epoch than this node (KIP-320)."""
+        """Raises if the request's leader epoch is not this node's (KIP-320); -1 is not checked."""
         if requested < 0 or requested == self.leader_epoch:
             return
         if requested < self.leader_epoch:
@@ -129,15 +131,15 @@ class ReadablePartition:
             f"epoch {requested} of {self.name} is not known here yet, only {self.leader_epoch}",
         )
 
-    # ---- fetches that wait
+    # ---- waiting fetches
 
     def when_appended(self, owner: object, told: Callable[[int], None]) -> None:
-        """Has `told` called with the bytes of each append, until `forget` with the same owner."""
+        """Calls `told` with the size of each append, until `forget` with the same owner."""
         self._appended[owner] = told
 
     def when_committed(self, owner: object, told: Callable[[int], None]) -> None:
-        """Has `told` called when the high watermark moved, with the bytes that became visible or
-        more than that, until `forget` with the same owner."""
+        """Calls `told` when the high watermark advances, with at least the number of bytes that
+        became visible, until `forget` with the same owner."""
         self._committed[owner] = told
 
     def forget(self, owner: object) -> None:
@@ -145,6 +147,6 @@ class ReadablePartition:
         self._committed.pop(owner, None)
 
     def wake_waiting(self) -> None:
-        """Has everybody who waits look again, since the partition is gone or led elsewhere."""
+        """Wakes all waiting fetches, because the partition was removed or its leader changed."""
         self._appended.tell(ENOUGH_BYTES)
         self._committed.tell(ENOUGH_BYTES)

@@ -1,10 +1,10 @@
-"""A follower as its leader knows it, from nothing but its fetches.
+"""The leader's state of one follower, derived only from the follower's fetches.
 
-A fetch offset is a log end offset: the follower has everything below it. A follower is caught up
-while it has all that the leader has, or had it no longer ago than `replica.lag.time.max.ms`. What
-it has fetched up to by the time of a fetch, and whether that was all that there was at the fetch
-before, tells since when it is behind; so one that is always a little behind under steady load is
-caught up.
+A fetch offset is the follower's log end offset: it has everything below. A follower is caught up
+if it has everything the leader has, or had it within the last `replica.lag.time.max.ms`. If a fetch
+offset has reached the leader's log end offset at the time of the follower's previous fetch, the
+follower counts as caught up at that previous fetch. So a follower that is always slightly behind
+under steady load stays caught up.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NEVER: Final = -(2**62)
 
 
 class RemoteReplica:
-    """Owned by the leader's `Leadership`, for as long as it leads. Times are monotonic."""
+    """Owned by the partition's `Leadership`. Times are monotonic."""
 
     __slots__ = (
         "_last_fetch_ms",
@@ -36,15 +36,15 @@ class RemoteReplica:
         self.log_start_offset = UNKNOWN_OFFSET
         self.broker_epoch = UNKNOWN_BROKER_EPOCH
         self.caught_up_ms = _NEVER
-        # Not in the ISR, yet about to be: the high watermark waits for it, or it would run away
-        # from a follower that is always a little behind.
+        # About to join the ISR. The high watermark waits for it; otherwise a follower that is
+        # always slightly behind could never reach it.
         self.is_joining = False
         self._last_fetch_ms = _NEVER
         self._leader_end_at_last_fetch = UNKNOWN_OFFSET
 
     def begin_epoch(self, *, is_in_sync: bool, leader_end: int, now_ms: int) -> None:
-        """A new leader epoch begins: who is in sync gets all the time there is to fetch. What it
-        has is not known before it does: another leader may have been in between."""
+        """Starts a new leader epoch: in-sync followers get the full lag time to fetch. Their log
+        end offsets are unknown until then: they may have followed another leader meanwhile."""
         self.log_end_offset = UNKNOWN_OFFSET
         self.caught_up_ms = self._last_fetch_ms = now_ms if is_in_sync else _NEVER
         self._leader_end_at_last_fetch = leader_end
@@ -70,8 +70,8 @@ class RemoteReplica:
         self._leader_end_at_last_fetch = max(leader_end, self._leader_end_at_last_fetch)
 
     def look(self, *, leader_end: int, now_ms: int) -> None:
-        """Notes that an idle follower has everything: its fetches need not touch every partition
-        that nothing is appended to."""
+        """Marks a follower that has everything as caught up. Its incremental fetches do not contain
+        partitions without new records."""
         if self.log_end_offset == leader_end:
             self.caught_up_ms = now_ms
 

@@ -1,4 +1,4 @@
-"""Partitions that a fetcher leaves alone for a while, after an error or because of a throttle."""
+"""Partitions that a fetcher does not fetch for a while, after an error or because of a throttle."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RestingPartitions:
 
     def __init__(self) -> None:
         self._resting: dict[PartitionKey, FetchedPartition] = {}
-        # Those that stopped resting early stay in it until their time has come.
+        # Discarded partitions stay in it until their time is over.
         self._calendar: list[_Entry] = []
         self._sequence = 0
 
@@ -40,7 +40,7 @@ class RestingPartitions:
 
     @property
     def next_end(self) -> float | None:
-        """When somebody may have rested, if anybody rests."""
+        """When the next partition may have rested; None if none rests."""
         return self._calendar[0].until if self._calendar else None
 
     def take_rested(self, now: float) -> Iterator[FetchedPartition]:

@@ -1,4 +1,4 @@
-"""The limit on how fast a follower catches up (KIP-73), as its fetchers see it."""
+"""The follower's replication throttle (KIP-73), as used by the fetchers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ class ReplicationThrottle(Protocol):
     """`follower.replication.throttled.rate` for `follower.replication.throttled.replicas`."""
 
     def is_exceeded(self, partition: Partition) -> bool:
-        """Whether this partition is throttled, and there was too much of all those lately."""
+        """Whether this partition is throttled, and the throttled partitions exceed the rate."""
 
     def record(self, partition: Partition, size: int) -> None:
-        """So many bytes were fetched."""
+        """Counts fetched bytes."""
 
 
 class NoThrottle:
-    """Nothing is held back."""
+    """No throttle."""
 
     def is_exceeded(self, partition: Partition) -> bool:  # noqa: ARG002 - the protocol's signature
         return False

@@ -1,6 +1,6 @@
-"""Every config that Kafka 4.3 declares for topics, groups and brokers, in tables by subject.
+"""All configs that Kafka 4.3 defines for topics, groups and brokers, in tables by subject.
 
-Names that begin with `ottla.` are Ottla's own.
+Names that start with `ottla.` are Ottla's own.
 """
 
 from ottla.configs.definitions.broker import (

@@ -1,4 +1,4 @@
-"""The tables of a broker's configs, taken together."""
+"""All tables of broker configs combined."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ottla.configs.definitions.security import SECURITY_CONFIGS
 from ottla.configs.definitions.share_groups import SHARE_GROUPS_CONFIGS
 from ottla.configs.definitions.transactions import TRANSACTIONS_CONFIGS
 
-# What the properties file of a broker can have.
+# The configs that a broker's properties file can contain.
 BROKER_CONFIGS: Final[Definitions] = definitions(
     chain(
         LOG_CONFIGS,
@@ -36,14 +36,14 @@ BROKER_CONFIGS: Final[Definitions] = definitions(
         METRICS_CONFIGS,
     )
 )
-# What can be set while it runs, some of which no file can have.
+# The configs that can be set dynamically; some of them cannot be set in the file.
 DYNAMIC_BROKER_CONFIGS: Final[Definitions] = definitions(
     chain(
         (definition for definition in BROKER_CONFIGS.values() if definition.is_dynamic),
         BROKER_QUOTA_CONFIGS,
     )
 )
-# A listener's keys and certificates: set while the broker runs, they are one listener's alone.
+# A listener's keys and certificates, which can be set dynamically only for one listener.
 DYNAMIC_SECURITY_CONFIGS: Final = frozenset(
     {
         "ssl.key.password",

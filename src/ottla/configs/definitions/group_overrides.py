@@ -1,4 +1,4 @@
-"""What each group can have otherwise than its broker (KIP-848, KIP-932, KIP-1071)."""
+"""Configs that can be set for each group (KIP-848, KIP-932, KIP-1071)."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ LOG_CONFIGS: Final = (
     int64("log.cleaner.min.compaction.lag.ms", 0, at_least(0), CLUSTER_WIDE),
     int32("log.cleaner.threads", 1, at_least(0), CLUSTER_WIDE, WITHOUT_EFFECT),
     strings("log.cleanup.policy", ("delete",), list_of("compact", "delete"), CLUSTER_WIDE),
-    # Kafka's default, declared and shown as such.
+    # Kafka's default.
     strings("log.dir", ("/tmp/kafka-logs",), list_of(may_be_empty=False), HIGH),  # noqa: S108
     int64("log.dir.failure.timeout.ms", 30_000, at_least(1), LOW, WITHOUT_EFFECT),
     strings("log.dirs", None, list_of(may_be_empty=False), HIGH),
@@ -92,7 +92,7 @@ LOG_CONFIGS: Final = (
     int32("num.partitions", 1, at_least(1)),
     int32("num.recovery.threads.per.data.dir", 2, at_least(1), HIGH, CLUSTER_WIDE, WITHOUT_EFFECT),
     int32("num.replica.alter.log.dirs.threads", None, HIGH, WITHOUT_EFFECT),
-    # Not one of Kafka's.
+    # Ottla's own.
     string("ottla.record.validation", "batch", one_of("batch", "record"), CLUSTER_WIDE),
     int64("ottla.stray.retention.ms", 604_800_000, at_least(-1), LOW, CLUSTER_WIDE),
 )

@@ -1,4 +1,4 @@
-"""Metrics and telemetry, and where values can be kept outside the properties file."""
+"""Metrics, telemetry and config providers."""
 
 from __future__ import annotations
 

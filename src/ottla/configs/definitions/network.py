@@ -1,4 +1,4 @@
-"""Listeners, connections, and the threads and queues that Kafka has behind them."""
+"""Listeners, connections, and Kafka's network threads and queues."""
 
 from __future__ import annotations
 

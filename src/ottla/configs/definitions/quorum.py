@@ -1,4 +1,4 @@
-"""What a node is, the controllers' quorum and its metadata log."""
+"""The roles of a node, the controller quorum and its metadata log."""
 
 from __future__ import annotations
 

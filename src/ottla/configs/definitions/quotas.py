@@ -1,4 +1,4 @@
-"""Quotas: how they are measured, and those of a broker that are only set while it runs."""
+"""Quotas: how they are measured, and the broker's own, which can only be set dynamically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How followers keep up, and who leads."""
+"""Replication and leader election."""
 
 from __future__ import annotations
 

@@ -78,8 +78,8 @@ _REFUSED: Final = refused(
     int32("sasl.server.max.receive.size", 524_288),
 )
 
-# How a Kerberos login is renewed. That promises nothing where no listener uses SASL, and tools
-# alter it on brokers without security.
+# Renewal of a Kerberos login. Without a SASL listener these settings imply no security, and tools
+# alter them on brokers without security, so they are accepted.
 _RENEWAL: Final = (
     int64("sasl.kerberos.min.time.before.relogin", 60_000, PER_BROKER, WITHOUT_EFFECT),
     double("sasl.kerberos.ticket.renew.jitter", 0.05, PER_BROKER, WITHOUT_EFFECT),

@@ -1,4 +1,4 @@
-"""Share groups and the state that their coordinator keeps (KIP-932)."""
+"""Share groups and their coordinator's state topic (KIP-932)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each topic can have otherwise than its broker."""
+"""Configs that can be set for each topic."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TOPIC_CONFIGS: Final = definitions(
         double("min.cleanable.dirty.ratio", 0.5, between(0, 1)),
         int64("min.compaction.lag.ms", 0, at_least(0)),
         int32("min.insync.replicas", 1, at_least(1)),
-        # Not one of Kafka's.
+        # Ottla's own.
         string("ottla.record.validation", "batch", one_of("batch", "record")),
         boolean("preallocate", False),
         boolean("remote.log.copy.disable", False, WITHOUT_EFFECT),

@@ -1,4 +1,4 @@
-"""Transactions and the idempotence of producers."""
+"""Transactions and idempotent producers."""
 
 from __future__ import annotations
 

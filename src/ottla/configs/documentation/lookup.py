@@ -1,4 +1,4 @@
-"""The text that documents a config, by the kind of resource that has it."""
+"""Looks up a config's documentation by resource type and name."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _STATUS_TEXTS: Final = {
 
 
 def documentation(kind: ConfigResourceType, name: str) -> str | None:
-    """The config's meaning and what Ottla does with it; None for a name that is not declared."""
+    """The config's documentation and its status in Ottla; None for an unknown name."""
     definition = _definition(kind, name)
     if definition is None:
         return None

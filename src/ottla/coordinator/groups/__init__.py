@@ -1,1 +1,1 @@
-"""Groups: who is in them, and what each member is to consume."""
+"""Groups: their members, and the partitions assigned to each member."""

@@ -1,4 +1,4 @@
-"""Who asks a group coordinator for something."""
+"""The client that sent a request to a group coordinator."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 class Client(NamedTuple):
     id: str
-    # As Java shows an address, which Kafka's tools print: with a slash before it.
+    # Formatted like Java's InetAddress, as Kafka's tools print it: with a leading slash.
     host: str
-    # Of the API that it uses.
+    # The API version of the request.
     version: int

@@ -1,4 +1,4 @@
-"""What the parts of one partition's group coordinator share."""
+"""The dependencies shared by the parts of one partition's group coordinator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class GroupContext:
     clock: Clock
     dice: Dice
     regexes: TopicRegexes
-    # Both change while the coordinator lives.
+    # Both can change while the coordinator is active.
     settings_now: Callable[[], GroupSettings]
     image_now: Callable[[], MetadataImage]
 
@@ -39,6 +39,6 @@ class GroupContext:
         return self.clock.now_ms()
 
     def new_id(self) -> str:
-        """A UUID in the usual form, for members."""
+        """A UUID in the usual text form, for member ids."""
         text = self.dice.uuid().hex()
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -1,7 +1,7 @@
 """The group coordinator of one partition of `__consumer_offsets`.
 
-Here a request finds the group that it is for, and the part of the coordinator that knows what to
-do for groups of that type: in `classic/`, in `consumer/` and in `ottla.coordinator.offsets`.
+It looks up the request's group and passes the request to the code for that type of group: in
+`classic/`, in `consumer/` and in `ottla.coordinator.offsets`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from ottla.wire.messages.offset_fetch import OffsetFetchRequestGroup
 from ottla.wire.messages.sync_group import SyncGroupRequest
 from ottla.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 
-# Tombstones are written a few at a time, for a batch has a limit.
+# Tombstones are written in limited numbers, because a batch has a maximum size.
 _TOMBSTONES_MAX = 1_000
 
 
@@ -70,7 +70,7 @@ class GroupCoordinator(GroupReplay):
         self._heartbeats = ConsumerHeartbeats(context, self._resume_downgraded)
         self._classic_members = self._heartbeats.classic_members
 
-    # ---- life
+    # ---- life cycle
 
     def loaded(self) -> None:
         for group in self.groups:
@@ -108,7 +108,7 @@ class GroupCoordinator(GroupReplay):
     def _join_emptied(
         self, client: Client, group: ConsumerGroup, request: JoinGroupRequest, reply: Reply
     ) -> Outcome:
-        """The first member decides once more what the group is."""
+        """Replaces the empty consumer group with a classic group, for its first new member."""
         if request.member_id != NO_MEMBER_ID:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"group {group.id} has no members")
         self.groups.remove(group.id)
@@ -141,8 +141,8 @@ class GroupCoordinator(GroupReplay):
         return self._heartbeats.heartbeat(client, request)
 
     def topics_changed(self) -> Outcome:
-        """Groups of the consumer protocol look at their topics again, each with the next
-        heartbeat of a member."""
+        """Marks the consumer groups' metadata as stale. Each group checks its topics again at the
+        next heartbeat of a member."""
         self._context.regexes.topics_changed()
         for group in self.groups:
             if isinstance(group, ConsumerGroup):
@@ -153,7 +153,7 @@ class GroupCoordinator(GroupReplay):
         group = self.groups.get(group_id)
         if isinstance(group, ClassicGroup | ConsumerGroup):
             return group
-        # Whoever asks takes itself for a member, and is to join again.
+        # The client believes that it is a member; this error makes it join again.
         raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Group {group_id} not found.")
 
     # ---- offsets
@@ -171,7 +171,7 @@ class GroupCoordinator(GroupReplay):
         )
 
     def _keep_session(self, group: ClassicGroup, member_id: str) -> None:
-        """A commit is as good as a heartbeat."""
+        """A commit renews the session like a heartbeat."""
         member = group.members.get(member_id)
         if member is not None and group.state in (
             ClassicState.STABLE,
@@ -191,7 +191,7 @@ class GroupCoordinator(GroupReplay):
         return _a_few(tombstones, then=lambda: self.topics_deleted(topics))
 
     def expire(self, group_id: str) -> Outcome:
-        """Removes what has expired of one group, and the group with the last of it."""
+        """Removes a group's expired offsets, and the group if it is empty and has none left."""
         group = self.groups.get(group_id)
         if group is None:
             return NOTHING
@@ -224,7 +224,7 @@ class GroupCoordinator(GroupReplay):
 
 
 def _a_few(records: list[CoordinatorRecord], *, then: Callable[[], Outcome]) -> Outcome:
-    """The first of these, and the rest once they are committed."""
+    """The first records, up to a limit; `then` continues when they are committed."""
     if len(records) <= _TOMBSTONES_MAX:
         return Outcome(records)
     return Outcome(

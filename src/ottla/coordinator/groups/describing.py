@@ -1,4 +1,4 @@
-"""DescribeGroups and ListGroups: what an admin sees of groups."""
+"""The responses of DescribeGroups and ListGroups."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ottla.model import ErrorCode
 from ottla.wire.messages.describe_groups import DescribedGroup, DescribedGroupMember
 from ottla.wire.messages.list_groups import ListedGroup
 
-# From this version on a group that there is not is an error; before, it is merely dead.
+# From this version on a missing group is an error; before, it is shown as Dead.
 _NOT_FOUND_VERSION: Final = 6
 
 
 def describe_classic(groups: Groups, group_id: str, *, version: int) -> DescribedGroup:
-    """A group of another type is none here."""
+    """Describes a classic group. A group of another type counts as not found."""
     group = groups.get(group_id)
     if not isinstance(group, ClassicGroup):
         described = DescribedGroup(group_id=group_id, group_state=ClassicState.DEAD.value)
@@ -30,7 +30,7 @@ def describe_classic(groups: Groups, group_id: str, *, version: int) -> Describe
                 else f"Group {group_id} is not a classic group."
             )
         return described
-    # What members say of themselves is settled only while they are all in one generation.
+    # The members' metadata is consistent only while they are all in one generation.
     is_stable = group.state is ClassicState.STABLE
     protocol = (group.protocol or "") if is_stable else ""
     return DescribedGroup(
@@ -55,7 +55,7 @@ def describe_classic(groups: Groups, group_id: str, *, version: int) -> Describe
 def list_groups(
     groups: Groups, *, states: Collection[str], types: Collection[str]
 ) -> list[ListedGroup]:
-    """Those in one of the states and of one of the types, in any case of letters; empty is all."""
+    """The groups with one of the states and types, ignoring case. An empty filter matches all."""
     wanted_states = {state.lower() for state in states}
     wanted_types = {kind.lower() for kind in types}
     return [

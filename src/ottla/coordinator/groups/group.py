@@ -1,4 +1,4 @@
-"""What groups of all types have in common, as offsets and the coordinator's admin side see them."""
+"""The common interface of all group types, used for offsets and admin requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_MEMBER_ID = ""
 
 
 class GroupType(Enum):
-    """The values are what ListGroups shows."""
+    """The values are the names in ListGroups."""
 
     CLASSIC = "Classic"
     CONSUMER = "Consumer"
@@ -33,12 +33,12 @@ class Group(ABC):
     @property
     @abstractmethod
     def state_name(self) -> str:
-        """As Kafka's tools show it."""
+        """The state's name in Kafka's tools."""
 
     @property
     @abstractmethod
     def protocol_type(self) -> str:
-        """What its members are; empty for a group that only commits offsets."""
+        """The members' protocol type; empty for a group that only commits offsets."""
 
     @property
     @abstractmethod
@@ -46,14 +46,14 @@ class Group(ABC):
 
     @abstractmethod
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether a member may consume the topic now, so that its offsets are in use."""
+        """Whether a member may be consuming the topic, so that its offsets are in use."""
 
     @abstractmethod
     def require_may_commit(
         self, *, member_id: str, instance_id: str | None, epoch: int, version: int | None
     ) -> None:
-        """Raises unless a member of this epoch (or generation) may commit offsets: with this
-        version of OffsetCommit, or, if that is None, within a transaction."""
+        """Raises if a member with this epoch (or generation) may not commit offsets. `version` is
+        that of OffsetCommit, or None within a transaction."""
 
     @abstractmethod
     def require_may_fetch(self, *, member_id: str | None, epoch: int) -> None: ...
@@ -63,11 +63,11 @@ class Group(ABC):
 
     @abstractmethod
     def offset_idle_since(self, committed: CommittedOffset) -> int | None:
-        """From when on an offset's retention counts; None while it cannot expire."""
+        """When the offset's retention started; None while it cannot expire."""
 
     @abstractmethod
     def tombstones(self) -> Sequence[CoordinatorRecord]:
-        """What removes the group itself from the log."""
+        """The tombstones that remove the group itself from the log."""
 
     def require_may_delete(self) -> None:
         if not self.is_empty:

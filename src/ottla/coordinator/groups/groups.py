@@ -10,7 +10,7 @@ from ottla.model import ErrorCode, KafkaError
 
 
 class Groups:
-    """Owned by the coordinator of the partition. In the order in which they came to be."""
+    """Owned by the coordinator of the partition. Ordered by creation."""
 
     def __init__(self) -> None:
         self._by_id: dict[str, Group] = {}

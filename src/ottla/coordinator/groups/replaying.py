@@ -1,4 +1,4 @@
-"""The records of `__consumer_offsets`, applied to the groups and offsets of one partition."""
+"""Replays the records of `__consumer_offsets` into the groups and offsets of one partition."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ottla.wire.stored.offsets import (
 
 
 class GroupReplay:
-    """The part of a group coordinator that its log speaks to."""
+    """The part of a group coordinator that replays the log."""
 
     record_types: ClassVar[CoordinatorRecords] = GROUP_RECORDS
 
@@ -31,7 +31,7 @@ class GroupReplay:
         self._context = context
         self.groups = context.groups
         self.offsets = context.offsets
-        # What a record is about, by the type of its key.
+        # The replay functions by the type of the record's key.
         self._replays: dict[type[Message], Callable[[Any, Any], None]] = {
             GroupMetadataKey: self._replay_group,
             **ConsumerReplay(context.groups).replays,
@@ -63,14 +63,14 @@ class GroupReplay:
             self.offsets.remove(key.group, name)
             return
         if self.groups.get(key.group) is None:
-            # Somebody who is in no group: the offsets make one that has no members.
+            # A commit without membership creates a group without members.
             self.groups.put(ClassicGroup(key.group, now_ms=self._context.now_ms()))
         committed = read_offset(value, record_offset=offset)
         self.offsets.put(key.group, name, committed, producer_id=producer_id)
 
     def _replay_group(self, key: GroupMetadataKey, value: GroupMetadataValue | None) -> None:
         if value is None:
-            # One that has become a group of the consumer protocol is there still.
+            # Keeps a group that was converted to the consumer protocol.
             if self.groups.get_classic(key.group) is not None:
                 self.groups.remove(key.group)
         else:

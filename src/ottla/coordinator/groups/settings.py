@@ -1,4 +1,4 @@
-"""The configs of a node that its group coordinator goes by."""
+"""The node's configs for the group coordinator."""
 
 from __future__ import annotations
 

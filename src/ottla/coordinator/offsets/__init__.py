@@ -1,1 +1,1 @@
-"""How far groups have come: committing, fetching, deleting and expiring offsets."""
+"""The offsets of groups: committing, fetching, deleting and expiring them."""

@@ -14,12 +14,13 @@ class CommittedOffset(NamedTuple):
     leader_epoch: int = NO_LEADER_EPOCH
     metadata: str = ""
     commit_timestamp: int = NO_TIMESTAMP
-    # Only commits of old versions say when they expire.
+    # Only old versions of OffsetCommit set an expiry.
     expire_timestamp: int = NO_TIMESTAMP
     topic_id: Uuid = ZERO_UUID
-    # Where its record is: a transaction that ends late must not replace what was committed since.
+    # The offset of its record: the late end of a transaction must not replace newer commits.
     record_offset: int = -1
 
     def is_about(self, topic_id: Uuid) -> bool:
-        """Whether it was committed for this topic, or for one before it that had its name."""
+        """Whether it was committed for this topic, and not for an earlier topic of the same name.
+        True if either topic id is unknown."""
         return ZERO_UUID in (topic_id, self.topic_id) or self.topic_id == topic_id

@@ -1,7 +1,7 @@
-"""OffsetCommit: how a member, or somebody without a group, stores offsets.
+"""OffsetCommit: commits of group members, and of consumers without membership.
 
-A group that there is not comes to be by a commit without a generation; it has no members and no
-protocol and Kafka calls it simple.
+A commit without a generation creates the group if it does not exist. Such a group has no members
+and no protocol; Kafka calls it simple.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ottla.wire.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 
-# From this version on clients know that a group can be missing.
+# From this version on clients handle GROUP_ID_NOT_FOUND.
 _GROUP_NOT_FOUND_VERSION: Final = 9
 _DEFAULT_RETENTION: Final = -1
 
@@ -30,7 +30,7 @@ _DEFAULT_RETENTION: Final = -1
 def require_may_commit(
     groups: Groups, request: OffsetCommitRequest, *, version: int
 ) -> Group | None:
-    """The group that the commit is for, if there is one yet; raises if it may not be."""
+    """The commit's group, or None if it does not exist yet; raises if the commit is not allowed."""
     epoch = request.generation_id_or_member_epoch
     group = groups.get(request.group_id)
     if group is not None:
@@ -53,7 +53,8 @@ def require_may_commit(
 def commit_offsets(
     request: OffsetCommitRequest, settings: GroupSettings, *, now_ms: int
 ) -> Outcome:
-    """Topics have their names and ids here, whatever the version said."""
+    """The records and the response. In every request version, topic names and ids are already
+    resolved here."""
     expire_timestamp: int = NO_TIMESTAMP
     if request.retention_time_ms != _DEFAULT_RETENTION:
         expire_timestamp = now_ms + request.retention_time_ms

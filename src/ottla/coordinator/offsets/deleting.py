@@ -1,4 +1,4 @@
-"""Offsets that are removed: on request (KIP-496), or because their topic is."""
+"""Deletes offsets: on request (KIP-496), or because their topic was deleted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from ottla.wire.messages.offset_delete import (
 
 
 def delete_offsets(groups: Groups, offsets: Offsets, request: OffsetDeleteRequest) -> Outcome:
-    """Offsets of topics that a member is subscribed to stay: GROUP_SUBSCRIBED_TO_TOPIC."""
+    """Refuses to delete offsets of topics that a member is subscribed to, with
+    GROUP_SUBSCRIBED_TO_TOPIC."""
     group = groups.require(request.group_id)
     group.require_may_delete_offsets()
     known = set(offsets.partitions_of(group.id))
@@ -48,7 +49,7 @@ def delete_group_offsets(offsets: Offsets, group_id: str) -> list[CoordinatorRec
 
 
 def delete_topic_offsets(offsets: Offsets, topics: Iterable[str]) -> list[CoordinatorRecord]:
-    """Those of every group in topics that are no more."""
+    """Tombstones for the offsets of all groups in deleted topics."""
     gone = set(topics)
     affected = dict.fromkeys(
         group_id for topic in sorted(gone) for group_id in offsets.groups_with(topic)

@@ -1,8 +1,8 @@
-"""Offsets expire once nobody has used them for `offsets.retention.minutes` (KIP-211).
+"""Offsets expire when they are unused for `offsets.retention.minutes` (KIP-211).
 
-From when on that counts is for the group to say: since it became empty, or since the commit where
-there are no members to be empty of. What a member is subscribed to does not expire. A group that
-has neither members nor offsets left goes with its last offset.
+The group decides when the retention starts: when the group became empty, or at the commit, for
+example if the group never had members. Offsets of topics that a member is subscribed to do not
+expire. A group without members is deleted with its last offset.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ottla.model import NO_TIMESTAMP, TopicPartition
 def expire_offsets(
     group: Group, offsets: Offsets, settings: GroupSettings, *, now_ms: int
 ) -> tuple[list[CoordinatorRecord], bool]:
-    """Tombstones for what has expired, and whether the group has no offsets after that."""
+    """Tombstones for the expired offsets, and whether the group then has no offsets left."""
     records: list[CoordinatorRecord] = []
     has_left = offsets.has_pending(group.id)
     for topic, partitions in offsets.of_group(group.id).items():

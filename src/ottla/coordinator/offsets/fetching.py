@@ -1,7 +1,7 @@
-"""OffsetFetch: what a group has committed, in some partitions or in all.
+"""OffsetFetch: the committed offsets of a group, for given partitions or for all.
 
-A group or partition without an offset is no error: the answer is -1. With `require_stable`, an
-offset that a transaction may be about to replace is UNSTABLE_OFFSET_COMMIT.
+A group or partition without an offset is not an error: the offset is -1. With `require_stable`, a
+partition with a pending transactional offset gets UNSTABLE_OFFSET_COMMIT.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ottla.wire.messages.offset_fetch import (
 
 
 class OffsetFetch:
-    """One group's part of a request. Topics have their names here, whatever the version said."""
+    """One group's part of a request. In every version, topic names are already resolved here."""
 
     def __init__(
         self,

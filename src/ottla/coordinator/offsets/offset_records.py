@@ -14,7 +14,7 @@ from ottla.wire.stored.offsets import (
 )
 
 _VERSION: Final = 4
-# The only one that has an expiry.
+# The only version with an expiry.
 _EXPIRING_VERSION: Final = 1
 
 

@@ -1,4 +1,4 @@
-"""The offsets of all groups of one partition, committed or within transactions that go on."""
+"""The offsets of all groups of one partition, committed or pending in ongoing transactions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ottla.model import NO_PRODUCER_ID, TopicPartition
 
 # By topic and partition.
 GroupOffsets: TypeAlias = dict[str, dict[int, CommittedOffset]]
-# What one producer's transaction will commit if it does, by group.
+# The pending offsets of one producer's transaction, by group.
 PendingOffsets: TypeAlias = dict[str, dict[TopicPartition, CommittedOffset]]
 
 _NO_OFFSETS: Mapping[str, dict[int, CommittedOffset]] = MappingProxyType({})
@@ -24,7 +24,7 @@ class Offsets:
     def __init__(self) -> None:
         self._by_group: dict[str, GroupOffsets] = {}
         self._pending: dict[int, PendingOffsets] = {}
-        # By group, the producers that have a pending offset in a partition.
+        # By group and partition, the producers with a pending offset.
         self._open: dict[str, dict[TopicPartition, set[int]]] = {}
 
     def of_group(self, group_id: str) -> Mapping[str, Mapping[int, CommittedOffset]]:
@@ -34,7 +34,7 @@ class Offsets:
         return self._by_group.get(group_id, _NO_OFFSETS).get(topic, {}).get(partition)
 
     def groups_with(self, topic: str) -> list[str]:
-        """The groups that have offsets in a topic, pending ones too."""
+        """The groups with committed or pending offsets in a topic."""
         committed = [group_id for group_id, topics in self._by_group.items() if topic in topics]
         pending = [
             group_id
@@ -44,14 +44,14 @@ class Offsets:
         return list(dict.fromkeys([*committed, *pending]))
 
     def has_pending(self, group_id: str) -> bool:
-        """Whether a transaction is open that commits offsets of the group."""
+        """Whether an ongoing transaction has offsets of the group."""
         return group_id in self._open
 
     def is_pending(self, group_id: str, topic: str, partition: int) -> bool:
         return TopicPartition(topic, partition) in self._open.get(group_id, _NONE_OPEN)
 
     def partitions_of(self, group_id: str) -> Iterator[TopicPartition]:
-        """Where a group has offsets, pending ones too."""
+        """The partitions in which a group has committed or pending offsets."""
         committed = (
             TopicPartition(topic, partition)
             for topic, partitions in self._by_group.get(group_id, _NO_OFFSETS).items()
@@ -77,7 +77,7 @@ class Offsets:
         self._open.setdefault(group_id, {}).setdefault(name, set()).add(producer_id)
 
     def remove(self, group_id: str, name: TopicPartition) -> None:
-        """Takes back what is pending there too."""
+        """Removes the committed offset and all pending offsets of the partition."""
         topics = self._by_group.get(group_id, {})
         if topics.get(name.topic, {}).pop(name.partition, None) is not None:
             if not topics[name.topic]:
@@ -89,8 +89,8 @@ class Offsets:
             self._close(group_id, name, producer_id)
 
     def end_transaction(self, producer_id: int, *, is_committed: bool) -> None:
-        """Puts the producer's pending offsets in force, or drops them. A late end does not replace
-        what was committed after them."""
+        """Commits or drops the producer's pending offsets. They never replace offsets that were
+        committed after them."""
         for group_id, offsets in self._pending.pop(producer_id, {}).items():
             for name, committed in offsets.items():
                 self._close(group_id, name, producer_id)

@@ -1,8 +1,8 @@
-"""TxnOffsetCommit: offsets that count when the transaction they are a part of is committed.
+"""TxnOffsetCommit: offsets that take effect when their transaction is committed.
 
-Until the marker comes they are pending, for the producer that wrote them. Members are checked as in
-OffsetCommit, so that a zombie of an older generation cannot commit (KIP-447); but old clients do
-not say who they are, and only their producer's epoch fences them.
+Until the marker is written, they are pending under their producer id. Members are checked as in
+OffsetCommit, so that a zombie of an older generation cannot commit (KIP-447). Old clients do not
+send a member id or generation; only their producer epoch fences them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ottla.wire.messages.txn_offset_commit import (
 
 
 def require_may_commit_in_transaction(groups: Groups, request: TxnOffsetCommitRequest) -> None:
-    """Raises unless a member of this generation may commit; a group that there is not may be made
-    by whoever is in none."""
+    """Raises if the member or generation may not commit. A commit without a generation may create
+    the group."""
     group = groups.get(request.group_id)
     if group is None:
         if request.generation_id >= 0:
@@ -40,7 +40,7 @@ def require_may_commit_in_transaction(groups: Groups, request: TxnOffsetCommitRe
     except KafkaError as error:
         if error.code != ErrorCode.STALE_MEMBER_EPOCH:
             raise
-        # Producers know generations only.
+        # Producers handle only ILLEGAL_GENERATION.
         raise KafkaError(ErrorCode.ILLEGAL_GENERATION, error.message) from error
 
 

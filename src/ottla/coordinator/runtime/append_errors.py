@@ -1,4 +1,4 @@
-"""What clients of a coordinator are told about appends that failed."""
+"""Maps errors of failed appends to the errors that coordinators return to clients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOLD: Final = {
 
 
 def told_code(code: ErrorCode) -> ErrorCode:
-    """Clients know the errors of coordinators, not those of the log underneath."""
+    """The coordinator error for an append error. Clients handle only coordinator errors here."""
     return _TOLD.get(code, code)
 
 

@@ -1,4 +1,4 @@
-"""The partition that a coordinator's state is kept in, as a shard needs it."""
+"""The interface of the partition that stores a coordinator's state, as a shard uses it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ottla.storage.producers.verification import Verification
 
 
 class CoordinatorLog(Protocol):
-    """Led by this node while there is a shard of it."""
+    """Led by this node as long as its shard exists."""
 
     @property
     def end_offset(self) -> int: ...
@@ -23,14 +23,16 @@ class CoordinatorLog(Protocol):
         transaction_version: int = 0,
         verification: Verification | None = None,
     ) -> int:
-        """Appends a batch for all in-sync replicas, and says where the log ends now. A marker comes
-        with the version of its transaction, what may open a transaction with what was verified.
+        """Appends a batch with acks=all, and returns the new log end offset. For a marker, pass its
+        transaction version; for a batch that may start a transaction, the result of verifying its
+        partition.
 
-        Raises `KafkaError`, and then nothing was appended.
+        If it raises `KafkaError`, nothing was appended.
         """
 
     def is_committed(self, end_offset: int) -> bool:
         """Whether all in-sync replicas have everything below this offset."""
 
     def when_committed(self, end_offset: int, told: Callable[[ErrorCode], None]) -> None:
-        """Has `told` called once: with NONE when they have, or with why they never may."""
+        """Calls `told` once: with NONE when all in-sync replicas have everything below this offset,
+        or with an error if that may never happen."""

@@ -1,4 +1,4 @@
-"""What an operation on a coordinator's state decides."""
+"""The result of an operation on a coordinator's state."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from ottla.wire.schema import Message, Struct
 
 
 class CoordinatorRecord(NamedTuple):
-    """A record of an internal topic. Without a value it removes what the key names."""
+    """A record of an internal topic. A value of None is a tombstone."""
 
     key: Message
     value: Message | None
     value_version: int = 0
 
 
-# What becomes of records: NONE once they are committed. What follows from it is carried out too.
+# Called with NONE once the records are committed, or with an error. The returned outcome is carried
+# out as well.
 OnCommitted: TypeAlias = "Callable[[ErrorCode], Outcome]"
 
 
 class EncodedRecords(NamedTuple):
-    """So many records that they were encoded in steps before. `apply` shows them in the state, and
-    is called once they are appended."""
+    """Many records, already encoded in steps. `apply` applies them to the state; it is called when
+    they are appended."""
 
     batch: GrowingBatch
     apply: Callable[[], object]
 
 
 class Outcome(NamedTuple):
-    """Records to append, and the response, or part of one, to give when they are committed.
+    """Records to append, and the response (or a part of it) to send when they are committed.
 
-    `is_applied` says that the state shows the records already, so that they are not applied to it.
-    `afterwards` is the same as `on_committed`, but comes when the response has left, if the records
-    were appended at all. `encoded` takes the place of `records`, in operations that are not
-    requests.
+    `is_applied`: the state already contains the records, so they are not applied again.
+    `afterwards`: like `on_committed`, but called after the response is sent, or with the error if
+    the append fails. `encoded`: replaces `records` in operations that are not requests.
     """
 
     records: Sequence[CoordinatorRecord] = ()

@@ -1,4 +1,4 @@
-"""Which partition of an internal topic a coordinator's key belongs to."""
+"""The partition of an internal topic for a coordinator's key (group id or transactional id)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 _INT_BITS = 0xFFFFFFFF
 _SIGN = 0x80000000
-# A transaction asks for the place of one key many times over.
+# A transaction looks up the same key many times.
 _REMEMBERED_MAX: Final = 4_096
 
 
@@ -22,8 +22,8 @@ def java_hash(text: str) -> int:
 
 @lru_cache(maxsize=_REMEMBERED_MAX)
 def partition_for(key: str, partition_count: int) -> int:
-    """The one that Kafka's clients and tools expect: nobody may disagree about it."""
+    """The same partition as Kafka computes; clients and tools depend on it."""
     hashed = java_hash(key)
-    # The lowest integer has no positive counterpart; Kafka takes 0 for it.
+    # The lowest integer has no positive counterpart; Kafka uses 0.
     positive = 0 if hashed == -(1 << 31) else abs(hashed)
     return positive % partition_count

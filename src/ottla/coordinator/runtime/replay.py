@@ -1,13 +1,13 @@
-"""A partition's log, applied to a coordinator's state.
+"""Replays a partition's log into a coordinator's state.
 
-Of the records of one key only the last counts, which is why such a topic can be compacted. So what
-is read is compacted first: a million commits of the same offsets cost little more than the offsets.
-Records of transactions, and what ends them, are applied in between, one by one.
+Only the last record of each key counts (the topic is compacted). So records are compacted in memory
+before they are applied: a million commits of the same offsets cost little more than the offsets.
+Transactional records and markers are applied in between, one by one.
 
-Records that cannot be read are left out with a warning, as are those of types that are not known
-here: they were written by a newer release, or by a client that should not. The rest is still right.
-A whole batch whose checksum is right and whose body is garbage is left out too. Kafka stops loading
-at either, and all groups or transactions of the partition are without a coordinator from then on.
+Records that cannot be decoded are skipped with a warning, and so are records of unknown types: a
+newer release wrote them, or a client that should not. The other records are still valid. A batch
+with a valid checksum whose body cannot be decoded is skipped too. Kafka stops loading in both
+cases, and then no group or transaction of the partition has a coordinator.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ from ottla.wire.varint import read_varint
 _log = logging.getLogger(__name__)
 
 
-# Applying lets others go on after so many records.
+# Yields to other tasks after this many records.
 _RECORDS_AT_ONCE: Final = 64
-# What a coordinator writes is far smaller, however well it compresses.
+# A coordinator's batches are far smaller, even decompressed.
 _BODY_BYTES_MAX: Final = 64 << 20
-# So many keys are held before they are applied: some ten megabytes of them.
+# Keys held in memory before they are applied: about ten megabytes.
 _KEYS_MAX: Final = 50_000
 
 
 class Replay:
-    """Made for one loading, given the log from its start to its end, and finished then. `position`
-    is the offset to go on from."""
+    """One load of a log: call `apply` from the log's start to its end, then `finish`. `position` is
+    the offset to continue from."""
 
     def __init__(self, name: TopicPartition, machine: StateMachine, *, start_offset: int) -> None:
         self.position = start_offset
         self._name = name
         self._machine = machine
-        # By key, the last value and its offset, in the order of these offsets.
+        # The last value and its offset by key, ordered by offset.
         self._latest: dict[bytes, tuple[bytes | None, int]] = {}
 
     def apply(self, batches: Buffer) -> Iterator[None]:
-        """Takes the whole batches of a stretch of the log, and yields now and then. Raises
-        `ProtocolError` at one that is damaged: a wrong bit would become a part of the state, and of
-        what is written next. All before it is taken."""
+        """Processes the complete batches of a section of the log, and yields regularly. Raises
+        `ProtocolError` at a batch with a wrong checksum: the damage would enter the state and later
+        records. The batches before it are processed."""
         count = 0
         for at, header in iterate_batches(batches):
             next_offset = header.next_offset
@@ -77,7 +77,7 @@ class Replay:
                 yield from self.finish()
 
     def finish(self) -> Iterator[None]:
-        """Applies what is left of what was taken, and yields now and then."""
+        """Applies the records that `apply` still holds, and yields regularly."""
         latest, self._latest = self._latest, {}
         for count, (key, (value, offset)) in enumerate(latest.items(), 1):
             self._apply_record(key, value, offset, NO_PRODUCER_ID)
@@ -85,7 +85,7 @@ class Replay:
                 yield
 
     def _gather(self, batches: Buffer, at: int, header: BatchHeader) -> Iterator[None]:
-        """Takes all records of a batch or none of them."""
+        """Collects all records of a batch, or none if the batch cannot be decoded."""
         position, base_offset = self.position, header.base_offset
         found: list[tuple[bytes, bytes | None, int]] = []
         try:
@@ -111,8 +111,8 @@ class Replay:
             latest[key] = (value, offset)
 
     def _apply_transaction(self, batches: Buffer, at: int, header: BatchHeader) -> None:
-        """Raises `ProtocolError` for a marker that cannot be read: how a transaction ended must not
-        be guessed."""
+        """Raises `ProtocolError` for a marker that cannot be decoded: the transaction's result must
+        not be guessed."""
         try:
             records = list(iterate_records(batches, at, decompressed_bytes_max=_BODY_BYTES_MAX))
         except ProtocolError as error:

@@ -1,9 +1,9 @@
-"""A coordinator's state for one partition, and the requests that it answers.
+"""A coordinator's state for one partition, and the requests to it.
 
     loading ──finish_loading──▶ active ──close──▶ closed
 
-Invariants: the state is what the log says up to its end; what is answered was seen in a state whose
-every record is committed by then.
+Invariants: the state is the replay of the log up to its end; a response is sent only after every
+record of the state that it was read from is committed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 M = TypeVar("M", bound=StateMachine)
 Operation: TypeAlias = Callable[[M], Outcome]
 Refuse: TypeAlias = Callable[[KafkaError], Struct]
-# Whether an operation that raised this comes again by itself.
+# Called with an operation's error. Returns True if it will submit the operation again later.
 Postpone: TypeAlias = Callable[[KafkaError], bool]
 
 
@@ -56,14 +56,14 @@ class ShardState(Enum):
     CLOSED = auto()
 
 
-# A member's name costs five times what a constant's does, and every request asks.
+# An enum member lookup costs five times as much as a constant, and every request needs it.
 _ACTIVE: Final = ShardState.ACTIVE
 _NO_ERROR: Final = ErrorCode.NONE
 
 
 class Shard(Generic[M]):
-    """Made when this node becomes the leader of the partition, closed when it no longer is.
-    Owned by the node's loop."""
+    """Created when this node becomes the partition's leader, closed when it stops leading.
+    Owned by the node's event loop."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Shard(Generic[M]):
         self._end_offset = log.end_offset
         self._waiting: dict[WaitingAnswer, None] = {}
 
-    # ---- life
+    # ---- life cycle
 
     @property
     def is_loading(self) -> bool:
@@ -94,18 +94,18 @@ class Shard(Generic[M]):
 
     @property
     def is_settled(self) -> bool:
-        """Whether all that the state shows is committed, so that it can be told at once."""
+        """Whether the whole state is committed, so that a response needs no waiting."""
         return self.state is ShardState.ACTIVE and self._log.is_committed(self._end_offset)
 
     def finish_loading(self) -> None:
-        """Everything that the log had when this node became its leader is replayed."""
+        """The log, up to its end when this node became the leader, has been replayed."""
         assert self.state is ShardState.LOADING
         self.state = ShardState.ACTIVE
         self._end_offset = self._log.end_offset
         self.machine.loaded()
 
     def close(self) -> None:
-        """Refuses whoever waits: another node coordinates from now on, or nobody."""
+        """Answers waiting requests with NOT_COORDINATOR: this node no longer coordinates."""
         was_active = self.state is ShardState.ACTIVE
         self.state = ShardState.CLOSED
         self._timers.close()
@@ -125,10 +125,10 @@ class Shard(Generic[M]):
         writer: TransactionalWriter | None = None,
         postpone: Postpone | None = None,
     ) -> None:
-        """Carries out a request. Its answer, or what `refuse` makes of an error, goes to `reply`
-        once everything is committed that the answer may tell of. An operation that returns no
-        response answers by itself, whatever becomes of its records. With a writer, the records are
-        a part of its transaction."""
+        """Executes a request. `reply` gets the response, or what `refuse` makes of an error, once
+        everything that the response depends on is committed. An operation that returns no response
+        sends its own, whether or not its records are committed. With a `writer`, the records are
+        part of the writer's transaction."""
         outcome = NOTHING
         try:
             if self.state is not _ACTIVE:
@@ -141,7 +141,7 @@ class Shard(Generic[M]):
                 return
             self._failed(outcome, error)
             if outcome is NOTHING and self.state is _ACTIVE:
-                # What the state refuses may come of something that is not committed yet.
+                # The error may depend on state that is not committed yet.
                 refusal = Outcome(response=refuse(told(error)))
                 self._when_committed(partial(self._settle, refusal, reply, refuse))
             elif outcome is NOTHING or outcome.response is not None:
@@ -179,7 +179,7 @@ class Shard(Generic[M]):
             )
 
     def perform(self, operation: Operation[M]) -> None:
-        """Carries out what nobody waits for: chores, and what follows from other events."""
+        """Executes an operation without a response: maintenance, and reactions to other events."""
         if self.state is _ACTIVE:
             self._carry_out(partial(operation, self.machine))
 
@@ -196,8 +196,8 @@ class Shard(Generic[M]):
             elif outcome.encoded is not None:
                 self._append_encoded(outcome.encoded)
         except KafkaError as error:
-            # Whatever it was, it happens again: a session that is over stays over, and a chore
-            # comes round.
+            # No retry is needed here: an expired session stays expired, and maintenance is
+            # periodic.
             _log.warning("%s: %s", self.name, error)
             self._failed(outcome, error)
             return
@@ -260,7 +260,7 @@ class Shard(Generic[M]):
             is_transactional=writer is not None,
         )
 
-    # ---- waiting for what was appended
+    # ---- waiting for appended records
 
     def _when_committed(self, settle: Callable[[ErrorCode], object]) -> None:
         if self._log.is_committed(self._end_offset):

@@ -1,6 +1,6 @@
-"""Timers that are mostly put off, as those of sessions are: each heartbeat moves a deadline.
+"""Timers that are mostly postponed, such as session timeouts: each heartbeat moves the deadline.
 
-Moving it is two assignments. The timer underneath goes off when it was first meant to, finds that
+Moving a deadline is two assignments. The underlying timer fires at its original time, finds that
 the deadline has moved, and is set again.
 """
 
@@ -23,7 +23,7 @@ class _Deadline:
 
 
 class ShardTimers:
-    """Owned by a shard, which is given each operation whose time has come, and closes this."""
+    """Owned by a shard, which closes it. `run` gets each operation when it is due."""
 
     def __init__(self, clock: Clock, run: Callable[[TimedOperation], None]) -> None:
         self._clock = clock
@@ -70,6 +70,7 @@ class ShardTimers:
             self._set(key, deadline, left)
             return
         del self._deadlines[key]
-        # It knows the deadline, too, and neither would go without the garbage collector.
+        # Breaks the reference cycle of timer and deadline, which only the garbage collector
+        # would free.
         deadline.timer = None
         self._run(deadline.operation)

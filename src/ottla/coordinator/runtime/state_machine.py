@@ -1,4 +1,4 @@
-"""What a coordinator's state has to be able to do, and what it may ask of whoever runs it."""
+"""The interface of a coordinator's state, and the timers that its shard provides."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ TimedOperation: TypeAlias = Callable[[], Outcome]
 
 
 class StateMachine(Protocol):
-    """The state of one partition. Owned by its shard, which calls it from one thread."""
+    """The state for one partition. Owned by its shard, which calls it from one thread."""
 
     record_types: ClassVar[CoordinatorRecords]
 
     def replay(self, key: Message, value: Message | None, *, offset: int, producer_id: int) -> None:
-        """Applies a record: one from the log, or one that was just appended to it."""
+        """Applies a record that was read from the log or just appended to it."""
 
     def replay_end_transaction(self, producer_id: int, *, is_committed: bool) -> None: ...
 
     def loaded(self) -> None:
-        """All of the log is applied; from now on there are requests."""
+        """The whole log is applied; requests follow."""
 
     def unloaded(self) -> None:
-        """There are no more requests. Whoever still waits for an answer is to be refused."""
+        """No more requests follow. Requests that still wait must be answered with an error."""
 
 
 class Timers(Protocol):
-    """Operations that happen after a while, each under a name; a new one replaces the old one."""
+    """Delayed operations by key; a new operation replaces the one with the same key."""
 
     def schedule(self, key: object, *, delay_ms: float, operation: TimedOperation) -> None: ...
 

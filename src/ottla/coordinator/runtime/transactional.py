@@ -1,4 +1,4 @@
-"""What producers write to a coordinator's partition within transactions, and what ends them."""
+"""Transactional writes to a coordinator's partition, and the markers that end them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ottla.wire.records import ControlRecordType, EndTransactionMarker, end_tran
 
 
 class TransactionalWriter(NamedTuple):
-    """A producer whose transaction records are a part of; `verification` if it may open it here."""
+    """The producer whose transaction the records belong to. `verification` is needed if the append
+    may start the transaction in this partition."""
 
     producer_id: int
     producer_epoch: int
@@ -18,7 +19,7 @@ class TransactionalWriter(NamedTuple):
 
 
 class TransactionMarker(NamedTuple):
-    """How a transaction ended, as its coordinator tells those who lead its partitions."""
+    """A transaction's result, as its coordinator sends it to the partitions' leaders."""
 
     producer_id: int
     producer_epoch: int
@@ -27,7 +28,7 @@ class TransactionMarker(NamedTuple):
     transaction_version: int = 0
 
     def batch(self, *, now_ms: int) -> bytearray:
-        """For one partition, to be appended as a coordinator's."""
+        """The marker as a batch, to be appended with the coordinator as origin."""
         kind = ControlRecordType.COMMIT if self.is_committed else ControlRecordType.ABORT
         return end_transaction_batch(
             EndTransactionMarker(kind, self.coordinator_epoch),

@@ -1,4 +1,4 @@
-"""An answer that waits for what it tells to be committed."""
+"""A response that waits until the records it depends on are committed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Reply: TypeAlias = Callable[[Any], None]
 
 
 class WaitingAnswer:
-    """Settled once: when it is committed, when that cannot be any more, or when time is up."""
+    """Settled once: on commit, on an error, or on a timeout."""
 
     __slots__ = ("_settled", "timer", "when_settled")
 

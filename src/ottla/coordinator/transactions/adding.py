@@ -1,5 +1,5 @@
-"""AddPartitionsToTxn and AddOffsetsToTxn: partitions become part of a transaction before anything
-is written to them, and the leaders of partitions ask whether they are.
+"""AddPartitionsToTxn and AddOffsetsToTxn: a partition is added to a transaction before records are
+written to it, and the partition's leader verifies this with the coordinator.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def add_partitions(
     client_version: int,
     now_ms: int,
 ) -> Transaction:
-    """The transaction with these partitions too: the same one if it had them all."""
+    """The transaction with these partitions added; the same object if it already has them all."""
     is_ongoing = transaction.state is TransactionState.ONGOING
     if is_ongoing and partitions <= transaction.partitions:
         return transaction
@@ -32,7 +32,8 @@ def add_partitions(
 
 
 def require_may_add(transaction: Transaction, *, producer_id: int, producer_epoch: int) -> None:
-    """The same for whoever adds and whoever asks; who adds waits for the last transaction first."""
+    """Checks requests that add or verify partitions. Requests that add check first that the last
+    transaction is complete."""
     if transaction.producer_id != producer_id:
         raise KafkaError(
             ErrorCode.INVALID_PRODUCER_ID_MAPPING,
@@ -51,7 +52,7 @@ def require_may_add(transaction: Transaction, *, producer_id: int, producer_epoc
 def verify_partitions(
     transaction: Transaction, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, ErrorCode]:
-    """What a leader is told that has records of the transaction in its hands."""
+    """The response to a leader that verifies partitions before it appends transactional records."""
     return {
         each: ErrorCode.NONE if each in transaction.partitions else ErrorCode.TRANSACTION_ABORTABLE
         for each in partitions

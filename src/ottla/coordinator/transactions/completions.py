@@ -1,7 +1,7 @@
-"""Requests that came a moment too early: the markers of the last transaction are being written.
+"""Requests that wait while the markers of the previous transaction are being written.
 
-A producer commits and begins the next transaction at once. To send it away with
-CONCURRENT_TRANSACTIONS would cost it a backoff of many times what the markers take.
+A producer often starts the next transaction right after a commit. CONCURRENT_TRANSACTIONS would
+cost it a retry backoff that is many times longer than writing the markers.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from ottla.coordinator.runtime.state_machine import Timers
 
 
 class Completions:
-    """Owned by the coordinator of a partition. Who waits is called once: when the transaction is
-    complete, when it has waited long enough, or when another node coordinates."""
+    """Owned by the coordinator of a partition. Each callback is called once: when the transaction
+    is complete, after a timeout, or when this node stops coordinating."""
 
     def __init__(self, timers: Timers) -> None:
         self._timers = timers
@@ -29,7 +29,7 @@ class Completions:
         )
 
     def completed(self, transactional_id: str) -> None:
-        """Has them told as soon as what is being done now is done."""
+        """Schedules the callbacks to run right after the current operation."""
         if transactional_id in self._waiting:
             self._timers.schedule(
                 ("completion", transactional_id),

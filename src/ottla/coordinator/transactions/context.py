@@ -1,4 +1,4 @@
-"""What the parts of one partition's transaction coordinator share."""
+"""The dependencies shared by the parts of one partition's transaction coordinator."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class TransactionContext:
     clock: Clock
     markers: MarkerWriter
     metrics: TransactionMetrics
-    # An id that nobody had, or None while the next ones are on their way.
+    # A new producer id, or None until the controller has sent the next block.
     take_producer_id: Callable[[], int | None]
-    # Both change while the coordinator lives.
+    # Both can change while the coordinator is active.
     settings_now: Callable[[], TransactionSettings]
     transaction_version_now: Callable[[], int]
 

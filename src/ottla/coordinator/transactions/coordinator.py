@@ -1,8 +1,8 @@
 """The transaction coordinator of one partition of `__transaction_state`.
 
-A request becomes the next value of its transaction, which is written to the log; answers leave when
-it is committed there. Whoever becomes the coordinator goes on where the log ends: it times out what
-is ongoing, and writes the markers of what is decided.
+A request produces the next value of its transaction, which is written to the log; the response is
+sent when that record is committed. A new coordinator continues from the end of the log: it times
+out ongoing transactions, and writes the markers of prepared ones.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ottla.wire.messages.init_producer_id import InitProducerIdRequest, InitProd
 from ottla.wire.messages.list_transactions import TransactionState as ListedTransaction
 from ottla.wire.schema import Struct
 
-# Tombstones are written a few at a time, for a batch has a limit.
+# Tombstones are written in limited numbers, because a batch has a maximum size.
 _TOMBSTONES_MAX: Final = 1_000
 
 
@@ -48,7 +48,7 @@ class TransactionCoordinator(TransactionReplay):
         super().__init__(context)
         self._decisions = TransactionDecisions(context, self)
 
-    # ---- life
+    # ---- life cycle
 
     def loaded(self) -> None:
         self._is_loaded = True
@@ -72,7 +72,7 @@ class TransactionCoordinator(TransactionReplay):
         transactional_id = request.transactional_id
         assert transactional_id
         if request.keep_prepared_txn:
-            # As in Kafka 4.3, which has the field and not yet what it is for.
+            # As in Kafka 4.3, which has the field but does not support it yet.
             raise KafkaError(
                 ErrorCode.UNSUPPORTED_VERSION, "a prepared transaction cannot be kept yet"
             )
@@ -116,7 +116,8 @@ class TransactionCoordinator(TransactionReplay):
         return request.transaction_timeout_ms
 
     def _fence_for_another(self, transaction: Transaction) -> Outcome:
-        """The producer that asks is to ask again: by then there is no transaction any more."""
+        """Aborts the ongoing transaction. The new producer gets CONCURRENT_TRANSACTIONS and
+        retries, usually after the abort has completed."""
         response = InitProducerIdResponse(
             error_code=ErrorCode.CONCURRENT_TRANSACTIONS, producer_epoch=NO_PRODUCER_EPOCH
         )
@@ -132,7 +133,7 @@ class TransactionCoordinator(TransactionReplay):
         *,
         client_version: int,
     ) -> Outcome:
-        """Adds the partitions, and gives the response when they are."""
+        """Adds the partitions; the response is sent when they are added."""
         self.transactions.require(producer.transactional_id).require_completed()
         transaction = self._require_current(producer)
         after = add_partitions(
@@ -159,7 +160,7 @@ class TransactionCoordinator(TransactionReplay):
         )
         return transaction
 
-    # ---- ends
+    # ---- ending transactions
 
     def end(self, producer: ClaimedProducer, *, commits: bool, client_version: int) -> Outcome:
         transaction = self.transactions.require(producer.transactional_id)
@@ -186,13 +187,13 @@ class TransactionCoordinator(TransactionReplay):
             transactional_id, producer_id=producer_id, producer_epoch=producer_epoch
         )
 
-    # ---- time
+    # ---- timeouts and expiry
 
     def opened(self, transaction: Transaction) -> None:
         self._decisions.opened(transaction)
 
     def expire(self) -> Outcome:
-        """Forgets ids that were not used for long, a few at a time."""
+        """Removes expired transactional ids, a limited number at a time."""
         ids = expired_ids(
             self.transactions,
             expiration_ms=self._context.settings.id_expiration_ms,
@@ -207,7 +208,7 @@ class TransactionCoordinator(TransactionReplay):
     def _expire_more(self, error: ErrorCode) -> Outcome:
         return NOTHING if error else self.expire()
 
-    # ---- people
+    # ---- admin requests
 
     def list_transactions(self, wanted: TransactionFilter) -> list[ListedTransaction]:
         now_ms = self._context.clock.now_ms()
@@ -224,7 +225,7 @@ class TransactionCoordinator(TransactionReplay):
 
 
 def _ended(transaction: Transaction) -> EndTxnResponse:
-    """With TransactionV2 the producer goes on with what is in the answer."""
+    """With TransactionV2 the producer continues with the id and epoch of this response."""
     if transaction.next_producer_id >= 0:
         return EndTxnResponse(producer_id=transaction.next_producer_id, producer_epoch=0)
     return EndTxnResponse(

@@ -1,11 +1,12 @@
-"""What follows from a decision: markers, once it is committed, and then the end.
+"""Carries out a commit or abort: writes the markers once it is committed, then completes it.
 
-    decided ──committed──▶ markers wanted ──all written──▶ complete
-       │ not committed in time, or this node is new here
-       └──▶ looked at again
+    prepared ──committed──▶ writing markers ──all written──▶ complete
+       │ not committed in time, or this node is a new coordinator
+       └──▶ checked again
 
-Nobody may know of a decision before it is committed: a failover could take it back, and the markers
-would stay. The coordinator also decides by itself, to abort what has taken too long.
+No marker or response may leave before the decision is committed: a failover could revert the
+decision, but the markers would remain. The coordinator itself also aborts transactions that exceed
+their timeout.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ottla.coordinator.transactions.transaction import Transaction
 from ottla.model import ErrorCode
 from ottla.wire.schema import Struct
 
-# What was not committed in time, or could not be appended, is looked at again after this.
+# The retry delay after a record was not committed in time or could not be appended.
 _RETRY_MS: Final = 500
 
 
@@ -37,14 +38,14 @@ class TransactionDecisions:
         self._transactions = state.transactions
 
     def decided(self, transaction: Transaction, response: Struct | None) -> Outcome:
-        """A transaction with its decision, to be written and carried out. The answer goes first:
-        whoever asked does not wait for the markers."""
+        """Appends a prepared transaction and carries it out. The response is sent before the
+        markers are written, so the client does not wait for them."""
         assert transaction.state.is_prepared
         carry_on = partial(self._carry_on, transaction.transactional_id)
         return Outcome([self._state.stage(transaction)], response, afterwards=carry_on)
 
     def fence(self, transaction: Transaction, response: Struct | None = None) -> Outcome:
-        """The coordinator's own decision, which no producer asked for."""
+        """Aborts the transaction on the coordinator's own decision, and fences its producer."""
         after = fence(
             transaction,
             self._context.new_producer_id,
@@ -54,14 +55,15 @@ class TransactionDecisions:
         return self.decided(after, response)
 
     def resume(self, transaction: Transaction) -> None:
-        """For what is decided in the log already, when this node begins to coordinate."""
+        """Continues a transaction that the log shows as prepared, when this node becomes the
+        coordinator."""
         assert transaction.state.is_prepared
         self._look_again(transaction, delay_ms=0)
 
     def _carry_on(self, transactional_id: str, error: ErrorCode) -> Outcome:
         transaction = self._transactions.get(transactional_id)
         if transaction is None or not transaction.state.is_prepared:
-            # It was not even appended: whoever asked is told so, and asks again or not.
+            # It was not appended. The client gets an error and may retry.
             return NOTHING
         if error:
             self._look_again(transaction, delay_ms=_RETRY_MS)
@@ -101,7 +103,7 @@ class TransactionDecisions:
         )
 
     def _complete_again(self, transaction: Transaction, error: ErrorCode) -> Outcome:
-        """The markers are there: only the record may have to be appended once more."""
+        """The markers are written; on an error, only the record is appended again."""
         if error:
             operation = partial(
                 self.complete,
@@ -113,17 +115,18 @@ class TransactionDecisions:
             self._timers.schedule(key, delay_ms=_RETRY_MS, operation=operation)
         return NOTHING
 
-    # ---- time
+    # ---- timeouts
 
     def opened(self, transaction: Transaction) -> None:
-        """A transaction is ongoing from now on. Another node's clock may have said when it began,
-        or this one's before it was set: however far they are apart, it has its timeout at most."""
+        """The transaction is ongoing: schedules its timeout. The start time may come from another
+        node's clock, or from this one's before an adjustment, so the remaining time is limited to
+        the transaction's timeout."""
         left_ms = transaction.start_ms + transaction.timeout_ms - self._context.clock.now_ms()
         self._schedule_timeout(transaction, delay_ms=min(max(left_ms, 0), transaction.timeout_ms))
 
     def _schedule_timeout(self, transaction: Transaction, *, delay_ms: int) -> None:
         if transaction.is_two_phase:
-            # An outside coordinator decides, however long that takes.
+            # An external coordinator decides, without a time limit.
             return
         operation = partial(self._time_out, transaction.transactional_id, transaction.start_ms)
         key = ("timeout", transaction.transactional_id)
@@ -137,7 +140,7 @@ class TransactionDecisions:
             or transaction.start_ms != start_ms
         ):
             return NOTHING
-        # Unless something becomes of it now.
+        # Retries the abort, unless it succeeds now.
         self._schedule_timeout(transaction, delay_ms=_RETRY_MS)
         outcome = self.fence(transaction)
         self._context.metrics.timed_out.add()

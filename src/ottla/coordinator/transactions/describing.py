@@ -1,4 +1,4 @@
-"""ListTransactions and DescribeTransactions: what people are shown (KIP-664)."""
+"""The responses of ListTransactions and DescribeTransactions (KIP-664)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from ottla.wire.messages import describe_transactions, list_transactions
 
 @dataclass(frozen=True, slots=True)
 class TransactionFilter:
-    """Who is listed. An empty collection filters nothing; states are those that are known, even if
-    none of those asked for is."""
+    """The filters of ListTransactions. No producer ids, or states of None, filter nothing. `states`
+    contains only known states: if all requested states are unknown, it is empty and nothing
+    matches."""
 
     states: Collection[TransactionState] | None
     producer_ids: Collection[int]
-    # Open for longer than this, if it is not negative.
+    # Matches transactions open for longer than this; negative filters nothing.
     duration_ms: int
     id_matches: Callable[[str], bool]
 

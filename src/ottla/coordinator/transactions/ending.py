@@ -1,21 +1,21 @@
-"""EndTxn, and every other end of a transaction: what is decided, fenced, completed.
+"""EndTxn, and the other ways to end a transaction: prepare, fence and complete.
 
-With TransactionV2 (KIP-890) the decision also raises the producer's epoch, so each transaction has
-one of its own. A request that comes late names an epoch that is over and cannot touch a later
-transaction. What comes without a transaction:
+With TransactionV2 (KIP-890) every commit or abort also raises the producer's epoch, so each
+transaction has its own epoch. A delayed request has an old epoch and cannot affect a later
+transaction. EndTxn without an ongoing transaction:
 
                        abort                commit
-    state              again    current     again    current
+    state              retry    current     retry    current
     Empty              fenced   bump        fenced   invalid
     CompleteAbort      done     bump        invalid  invalid
     CompleteCommit     invalid  bump        done     invalid
 
-"again" is a request for the epoch before the current one: the answer to the first was lost.
-In the older protocol there is no "again", and an epoch lasts for many transactions.
+"retry" (`again` in the code) is a request with the epoch before the current one: the first response
+was lost. The older protocol has no "retry", and one epoch is used for many transactions.
 
-A producer that was told of its end is in its next transaction while the markers of the last one are
-written, with an epoch or an id that only the end of that makes current. So with TransactionV2
-everybody is to ask again until then, whatever they name.
+After the EndTxn response, the producer may start its next transaction while the markers of the last
+one are still being written, with an epoch or id that becomes current only on completion. So with
+TransactionV2 every request gets CONCURRENT_TRANSACTIONS until then, with any id or epoch.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def decide(
     client_version: int,
     now_ms: int,
 ) -> Transaction:
-    """The transaction with its decision, from which there is no way back."""
+    """The transaction in its prepared state. This is final: it must be completed."""
     state = TransactionState.PREPARE_COMMIT if commits else TransactionState.PREPARE_ABORT
     is_ongoing = transaction.state is TransactionState.ONGOING
     epoch, last_epoch = transaction.producer_epoch, transaction.last_producer_epoch
@@ -54,7 +54,7 @@ def decide(
     if bumps_epoch(client_version):
         if transaction.is_epoch_exhausted:
             next_producer_id = new_producer_id()
-        # The markers have the highest epoch if need be; a client never sees it.
+        # The markers may use the maximum epoch; a client never gets it.
         epoch, last_epoch = min(epoch + 1, EPOCH_MAX), epoch
     return transaction.become(
         state,
@@ -74,7 +74,7 @@ def fence(
     server_version: int,
     now_ms: int,
 ) -> Transaction:
-    """The transaction aborted by the coordinator, so that its producer is fenced."""
+    """The transaction, aborted by the coordinator with a higher epoch that fences its producer."""
     assert transaction.state is TransactionState.ONGOING
     if bumps_epoch(server_version):
         return decide(
@@ -94,7 +94,7 @@ def fence(
 
 
 def complete(transaction: Transaction, *, now_ms: int) -> Transaction:
-    """The transaction after its markers were written."""
+    """The transaction after its markers have been written."""
     has_new_id = (
         bumps_epoch(transaction.client_version) and transaction.next_producer_id != NO_PRODUCER_ID
     )
@@ -116,9 +116,9 @@ def is_already_ended(
     commits: bool,
     client_version: int,
 ) -> bool:
-    """Whether an EndTxn asks for what is done already. False if it is to be done now; raises
-    `KafkaError` for everything that is neither."""
-    # The usual case, which the rest would come to as well.
+    """Whether an EndTxn repeats an end that is already done. False if it must be done now; raises
+    `KafkaError` otherwise."""
+    # A shortcut for the usual case; the code below would return the same.
     if (
         transaction.state is TransactionState.ONGOING
         and transaction.producer_id == producer_id
@@ -128,8 +128,8 @@ def is_already_ended(
     is_v2 = bumps_epoch(client_version)
     if is_v2:
         transaction.require_completed()
-    # Only TransactionV2 ends with the next epoch. Otherwise that is somebody else's, who has
-    # initialized the id since.
+    # Only TransactionV2 raises the epoch at the end. Otherwise another producer raised it when it
+    # initialized the id.
     again = (
         is_v2
         and bumps_epoch(transaction.client_version)
@@ -156,7 +156,7 @@ def is_already_ended(
 def _is_again(transaction: Transaction, producer_id: int, producer_epoch: int) -> bool:
     if transaction.producer_epoch == producer_epoch + 1:
         return True
-    # The epochs of its producer id were exhausted, and it has another one by now.
+    # The epochs of the previous producer id were exhausted, so it was replaced.
     return (
         transaction.previous_producer_id == producer_id
         and producer_epoch == CLIENT_EPOCH_MAX

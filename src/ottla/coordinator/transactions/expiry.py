@@ -1,4 +1,4 @@
-"""Transactional ids that nobody used for long (`transactional.id.expiration.ms`)."""
+"""Transactional ids unused for longer than `transactional.id.expiration.ms`."""
 
 from __future__ import annotations
 

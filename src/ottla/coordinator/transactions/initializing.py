@@ -1,7 +1,7 @@
-"""InitProducerId: a producer takes a transactional id over, and fences whoever had it.
+"""InitProducerId: a producer takes over a transactional id and fences the previous producer.
 
-A producer that names the id and the epoch it had goes on with them after an error (KIP-360): it is
-given the next epoch if nobody took over meanwhile, and the same answer if it asks twice.
+After an error, a producer can continue by sending its producer id and epoch (KIP-360): it gets the
+next epoch if no other producer has taken over. A retry gets the same response.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FIRST_EPOCH: Final = 0
 
 
 class ExpectedProducer(NamedTuple):
-    """What a producer that goes on had."""
+    """The producer id and epoch that a continuing producer sends."""
 
     producer_id: int
     producer_epoch: int
@@ -36,8 +36,8 @@ def initialize(
     timeout_ms: int,
     now_ms: int,
 ) -> Transaction:
-    """The transactional id with the producer's next epoch. Not for one whose transaction is
-    ongoing: that is to be aborted first."""
+    """The transactional id with the producer's next epoch. An ongoing transaction must be aborted
+    before."""
     require_may_initialize(transaction, expected)
     producer_id, epoch = transaction.producer_id, transaction.producer_epoch
     is_retry = expected is not None and epoch not in (NO_PRODUCER_EPOCH, expected.producer_epoch)
@@ -69,8 +69,8 @@ def require_may_initialize(transaction: Transaction, expected: ExpectedProducer 
 
 
 def _is_known(transaction: Transaction, expected: ExpectedProducer) -> bool:
-    # One that was just made is given to anybody; and who had exhausted its epochs may not have
-    # heard of its new id.
+    # A new transactional id accepts any producer. A producer that has exhausted its epochs may not
+    # have received its new producer id.
     return (
         transaction.producer_epoch == NO_PRODUCER_EPOCH
         or expected.producer_id == transaction.producer_id
@@ -82,7 +82,7 @@ def _is_known(transaction: Transaction, expected: ExpectedProducer) -> bool:
 
 
 def _require_last_epoch(transaction: Transaction, expected: ExpectedProducer | None) -> None:
-    """Whoever else took over has set the last epoch to none."""
+    """Raises if another producer has taken over: that reset `last_producer_epoch`."""
     assert expected is not None
     if expected.producer_epoch != transaction.last_producer_epoch:
         raise _fenced(transaction, expected)

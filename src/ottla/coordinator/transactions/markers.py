@@ -1,4 +1,4 @@
-"""The markers that end a transaction in its partitions, and who writes them."""
+"""The markers that end a transaction in its partitions, and the interface that writes them."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from ottla.model import TopicPartition
 
 
 class TransactionMarkers(NamedTuple):
-    """The same marker for each of the partitions."""
+    """One marker for all partitions of a transaction."""
 
     transactional_id: str
     producer_id: int
     producer_epoch: int
     is_commit: bool
-    # The level of `transaction.version` that the transaction was ended by (KIP-1228).
+    # The `transaction.version` with which the transaction was ended (KIP-1228).
     transaction_version: int
     partitions: frozenset[TopicPartition]
 
 
 class MarkerWriter(Protocol):
-    """Writes markers to the leaders of partitions, again and again until each has its own or is
-    gone. When all are written it has the coordinator complete the transaction."""
+    """Sends markers to the partitions' leaders, with retries until each partition has its marker or
+    is deleted. Then it calls the coordinator to complete the transaction."""
 
     def write(self, markers: TransactionMarkers) -> None: ...
 
     def close(self) -> None:
-        """Another coordinator writes what is left."""
+        """Stops; the next coordinator writes the remaining markers."""
 
 
 def markers_of(transaction: Transaction) -> TransactionMarkers:

@@ -1,4 +1,4 @@
-"""What a node tells of the transactions that it coordinates."""
+"""The metrics of the transactions that a node coordinates."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from ottla.runtime.metrics import Metrics
 
 
 class TransactionMetrics:
-    """The same for all partitions of a node. The age of the oldest transaction is set now and then,
-    the rest as transactions change."""
+    """Shared by all partitions of a node. The age of the oldest transaction is set periodically,
+    the others when transactions change."""
 
     def __init__(self, metrics: Metrics) -> None:
         self.open = metrics.gauge("TransactionsOpen")

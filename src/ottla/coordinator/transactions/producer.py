@@ -1,4 +1,4 @@
-"""Who a request about a transaction says it is from."""
+"""The producer that a transactional request claims to come from."""
 
 from __future__ import annotations
 

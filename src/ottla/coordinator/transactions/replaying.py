@@ -1,4 +1,4 @@
-"""The records of `__transaction_state`, applied to the transactional ids of one partition."""
+"""Replays the records of `__transaction_state` into the transactional ids of one partition."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMPLETE: Final = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_
 
 
 class TransactionReplay:
-    """The part of a transaction coordinator that its log speaks to."""
+    """The part of a transaction coordinator that replays the log."""
 
     record_types: ClassVar[CoordinatorRecords] = TRANSACTION_RECORDS
 
@@ -30,10 +30,10 @@ class TransactionReplay:
         self._context = context
         self.transactions = Transactions()
         self.completions = Completions(context.timers)
-        # When the ongoing transactions began, about in this order.
+        # The start times of ongoing transactions, roughly in this order.
         self.open_since: dict[str, int] = {}
         self._is_loaded = False
-        # What is appended next. A record does not have all of it.
+        # The transaction to append next. Its record does not contain all its fields.
         self._staged: Transaction | None = None
 
     def replay(
@@ -65,10 +65,10 @@ class TransactionReplay:
             self._changed(before, after)
 
     def replay_end_transaction(self, producer_id: int, *, is_committed: bool) -> None:
-        """Nobody writes to this topic in transactions."""
+        """Does nothing: this topic has no transactional records."""
 
     def stage(self, transaction: Transaction) -> CoordinatorRecord:
-        """The record that makes a transaction what it is to be."""
+        """Returns the record of the transaction's next value, and keeps that value for `replay`."""
         self._staged = transaction
         version = self._context.transaction_version_now()
         return transaction_record(transaction, server_version=version)
@@ -95,5 +95,5 @@ class TransactionReplay:
             self._context.metrics.open.add(-1)
 
     def opened(self, transaction: Transaction) -> None:
-        """A transaction is ongoing from now on."""
+        """Called when a transaction becomes ongoing."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The configs of a node that its transaction coordinator goes by."""
+"""The node's configs for the transaction coordinator."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""The states of a transactional id, as they are stored and shown.
+"""The states of a transactional id, as stored and as shown to clients.
 
                      add partitions
       ┌──────────────────────────────────────────┐
       │                                          ▼
     Empty ◀──init── CompleteCommit            Ongoing ──add──▶ Ongoing
       ▲             CompleteAbort ──add──────▶   │
-      │               ▲       ▲                  │ end, timeout, or init by somebody else
+      │               ▲       ▲                  │ end, timeout, or init by another producer
       └─────init──────┘       │                  ▼
                               └─markers── PrepareCommit / PrepareAbort
 
-With TransactionV2 an abort may come from Empty and from the complete states too: the producer asks
-for a new epoch that way without having added a partition.
+With TransactionV2 an abort is also possible from Empty and from the complete states: this is how a
+producer gets a new epoch without having added a partition.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final
 
 
 class TransactionState(IntEnum):
-    """Numbered as on disk. `DEAD` and `PREPARE_EPOCH_FENCE` are Kafka's in memory only."""
+    """Numbered as on disk. Kafka uses `DEAD` and `PREPARE_EPOCH_FENCE` only in memory."""
 
     EMPTY = 0
     ONGOING = 1
@@ -31,7 +31,7 @@ class TransactionState(IntEnum):
     DEAD = 6
     PREPARE_EPOCH_FENCE = 7
 
-    # A member's own is not C's, and a transaction looks its states up a dozen times.
+    # Enum's own hash is written in Python and slow; a transaction hashes states a dozen times.
     __hash__ = int.__hash__
 
     @property
@@ -41,12 +41,12 @@ class TransactionState(IntEnum):
 
     @property
     def is_prepared(self) -> bool:
-        """Decided, and its markers are not all written."""
+        """Prepared to commit or abort, with markers still to be written."""
         return self in _PREPARED
 
     @property
     def is_idle(self) -> bool:
-        """Without a transaction. Only then can the id expire."""
+        """Without a transaction. Only idle ids can expire."""
         return self in _IDLE
 
 
@@ -59,7 +59,7 @@ _IDLE: Final = (
 
 STATES_BY_TITLE: Final = {state.title: state for state in TransactionState}
 
-# From which states each may come, in the order of a transaction's life.
+# The valid previous states of each state, in the order of a transaction's life cycle.
 PREVIOUS_STATES: Final = {
     TransactionState.EMPTY: frozenset(_IDLE),
     TransactionState.ONGOING: frozenset((*_IDLE, TransactionState.ONGOING)),

@@ -1,7 +1,7 @@
-"""A transactional id with its producer and its transaction: a value.
+"""A transactional id with its producer and its transaction, as an immutable value.
 
-What changes it is in `initializing`, `adding` and `ending`: functions from one to the next. The
-coordinator writes the next one to its log, and only then holds it for true.
+The functions in `initializing`, `adding` and `ending` return the next value. The coordinator
+appends that value to its log before it replaces the current one.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from ottla.model import (
     TopicPartition,
 )
 
-# A client never has the highest epoch, so that it can always be fenced by one more.
+# A client never gets the maximum epoch, so that a higher one can always fence it.
 EPOCH_MAX: Final = 32_767
 CLIENT_EPOCH_MAX: Final = EPOCH_MAX - 1
 NOT_STARTED: Final = -1
-# A transaction without a timeout belongs to an outside coordinator (KIP-939).
+# A transaction without a timeout belongs to an external coordinator (KIP-939).
 NO_TIMEOUT_MS: Final = 2**31 - 1
 NO_PARTITIONS: Final[frozenset[TopicPartition]] = frozenset()
 
 
 class Transaction(NamedTuple):
-    """`last_producer_epoch` is not in the log: a retry across a failover is not recognised, and
-    the producer is fenced. The rest is Kafka's record."""
+    """The fields of Kafka's record, and `last_producer_epoch`, which is not in the log: a retry
+    after a failover is not recognised, and the producer is fenced."""
 
     transactional_id: str
     producer_id: int
     timeout_ms: int
     producer_epoch: int = NO_PRODUCER_EPOCH
-    # The epoch before, for whoever did not hear of this one and asks again.
+    # The previous epoch, for a producer that retries because a response was lost.
     last_producer_epoch: int = NO_PRODUCER_EPOCH
-    # The id before the last change, and the one to come once the markers are written.
+    # The producer id before the last change, and the one after the markers are written.
     previous_producer_id: int = NO_PRODUCER_ID
     next_producer_id: int = NO_PRODUCER_ID
     state: TransactionState = TransactionState.EMPTY
     partitions: frozenset[TopicPartition] = NO_PARTITIONS
     start_ms: int = NOT_STARTED
     updated_ms: int = NOT_STARTED
-    # The level of `transaction.version` that the last change was made by.
+    # The `transaction.version` of the last change.
     client_version: int = TV_0
 
     @property
@@ -62,10 +62,10 @@ class Transaction(NamedTuple):
         return self.state is TransactionState.PREPARE_COMMIT
 
     def become(self, state: TransactionState, **changes: Any) -> Transaction:
-        """The same after a change, which remembers what its producer id was."""
+        """A changed copy, with the current producer id as `previous_producer_id`."""
         assert self.state in PREVIOUS_STATES[state], f"{self.state.title} to {state.title}"
         changes["state"], changes["previous_producer_id"] = state, self.producer_id
-        # `_replace`, without its calls: a transaction changes three times at least.
+        # Inlines `_replace` for speed: every transaction changes at least three times.
         after = _new(Transaction, map(changes.pop, self._fields, self))
         assert not changes, f"a transaction has no {', '.join(changes)}"
         assert 0 <= after.producer_epoch <= EPOCH_MAX
@@ -73,8 +73,8 @@ class Transaction(NamedTuple):
         return after
 
     def require_completed(self) -> None:
-        """Raises CONCURRENT_TRANSACTIONS while the markers of the decision are written: whoever
-        asks is to ask again."""
+        """Raises CONCURRENT_TRANSACTIONS, which clients retry, while the markers of the last
+        transaction are being written."""
         if self.state.is_prepared:
             raise KafkaError(
                 ErrorCode.CONCURRENT_TRANSACTIONS,

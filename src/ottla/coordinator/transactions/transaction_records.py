@@ -1,4 +1,4 @@
-"""Transactions as records of `__transaction_state`, and back."""
+"""Converts transactions to and from records of `__transaction_state`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def tombstone(transactional_id: str) -> CoordinatorRecord:
 
 
 def read_transaction(transactional_id: str, value: TransactionLogValue) -> Transaction | None:
-    """None if the record has a state that is not known here."""
+    """None if the record has an unknown state."""
     if value.transaction_status not in _KNOWN_STATES:
         return None
     return Transaction(
@@ -75,9 +75,9 @@ def _key_of(transactional_id: str) -> TransactionLogKey:
 
 @lru_cache(maxsize=_REMEMBERED_MAX)
 def _by_topic(partitions: frozenset[TopicPartition]) -> list[PartitionsSchema]:
-    """Remembered, for what is added is decided next, and mostly added again after that."""
+    """Cached: the same partitions are usually ended next, and then added again."""
     topics: dict[str, list[int]] = {}
-    # Sorted, for a set has another order in each process.
+    # Sorted, because the order of a set differs between processes.
     for name, index in sorted(partitions):
         topics.setdefault(name, []).append(index)
     return [PartitionsSchema(topic=name, partition_ids=ids) for name, ids in topics.items()]

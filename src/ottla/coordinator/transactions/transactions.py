@@ -1,4 +1,4 @@
-"""The transactional ids of one partition, as its log has them."""
+"""The transactional ids of one partition."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Transactions:
     """Owned by the coordinator of the partition."""
 
     def __init__(self) -> None:
-        # Replaying uses it as it is: a call for each record would be felt.
+        # Replaying accesses it directly: a method call for each record would be slow.
         self.by_id: dict[str, Transaction] = {}
 
     def __iter__(self) -> Iterator[Transaction]:
@@ -25,8 +25,8 @@ class Transactions:
         return self.by_id.get(transactional_id)
 
     def require(self, transactional_id: str) -> Transaction:
-        """Whoever speaks of a transaction has initialized the id before; if it is not known, it
-        has expired."""
+        """Raises INVALID_PRODUCER_ID_MAPPING for an unknown id. Clients initialize the id before
+        other requests, so it has probably expired."""
         found = self.by_id.get(transactional_id)
         if found is None:
             raise KafkaError(

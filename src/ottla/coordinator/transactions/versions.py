@@ -1,4 +1,4 @@
-"""What a level of the feature `transaction.version` means."""
+"""The levels of the feature `transaction.version`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ _FLEXIBLE_RECORDS: Final = 1
 # TransactionV2 (KIP-890).
 _EPOCH_BUMP: Final = 2
 
-# What a client of the older protocol is taken to speak, and what one that sends EndTxn version 5.
+# The levels assumed for clients of the older protocol, and for clients with EndTxn version 5.
 TV_0: Final = 0
 TV_2: Final = 2
 
 
 def bumps_epoch(level: int) -> bool:
-    """Whether each transaction has a producer epoch of its own."""
+    """Whether each transaction has its own producer epoch."""
     return level >= _EPOCH_BUMP
 
 
 def record_version(level: int) -> int:
-    """Of the values in the log."""
+    """The version of the values in the log."""
     return 1 if level >= _FLEXIBLE_RECORDS else 0

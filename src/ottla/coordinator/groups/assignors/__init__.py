@@ -1,4 +1,4 @@
-"""Server-side assignors of the consumer protocol (KIP-848): who is to have which partitions."""
+"""Server-side assignors of the consumer protocol (KIP-848): assign partitions to members."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What an assignor is given and what it decides."""
+"""The interface of assignors: their inputs and results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ottla.model import Uuid
 
 T = TypeVar("T")
 
-# A computation in steps. Each tells its work, of about a microsecond.
+# A computation in steps. Each step yields its cost, in units of about a microsecond.
 Steps: TypeAlias = Generator[int, None, T]
 
 
@@ -25,7 +25,7 @@ NO_PARTITIONS: Assignment = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A member: what it wants, and what it was to have so far."""
+    """A member: its subscribed topics and its current target assignment."""
 
     topics: frozenset[Uuid]
     assigned: Assignment = NO_PARTITIONS
@@ -33,18 +33,18 @@ class Subscriber:
 
 
 class Assignor(Protocol):
-    """A pure function: the same question has the same answer. Large groups are assigned in steps,
-    between which other requests are served."""
+    """A deterministic pure function. Large groups are assigned in steps, so that other requests are
+    served in between."""
 
     def __call__(
         self, members: Mapping[str, Subscriber], partition_counts: Mapping[Uuid, int]
     ) -> Steps[dict[str, Assignment]]:
-        """What each member is to have; every partition of a topic that somebody wants has one
-        owner, who wants it. The counts are those of topics that there are."""
+        """The assignment of each member: every partition of a subscribed topic gets one subscribed
+        member. `partition_counts` contains only existing topics."""
 
 
 def finish(steps: Steps[T]) -> T:
-    """The result, at once."""
+    """Runs all steps and returns the result."""
     while True:
         try:
             next(steps)

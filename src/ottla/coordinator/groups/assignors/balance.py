@@ -1,4 +1,4 @@
-"""Members that want different things, brought into balance."""
+"""Balances the assignment of members with different subscriptions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ottla.coordinator.groups.assignors.assignor import (
 )
 from ottla.model import Uuid
 
-# How many a member had when it was put into a heap, and its place among all members.
+# A member's partition count when it was put into a heap, and its index.
 _Entry = tuple[int, int]
 
 
 class Balance:
-    """Made for one assignment."""
+    """Created for one assignment."""
 
     def __init__(
         self, members: Mapping[str, Subscriber], partitions: list[TopicIdPartition]
@@ -29,12 +29,12 @@ class Balance:
         self._ids = list(members)
         self._members = list(members.values())
         self._counts = [0] * len(members)
-        # For each member, the partitions that it is to have of a topic, in order.
+        # For each member, its assigned partitions by topic, sorted.
         self._owned: list[dict[Uuid, list[int]]] = [{} for _ in members]
-        # For each topic, the members that want it.
+        # For each topic, the subscribed members.
         self._wanting: dict[Uuid, list[int]] = defaultdict(list)
-        # The same, by how many partitions they have. An entry that says too few is corrected when
-        # it comes up; whenever a member has fewer than before there is a new one.
+        # For each topic, a heap of its members by partition count. An entry with too low a count is
+        # corrected at the top of the heap; when a member's count drops, a new entry is added.
         self._heaps: dict[Uuid, list[_Entry]] = {}
 
     def settle(self) -> Steps[dict[str, Assignment]]:
@@ -57,7 +57,8 @@ class Balance:
         return assigned
 
     def _keep(self) -> Steps[list[TopicIdPartition]]:
-        """Leaves members what they had and want. Returns what is nobody's then."""
+        """Lets members keep their partitions of topics that they still subscribe to. Returns the
+        unassigned partitions."""
         free = set(self._partitions)
         yield len(free) // 10
         for index, member in enumerate(self._members):
@@ -83,7 +84,7 @@ class Balance:
         yield len(heap) // 4
 
     def _least_of(self, topic_id: Uuid) -> int:
-        """The first of those that have least and want the topic."""
+        """The first of the topic's members with the fewest partitions."""
         heap = self._heaps[topic_id]
         while True:
             count, index = heap[0]
@@ -102,7 +103,7 @@ class Balance:
                     has_moved = True
 
     def _gives_one(self, index: int) -> Steps[bool]:
-        """Moves a partition to a member that has two fewer at least, if there is one."""
+        """Moves one partition to a member that has at least two fewer, if there is one."""
         mine = self._owned[index]
         for topic_id in sorted(mine):
             yield from self._prepare(topic_id)

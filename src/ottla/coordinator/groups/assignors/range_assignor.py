@@ -1,7 +1,8 @@
-"""Ranges: the n-th of those who want a topic gets the n-th stretch of its partitions.
+"""Range: the n-th subscriber of a topic gets the n-th range of its partitions.
 
-Partitions of the same number in topics of the same size go to the same member, which is what joins
-need. Static members come first, by their instances, so that they keep their stretches.
+If topics have the same partition count and subscribers, equal partition numbers go to the same
+member, which joins need. Static members come first, ordered by instance id, so that they keep their
+ranges.
 """
 
 from __future__ import annotations

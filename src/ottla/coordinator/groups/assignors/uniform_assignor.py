@@ -1,10 +1,10 @@
-"""Uniform: everybody gets as many as everybody else, as far as what they want allows, and as much
-as possible stays where it is.
+"""Uniform: members get equal numbers of partitions, as far as their subscriptions allow, and as few
+partitions as possible move.
 
-First everybody keeps what it had and still wants. Then what nobody has goes to whoever has least of
-those who want it, partitions that few want first. At last partitions move, one at a time, from
-members that have too many to members that have two fewer at least, until none can: every move
-brings the counts closer together, so that ends.
+First, each member keeps its partitions of topics that it still subscribes to. Then each unassigned
+partition goes to the subscriber with the fewest partitions, topics with few subscribers first.
+Last, partitions move one at a time from a member to another that has at least two fewer, until none
+can move. This ends, because every move brings the counts closer together.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def _partitions(
 def _assign_alike(
     members: Mapping[str, Subscriber], everything: list[TopicIdPartition]
 ) -> Steps[dict[str, Assignment]]:
-    """All want the same, so that quotas say it all."""
+    """All members have the same subscription, so each has a fixed quota."""
     least, more = divmod(len(everything), len(members))
     unassigned = set(everything)
     yield len(everything) // 10
     kept: dict[str, list[TopicIdPartition]] = {}
-    # Who has most may keep the one that some have more than others.
+    # The members with most partitions get the larger quotas, so that fewer partitions move.
     by_size = sorted(members, key=lambda member_id: -len(members[member_id].assigned))
     yield len(members) // 2
     quotas = {member_id: least + (index < more) for index, member_id in enumerate(by_size)}

@@ -1,1 +1,1 @@
-"""Classic groups: members join, one of them assigns, all are told (KIP-62, KIP-345, KIP-394)."""
+"""Classic groups: members join, and their leader assigns partitions (KIP-62, KIP-345, KIP-394)."""

@@ -1,7 +1,7 @@
 """A classic group: its members, its generation, its state (states.py has the diagram).
 
-Invariants: the leader is a member, if there are any; members that wait for a generation do so only
-while the group prepares one; a static member's instance names the one member that has it.
+Invariants: the leader is a member, if there are any; a JoinGroup waits for the next generation only
+in PreparingRebalance; each static instance id belongs to exactly one member.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CONSUMER_PROTOCOL_TYPE = "consumer"
 
 
 class ClassicGroup(Group):
-    """Made by the first member that joins, by a commit, or by the log."""
+    """Created by the first JoinGroup, by an offset commit, or by replaying the log."""
 
     __slots__ = (
         "_protocol_type",
@@ -55,14 +55,14 @@ class ClassicGroup(Group):
         self.protocol: str | None = None
         self.leader: str | None = None
         self.members: dict[str, ClassicMember] = {}
-        # Ids given out to members that are to join with them (KIP-394).
+        # Member ids returned with MEMBER_ID_REQUIRED, not yet used to join (KIP-394).
         self.pending_members: set[str] = set()
-        # Members of this generation that have not asked for their assignment.
+        # Members of this generation that have not sent SyncGroup yet.
         self.pending_sync: set[str] = set()
         self.static_members: dict[str, str] = {}
-        # By the monotonic clock, until when at most the first generation waits for members.
+        # The latest monotonic time at which the initial rebalance ends.
         self.initial_rebalance_ends_s = 0.0
-        # None if what the members say of themselves cannot be read.
+        # None if the members' subscriptions cannot be decoded.
         self.topics: frozenset[str] | None = None
         self._protocol_type: str | None = None
         self._supported: Counter[str] = Counter()
@@ -95,7 +95,7 @@ class ClassicGroup(Group):
         self.state_timestamp = now_ms
 
     def begin_generation(self, *, now_ms: int) -> None:
-        """All who will be in it have joined, or nobody is left."""
+        """Starts the next generation with the current members, or makes the group empty."""
         self.generation += 1
         self.protocol = self.select_protocol() if self.members else None
         self.note_topics()
@@ -159,7 +159,7 @@ class ClassicGroup(Group):
         member.awaiting_join = awaiting_join
 
     def replace_static(self, old: ClassicMember, new_id: str) -> ClassicMember:
-        """The same instance under a new id; the old one is nobody any more."""
+        """Gives a static instance a new member id; the old id is no longer a member."""
         assert old.instance_id is not None
         del self.members[old.id]
         new = ClassicMember(
@@ -180,7 +180,7 @@ class ClassicGroup(Group):
         return new
 
     def elect_leader_that_joined(self) -> bool:
-        """Keeps the leader if it joined again, else takes another that did; False without any."""
+        """Keeps the leader if it has rejoined, else elects a member that has. False if none has."""
         if self.leader is None:
             return False
         if self.members[self.leader].awaiting_join is not None:
@@ -208,7 +208,7 @@ class ClassicGroup(Group):
     # ---- protocols
 
     def supports(self, protocol_type: str, protocols: Sequence[str]) -> bool:
-        """Whether all members could agree with one that brings these protocols."""
+        """Whether a member with these protocols has one in common with all members."""
         if self.state is ClassicState.EMPTY:
             return bool(protocol_type and protocols)
         count = len(self.members)
@@ -217,7 +217,7 @@ class ClassicGroup(Group):
         )
 
     def select_protocol(self) -> str:
-        """The one that most members want most, of those that all have."""
+        """The protocol with most votes among those that all members support."""
         count = len(self.members)
         candidates = [name for name, having in self._supported.items() if having == count]
         votes = Counter(member.vote(candidates) for member in self.members.values())
@@ -251,7 +251,7 @@ class ClassicGroup(Group):
         version: int | None,
     ) -> None:
         if epoch < 0 and self.is_empty:
-            # An admin, or a consumer that is in no group.
+            # An admin client, or a consumer without membership.
             return
         if epoch >= 0 or member_id or instance_id is not None:
             self.require_member(member_id, instance_id)
@@ -259,14 +259,15 @@ class ClassicGroup(Group):
                 raise illegal_generation(self, epoch)
         elif version is not None:
             raise _unknown(member_id, self.id)
-        # A producer is not held back by its group: whoever has the next generation fences it.
+        # A transactional commit is allowed during a rebalance: the next generation fences its
+        # producer.
         if version is not None and self.state is ClassicState.COMPLETING_REBALANCE:
             raise KafkaError(
                 ErrorCode.REBALANCE_IN_PROGRESS, f"group {self.id} is given its assignments"
             )
 
     def require_may_fetch(self, *, member_id: str | None, epoch: int) -> None:
-        """Anybody may."""
+        """Always allowed."""
 
     def require_may_delete_offsets(self) -> None:
         if not self.is_empty and self.protocol_type != CONSUMER_PROTOCOL_TYPE:

@@ -14,7 +14,7 @@ _VERSION: Final = 3
 
 
 def group_record(group: ClassicGroup, assignments: Mapping[str, bytes]) -> CoordinatorRecord:
-    """The group as it is, with the assignments that it is about to have."""
+    """The record of the group's current state with the given assignments."""
     protocol = group.protocol
     value = GroupMetadataValue(
         protocol_type=group.protocol_type,

@@ -1,4 +1,4 @@
-"""A classic group made of its record."""
+"""Restores a classic group from its record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ottla.wire.stored.groups import GroupMetadataValue
 
 
 def replayed_group(group_id: str, value: GroupMetadataValue) -> ClassicGroup:
-    """As it was when the record was written: with all its members, or empty."""
+    """The group of the record: Stable with its members, or Empty."""
     timestamp = value.current_state_timestamp
     group = ClassicGroup(
         group_id,

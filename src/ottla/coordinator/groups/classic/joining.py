@@ -1,7 +1,7 @@
 """JoinGroup: a member enters a classic group, or takes part in its next generation.
 
-A new dynamic member is first given an id, MEMBER_ID_REQUIRED, and joins with it (KIP-394). A static
-member that comes back takes its place again; in a stable group nobody else notices (KIP-345).
+A new dynamic member first gets an id with MEMBER_ID_REQUIRED, and joins again with it (KIP-394). A
+returning static member takes its place again, in a stable group without a rebalance (KIP-345).
 Errors: INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID,
 INCONSISTENT_GROUP_PROTOCOL, GROUP_MAX_SIZE_REACHED.
 """
@@ -36,7 +36,7 @@ _SKIP_ASSIGNMENT_VERSION: Final = 9
 
 
 class ClassicJoining:
-    """Made with the coordinator of a partition."""
+    """Created with the coordinator of a partition."""
 
     def __init__(
         self, context: GroupContext, sessions: ClassicSessions, rebalancing: ClassicRebalancing
@@ -46,7 +46,7 @@ class ClassicJoining:
         self._rebalancing = rebalancing
 
     def join(self, client: Client, request: JoinGroupRequest, reply: Reply) -> Outcome:
-        """Answers at once with an outcome that has a response, or later by `reply`."""
+        """Returns an outcome with the response, or without one and calls `reply` later."""
         self._check_session_timeout(request)
         group = self._context.groups.get_classic(request.group_id)
         is_new_group = group is None
@@ -66,7 +66,7 @@ class ClassicJoining:
         else:
             outcome = self._join_known(client, request, group, reply)
         if is_new_group and outcome.is_empty:
-            # The group is there from now on, also for whoever coordinates it next.
+            # Stores the new group, so that the next coordinator has it too.
             return Outcome([group_record(group, {})], outcome.response, is_applied=True)
         return outcome
 
@@ -148,7 +148,7 @@ class ClassicJoining:
         member_id: str,
         reply: Reply,
     ) -> Outcome:
-        """The instance was started again; whoever was it before is fenced."""
+        """The static instance was restarted: its previous member id is fenced."""
         leader_before = group.leader
         answer_join(old, join_refused(ErrorCode.FENCED_INSTANCE_ID, old.id))
         answer_sync(old, sync_refused(ErrorCode.FENCED_INSTANCE_ID))
@@ -173,7 +173,7 @@ class ClassicJoining:
                 group,
                 member_id,
                 shows_members=skips,
-                # An old client that leads would assign again if it were told so.
+                # An old client that learns it is the leader would assign again.
                 leader=None if client.version >= _SKIP_ASSIGNMENT_VERSION else leader_before,
                 skips_assignment=skips,
             )
@@ -191,7 +191,7 @@ class ClassicJoining:
         member_id = request.member_id
         if member_id in group.pending_members:
             if request.group_instance_id is not None:
-                # Static members are never given an id to join with.
+                # Static members never get an id with MEMBER_ID_REQUIRED.
                 return _refused(ErrorCode.UNKNOWN_MEMBER_ID, member_id)
             return self._add(client, request, group, member_id, reply)
         try:
@@ -203,18 +203,18 @@ class ClassicJoining:
         is_same = member.protocols == protocols_of(request.protocols)
         is_leader = group.leader == member_id
         if group.state is ClassicState.COMPLETING_REBALANCE and is_same:
-            # It did not get the answer, or it would have asked for its assignment by now.
+            # A retry: it did not receive the response, or it would send SyncGroup now.
             return Outcome(response=joined(group, member_id, shows_members=is_leader))
         if group.state is ClassicState.STABLE and is_same and not is_leader:
             return Outcome(response=joined(group, member_id, shows_members=False))
-        # A leader joins to have it all assigned anew, since only it knows what else has changed.
+        # A leader rejoins to trigger a new assignment, for example after a topic has changed.
         self._update(request, group, member, reply)
         return self._rebalancing.rebalance(group, f"member {member_id} joined again")
 
     def _update(
         self, request: JoinGroupRequest, group: ClassicGroup, member: ClassicMember, reply: Reply
     ) -> None:
-        # Whoever asked before, by a connection that is gone, gets nothing any more.
+        # An earlier JoinGroup that still waits gets no response: its connection is gone.
         group.update(
             member,
             protocols_of(request.protocols),
@@ -225,7 +225,7 @@ class ClassicJoining:
 
 
 def _rebalance_timeout_ms(request: JoinGroupRequest) -> int:
-    """Version 0 has one timeout for both."""
+    """Version 0 has only the session timeout, used for both."""
     if request.rebalance_timeout_ms < 0:
         return request.session_timeout_ms
     return request.rebalance_timeout_ms

@@ -11,8 +11,8 @@ from ottla.wire.messages.join_group import JoinGroupRequestProtocol
 
 @dataclass(slots=True)
 class ClassicMember:
-    """Owned by its group. Waits for the group's next generation while `awaiting_join` is set, and
-    for its assignment while `awaiting_sync` is."""
+    """Owned by its group. `awaiting_join` is set while its JoinGroup waits for the next generation,
+    `awaiting_sync` while its SyncGroup waits for the assignment."""
 
     id: str
     instance_id: str | None
@@ -21,12 +21,12 @@ class ClassicMember:
     rebalance_timeout_ms: int
     session_timeout_ms: int
     protocol_type: str
-    # By name, the most wanted one first, with what the assignor needs to know of the member.
+    # The member's metadata by protocol name, the preferred protocol first.
     protocols: dict[str, bytes]
     assignment: bytes = b""
     awaiting_join: Reply | None = field(default=None, compare=False)
     awaiting_sync: Reply | None = field(default=None, compare=False)
-    # Has never been told of a generation, and does not send heartbeats before that.
+    # Has not received its first JoinGroup response yet, and so sends no heartbeats.
     is_new: bool = False
 
     @property
@@ -35,14 +35,14 @@ class ClassicMember:
 
     @property
     def is_busy(self) -> bool:
-        """Whether it cannot be expected to send heartbeats, for it waits for an answer."""
+        """Whether it sends no heartbeats because it waits for a response."""
         if self.is_new:
-            # A client may be gone without a word while its first join waits, so that has an end.
+            # A client may disappear while its first join waits, so that wait has a timeout.
             return False
         return self.awaiting_join is not None or self.awaiting_sync is not None
 
     def vote(self, candidates: Sequence[str]) -> str:
-        """The protocol that it would rather have than the other candidates."""
+        """The candidate that this member prefers."""
         return next(name for name in self.protocols if name in candidates)
 
     def metadata_for(self, protocol: str) -> bytes:

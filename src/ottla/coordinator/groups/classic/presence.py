@@ -16,7 +16,7 @@ from ottla.wire.messages.leave_group import LeaveGroupResponse, MemberIdentity, 
 
 
 class ClassicPresence:
-    """Members that say they are there, and members that go. Made with the coordinator."""
+    """Handles heartbeats and leaving members. Created with the coordinator."""
 
     def __init__(self, sessions: ClassicSessions, rebalancing: ClassicRebalancing) -> None:
         self._sessions = sessions
@@ -50,7 +50,7 @@ class ClassicPresence:
         )
         member_id = identity.member_id
         if member_id == NO_MEMBER_ID and identity.group_instance_id is not None:
-            # An admin knows the instance only.
+            # An admin client sends only the instance id.
             member_id = group.static_members.get(identity.group_instance_id, NO_MEMBER_ID)
         if member_id in group.pending_members:
             group.remove(member_id)

@@ -1,10 +1,9 @@
-"""How a classic group comes to its next generation.
+"""Rebalances: how a classic group moves to its next generation.
 
-Whoever changes the group asks for a rebalance: members learn of it by their heartbeats and join
-again, and when all have, or their time is up, the generation begins. The first one of a group
-waits until nobody has joined for a while, so that members which start together come into it
-together (KIP-134). In a new generation every member has to ask for its assignment within the
-rebalance timeout.
+A change of the group starts a rebalance. Members learn of it from their heartbeats and rejoin. When
+all have joined, or the rebalance timeout is over, the generation starts. A group's first generation
+waits until no member has joined for a while, so that members that start together are in it together
+(KIP-134). In a new generation every member must send SyncGroup within the rebalance timeout.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ _log = logging.getLogger(__name__)
 
 
 class ClassicRebalancing:
-    """Made with the coordinator of a partition."""
+    """Created with the coordinator of a partition."""
 
     def __init__(self, context: GroupContext, sessions: ClassicSessions) -> None:
         self._context = context
         self._sessions = sessions
         sessions.ends = self
 
-    # ---- towards a generation
+    # ---- preparing a generation
 
     def rebalance(self, group: ClassicGroup, reason: str) -> Outcome:
-        """Begins a rebalance, or sees whether the one under way can end."""
+        """Starts a rebalance, or completes the current one if possible."""
         if group.can_rebalance:
             return self.prepare(group, reason)
         return self.maybe_complete(group)
@@ -68,7 +67,8 @@ class ClassicRebalancing:
         return NOTHING
 
     def maybe_complete(self, group: ClassicGroup) -> Outcome:
-        """Ends the rebalance if everybody has joined; an initial one waits for its delay too."""
+        """Completes the rebalance if all have joined. An initial rebalance ends only with its
+        delay."""
         if (
             group.state is ClassicState.PREPARING_REBALANCE
             and group.previous_state is not ClassicState.EMPTY
@@ -78,8 +78,9 @@ class ClassicRebalancing:
         return NOTHING
 
     def delay_initial(self, group: ClassicGroup) -> None:
-        """A member has joined a group that had none: others may be on their way. Kafka waits in
-        whole delays until nobody joined during one, which is never sooner and often later."""
+        """Restarts the delay of the initial rebalance, because a member has joined and more may
+        follow. Kafka waits in whole delays until no member joins during one, which never ends
+        sooner and often later."""
         group_id = group.id
         left_ms = (group.initial_rebalance_ends_s - self._context.clock.monotonic()) * 1_000
         delay_ms = self._context.settings.initial_rebalance_delay_ms
@@ -103,18 +104,18 @@ class ClassicRebalancing:
             return NOTHING
         return self.complete(group)
 
-    # ---- a generation
+    # ---- starting a generation
 
     def complete(self, group: ClassicGroup) -> Outcome:
-        """Begins the generation with those who have joined. Static members that have not stay:
-        they are about to come back (KIP-345)."""
+        """Starts the generation with the members that have joined. Static members that have not
+        joined stay members, because they are expected to return (KIP-345)."""
         self._context.timers.cancel(_join_key(group.id))
         for member in list(group.members.values()):
             if member.awaiting_join is None and not member.is_static:
                 group.remove(member.id)
                 self._sessions.end(group, member.id)
         if group.members and not group.elect_leader_that_joined():
-            # All are static and none is back yet.
+            # All members are static and none has rejoined.
             self._limit_joining(group)
             return NOTHING
         group.begin_generation(now_ms=self._context.now_ms())
@@ -153,13 +154,13 @@ class ClassicRebalancing:
         return self.prepare(group, f"{late} did not ask for their assignments in time")
 
     def has_synced(self, group: ClassicGroup, member: ClassicMember) -> None:
-        """A member has asked for its assignment."""
+        """A member has sent SyncGroup."""
         group.pending_sync.discard(member.id)
         if not group.pending_sync:
             self._context.timers.cancel(_sync_key(group))
 
     def assign(self, group: ClassicGroup, assignments: dict[str, bytes]) -> None:
-        """What the leader assigned is committed: tells everybody who waits for it."""
+        """The leader's assignments are committed: answers the waiting SyncGroup requests."""
         for member in list(group.members.values()):
             member.assignment = assignments.get(member.id, b"")
             if answer_sync(member, synced(group, member)):
@@ -172,10 +173,10 @@ class ClassicRebalancing:
             if answer_sync(member, sync_refused(error)):
                 self._sessions.renew(group, member)
 
-    # ---- members that go
+    # ---- removing members
 
     def remove(self, group: ClassicGroup, member: ClassicMember) -> None:
-        """Takes a member out; the group is to rebalance after that."""
+        """Removes a member. The caller must then start a rebalance."""
         self._sessions.end(group, member.id)
         answer_join(member, join_refused(ErrorCode.UNKNOWN_MEMBER_ID))
         answer_sync(member, sync_refused(ErrorCode.UNKNOWN_MEMBER_ID))
@@ -187,7 +188,7 @@ class ClassicRebalancing:
         return self.maybe_complete(group)
 
     def member_expired(self, group_id: str, member_id: str) -> Outcome:
-        """No heartbeat came for as long as the session lasts."""
+        """No heartbeat arrived within the session timeout."""
         group = self._context.groups.get_classic(group_id)
         if group is None:
             return NOTHING

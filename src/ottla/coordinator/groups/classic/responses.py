@@ -1,4 +1,4 @@
-"""Answers to members of classic groups."""
+"""Responses to members of classic groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def joined(
     leader: str | None = None,
     skips_assignment: bool = False,
 ) -> JoinGroupResponse:
-    """A place in the group's generation. Only a leader needs to know who else is in it."""
+    """The JoinGroup response for the current generation. Only the leader gets the members."""
     protocol = group.protocol or ""
     members = [
         JoinGroupResponseMember(
@@ -56,7 +56,7 @@ def sync_refused(error: ErrorCode) -> SyncGroupResponse:
 
 
 def answer_join(member: ClassicMember, response: JoinGroupResponse) -> bool:
-    """False if the member does not wait for one."""
+    """Answers the member's waiting JoinGroup. False if none waits."""
     reply, member.awaiting_join = member.awaiting_join, None
     if reply is not None:
         reply(response)

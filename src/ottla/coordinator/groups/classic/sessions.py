@@ -1,6 +1,6 @@
-"""How long a classic group waits for a member: for its heartbeats, and for it to join.
+"""Session timers of a classic group's members: for heartbeats, and for a pending member to join.
 
-Timers are named by what they are for, the group and the member.
+A timer's key is its purpose, the group and the member.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from ottla.coordinator.groups.classic.member import ClassicMember
 from ottla.coordinator.groups.context import GroupContext
 from ottla.coordinator.runtime.outcome import Outcome
 
-# A client that went away during its first join is found out after this long.
+# The timeout for a client that disappears during its first join.
 NEW_MEMBER_TIMEOUT_MS: Final = 300_000
 
 
 class SessionEnds(Protocol):
-    """What happens to a member whose session is over."""
+    """The callback for expired sessions."""
 
     def member_expired(self, group_id: str, member_id: str) -> Outcome: ...
 
 
 class ClassicSessions:
-    """Made with the coordinator of a partition."""
+    """Created with the coordinator of a partition."""
 
     def __init__(self, context: GroupContext) -> None:
         self._timers = context.timers

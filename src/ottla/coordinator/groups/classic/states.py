@@ -2,12 +2,12 @@
 
     Empty ──────────────▶ PreparingRebalance ◀──────────── Stable
       ▲                    │       ▲                         ▲
-      │   nobody is left   │       │ somebody joins,         │ the leader's
+      │   no member left   │       │ a member joins,         │ the leader's
       └────────────────────┤       │ leaves or fails         │ assignments
                            ▼       │                         │ are committed
                      CompletingRebalance ────────────────────┘
 
-A group that is removed, or whose coordinator moves, is Dead.
+A group that was removed, or whose coordinator has moved, is Dead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 
 
 class ClassicState(Enum):
-    """The values are what Kafka's tools show."""
+    """The values are the names in Kafka's tools."""
 
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"

@@ -1,4 +1,4 @@
-"""What consumers say about themselves when they join: opaque to the coordinator but for topics."""
+"""The consumers' JoinGroup metadata: the coordinator decodes only the topics."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ottla.wire.errors import ProtocolError
 from ottla.wire.stored.consumer_protocol import ConsumerProtocolSubscription
 
 _VERSION_BYTES: Final = 2
-# Every later version begins like this one.
+# Every later version starts with the fields of this one.
 _COMMON_VERSION: Final = 0
 
 
 def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
-    """All topics of these members; None if one of them cannot be read."""
+    """The topics of all these members; None if a member's metadata cannot be decoded."""
     topics: set[str] = set()
     try:
         for each in metadata:

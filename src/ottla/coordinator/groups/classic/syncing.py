@@ -1,6 +1,6 @@
-"""SyncGroup: the leader hands in the assignments, everybody is given its own.
+"""SyncGroup: the leader sends all assignments, and each member gets its own.
 
-They are given out once they are committed, so that a coordinator that takes over knows them.
+Members get them once they are committed, so that a new coordinator has them too.
 Errors: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL,
 REBALANCE_IN_PROGRESS.
 """
@@ -19,7 +19,7 @@ from ottla.wire.messages.sync_group import SyncGroupRequest
 
 
 class ClassicSyncing:
-    """Made with the coordinator of a partition."""
+    """Created with the coordinator of a partition."""
 
     def __init__(self, rebalancing: ClassicRebalancing) -> None:
         self._rebalancing = rebalancing

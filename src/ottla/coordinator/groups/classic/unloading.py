@@ -1,4 +1,4 @@
-"""What becomes of those who wait when a group is not here, or not classic, any more."""
+"""Answers waiting members when their group is unloaded or no longer classic."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Groups of the consumer protocol: the coordinator assigns, members follow one by one (KIP-848)."""
+"""Groups of the consumer protocol: the coordinator assigns, members reconcile (KIP-848)."""

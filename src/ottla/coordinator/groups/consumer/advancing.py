@@ -1,4 +1,4 @@
-"""The way of a member that says something: noted, assigned, reconciled."""
+"""Processes a member's request: updates the member, assigns partitions, reconciles the member."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def advance(
     updated: ConsumerMember,
     owned: Assignment | None,
 ) -> ConsumerMember:
-    """The member as it is after this. `known` is who it was for the group, if anybody; `before`
-    what it has of that; `updated` what it says it is now."""
+    """Returns the member after the request. `known` is the group's member, or the static member
+    that this one replaces, or None; `before` is the state to compare with; `updated` is `before`
+    with the request's fields."""
     if known is not None and (known.id != updated.id or known.epoch < 0):
         change.replace_static(known, updated)
     elif updated != known:
@@ -55,7 +56,7 @@ def advance(
 
 
 def stale_again(group: ConsumerGroup) -> OnCommitted:
-    """What was not written has to be looked at once more."""
+    """Marks the metadata as stale again if the records could not be committed."""
 
     def told(error: ErrorCode) -> Outcome:
         group.is_metadata_stale |= bool(error)

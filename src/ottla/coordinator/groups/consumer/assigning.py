@@ -1,11 +1,11 @@
-"""Target assignments of large groups: computed in steps, between which other requests are served.
+"""Target assignments of large groups: computed in steps, so that other requests run in between.
 
-A heartbeat that finds the group's epoch ahead of its target assignment has one computed, at most
-once in `consumer.assignment.interval.ms` (KIP-1263), so that a thousand members that join together
-cost a few assignments. It is of the group as it was when it began; if that has changed meanwhile,
-the next one follows. Until one is written, members go on with the last.
+A heartbeat schedules an assignment if the group epoch is ahead of the target epoch, at most once in
+`consumer.assignment.interval.ms` (KIP-1263), so that a thousand members that join together need
+only a few assignments. An assignment uses the group's state at its start; if the group changes
+meanwhile, another one follows. Until it is written, members keep the last target.
 
-The records are encoded in steps too. They are appended as one batch: a target counts as a whole.
+The records are encoded in steps too. They are appended as one batch, so the target is atomic.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ottla.coordinator.runtime.outcome import (
 from ottla.wire.records import GrowingBatch
 from ottla.wire.stored.coordinator_records import GROUP_RECORDS
 
-# In microseconds, about: what a heartbeat may take to assign, and what one step may.
+# The approximate limits, in microseconds, of an assignment within a heartbeat and of one step.
 AT_ONCE_MAX: Final = 4_000
 STEP_WORK: Final = 1_000
 _WORK_OF_MEMBER: Final = 8
@@ -47,19 +47,19 @@ _Job: TypeAlias = Steps[Outcome]
 
 
 def cost(members: Mapping[str, ConsumerMember], subscriptions: Subscriptions) -> int:
-    """What an assignment takes that changes what each member is to have, in microseconds."""
+    """The cost of an assignment that changes every member's target, in microseconds."""
     partitions = sum(subscriptions.partition_counts.values())
     return _WORK_OF_MEMBER * len(members) + _WORK_OF_PARTITION * partitions
 
 
 def assign_later(context: GroupContext, group: ConsumerGroup) -> None:
-    """Has a target assignment computed as soon as the group may have another one."""
+    """Schedules a target assignment for the time the assignment interval allows."""
     group.is_assigning = True
     interval_ms = assignment_interval_ms(context, group.id)
     wait_ms = group.target_timestamp + interval_ms - context.now_ms()
     context.timers.schedule_if_absent(
         _key(group.id),
-        # No longer if the clock was set back.
+        # Limited to one interval, in case the clock was set back.
         delay_ms=min(max(wait_ms, 0), interval_ms),
         operation=partial(_begin, context, group.id),
     )
@@ -78,13 +78,13 @@ def _begin(context: GroupContext, group_id: str) -> Outcome:
 
 
 def _go_on(context: GroupContext, group: ConsumerGroup, job: _Job) -> Outcome:
-    """A step, and another one when the loop has done what else there is."""
+    """Runs one step, and schedules the next one after other work of the event loop."""
     work = 0
     try:
         while work < STEP_WORK:
             work += next(job)
     except StopIteration as finished:
-        # Another group may have the name by now, and wait for the same timer.
+        # A new group of the same name may exist by now and wait for the same timer.
         for each in (group, context.groups.get(group.id)):
             if isinstance(each, ConsumerGroup):
                 each.is_assigning = False
@@ -112,7 +112,7 @@ def _assigning(context: GroupContext, group: ConsumerGroup) -> _Job:
 
 
 class _EncodedTarget:
-    """A target assignment on its way into the log."""
+    """A target assignment, encoded for the log."""
 
     def __init__(self, context: GroupContext, group: ConsumerGroup) -> None:
         self._context = context
@@ -121,7 +121,7 @@ class _EncodedTarget:
         self._changed: dict[str, Assignment] = {}
 
     def put(self, member_id: str, assignment: Assignment) -> int:
-        """Returns the work that it was."""
+        """Encodes a member's target if it has changed. Returns the cost."""
         if self._group.targets.get(member_id) == assignment:
             return 1
         self._changed[member_id] = assignment
@@ -129,7 +129,8 @@ class _EncodedTarget:
         return _WORK_OF_RECORD + len(assignment)
 
     def follow(self, members: Mapping[str, ConsumerMember]) -> None:
-        """Members may have left meanwhile, and instances come back as another member."""
+        """Updates the targets for members that left meanwhile; a static instance that returned
+        under a new member id gets the target of the old one."""
         group = self._group
         for member_id in [each for each in self._changed if each not in group.members]:
             assignment = self._changed.pop(member_id)

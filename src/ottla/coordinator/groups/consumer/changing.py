@@ -1,7 +1,7 @@
-"""A change of a group of the consumer protocol in the making: its records, and what it is after.
+"""A planned change of a group of the consumer protocol: its records, and the group after it.
 
-Nothing is changed before the records are appended; this is the group as it will be by then. It
-costs what changes, not what the group has.
+The group itself changes only when the records are appended. The cost depends on the size of the
+change, not on the size of the group.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from ottla.coordinator.groups.context import GroupContext
 from ottla.coordinator.groups.groups import Groups
 from ottla.coordinator.runtime.outcome import NOTHING, CoordinatorRecord, Outcome
 
-# The topics of an expression are one record. Larger ones are written every ten seconds at most,
-# which Kafka does with all of them.
+# The topics of an expression are one record. Records with more topics than this are written at most
+# every ten seconds; Kafka applies that limit to all expressions.
 _OFTEN_MAX: Final = 1_000
 _REFRESH_MS: Final = 10_000
 
 
 class GroupChange:
-    """Made for one request."""
+    """Created for one request."""
 
     def __init__(self, context: GroupContext, group: ConsumerGroup) -> None:
         self.records: list[CoordinatorRecord] = []
@@ -51,11 +51,11 @@ class GroupChange:
         self.target_epoch = group.target_epoch
         self._context = context
         self._group = group
-        # What is other than in the group; None for a member that is gone.
+        # The changed members; None for a removed member.
         self._members: dict[str, ConsumerMember | None] = {}
         self._delta = MemberCounts()
         self._targets: dict[str, Assignment] = {}
-        # Replaced, never changed.
+        # Replaced by a new dict on a change, never modified.
         self._regexes = group.regexes
 
     def target_of(self, member_id: str) -> Assignment:
@@ -63,7 +63,7 @@ class GroupChange:
         return self._group.target_of(member_id) if found is None else found
 
     def put(self, member: ConsumerMember) -> None:
-        """Notes who a member is; what it has comes later."""
+        """Adds or updates a member's metadata; its assignment is recorded later."""
         self._note(member.id, member)
         self.records.append(member_record(self._group.id, member))
 
@@ -81,7 +81,7 @@ class GroupChange:
         self._members[member_id] = member
 
     def replace_static(self, old: ConsumerMember, new: ConsumerMember) -> None:
-        """An instance that comes back has what it had."""
+        """Replaces a static member that has returned; the new one keeps its assignment."""
         group_id, target = self._group.id, self.target_of(old.id)
         self.remove(old.id)
         self.put(new)
@@ -90,8 +90,7 @@ class GroupChange:
         self.records.append(current_assignment_record(group_id, new))
 
     def settle(self, *, has_changed: bool) -> None:
-        """Bumps the group's epoch if anything has changed: what members want, or the topics that
-        there are for it."""
+        """Raises the group epoch if the subscriptions or their topics have changed."""
         group = self._group
         are_regexes_other = self._resolve_regexes()
         has_changed |= are_regexes_other
@@ -104,12 +103,12 @@ class GroupChange:
         self.records.append(group_record(group.id, epoch=self.epoch, metadata_hash=metadata_hash))
 
     def assign(self) -> None:
-        """A target assignment for the group's epoch. That of a large group comes later."""
+        """Computes a target assignment for the group epoch. For a large group it is scheduled."""
         group, context = self._group, self._context
         if group.is_assigning:
             return
         subscriptions, members = self._subscriptions(), self._members_after()
-        # A group without a target has no epoch for its first member to be in.
+        # Without a target there is no epoch for the first member, so that one is computed now.
         if self.target_epoch and cost(members, subscriptions) > AT_ONCE_MAX:
             assign_later(context, group)
             return
@@ -124,7 +123,7 @@ class GroupChange:
         )
         self._targets, self.target_epoch = targets, self.epoch
 
-    # ---- the group as it will be
+    # ---- the group after the change
 
     def _members_after(self) -> dict[str, ConsumerMember]:
         after = {**self._group.members, **self._members}
@@ -135,7 +134,7 @@ class GroupChange:
         return Subscriptions(topics, self._regexes, self._context.image)
 
     def _changes_topics(self) -> bool:
-        """Whether a topic is named for the first time, or not any more."""
+        """Whether a topic gets its first subscribed member or loses its last."""
         known = self._group.counts.topics
         return any(
             (known[topic] > 0) is not (known[topic] + step > 0)
@@ -145,7 +144,7 @@ class GroupChange:
     # ---- regular expressions
 
     def _resolve_regexes(self) -> bool:
-        """Whether one stands for other topics than it did."""
+        """Resolves the expressions. Returns whether the topics of one have changed."""
         known, delta = self._group.counts.regexes, self._delta.regexes
         if self._group.is_metadata_stale:
             used = set(_sum(known, delta))
@@ -170,8 +169,8 @@ class GroupChange:
         return has_changed
 
     def _find(self, regex: str, before: ResolvedRegex | None) -> frozenset[str] | None:
-        """The topics of an expression, or None if the group has to look again: they are not known
-        yet, or there are many, all of which have to be written, and they were just before."""
+        """The topics of an expression, or None if the group has to check again later: matching has
+        not finished, or the record is large and was written too recently."""
         context, group_id = self._context, self._group.id
         if before is not None and len(before.topics) > _OFTEN_MAX:
             wait_ms = before.timestamp + _REFRESH_MS - context.now_ms()
@@ -197,7 +196,7 @@ def _look_again(groups: Groups, group_id: str) -> Outcome:
 
 
 def _sum(counts: Counter[str], delta: Counter[str]) -> Counter[str]:
-    """Without what nobody has."""
+    """The sum, without zero counts."""
     if not delta:
         return counts
     return Counter({key: n for key in counts | delta if (n := counts[key] + delta[key]) > 0})

@@ -1,8 +1,8 @@
 """Members of the classic protocol in a group of the consumer protocol, until they are upgraded.
 
-To them it looks like a classic group: a generation is their epoch, a rebalance is being told to
-join again whenever there is something to let go of or to take. Nobody leads; the coordinator
-assigns.
+To them it looks like a classic group. Their generation is their member epoch. They get
+REBALANCE_IN_PROGRESS whenever they have to revoke partitions or can get new ones. No member is the
+leader; the coordinator assigns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MEMBER_ID_REQUIRED_VERSION: Final = 4
 
 
 class ClassicMembers:
-    """Made with the coordinator of a partition."""
+    """Created with the coordinator of a partition."""
 
     def __init__(self, context: GroupContext, sessions: ConsumerSessions, fence: Fence) -> None:
         self._context = context
@@ -175,7 +175,8 @@ class ClassicMembers:
         return member, member.classic
 
     def _has_to_join(self, group: ConsumerGroup, member: ConsumerMember) -> bool:
-        """There is a newer epoch, something to let go of, or something that has become free."""
+        """Whether there is a newer epoch, a partition to revoke, or all missing partitions of its
+        target have become free."""
         if member.epoch < group.next_epoch or member.state is MemberState.UNREVOKED_PARTITIONS:
             return True
         missing = group.target_of(member.id) - member.assigned

@@ -1,4 +1,4 @@
-"""The configs of one group: its own (KIP-848), or those of the node."""
+"""The configs of one group: the group's own (KIP-848), or the node's."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Groups that change their protocol while they go on: from classic to consumer when the first
-member of the consumer protocol joins, and back when the last one leaves."""
+"""Online conversion of groups: from classic to consumer when the first member of the consumer
+protocol joins, and back when the last one leaves."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def can_upgrade(context: GroupContext, group: ClassicGroup) -> bool:
 
 
 def upgraded(context: GroupContext, classic: ClassicGroup) -> ConsumerGroup:
-    """The group with the assignments that it has. Raises `ProtocolError` if they cannot be read."""
+    """The consumer group with the current assignments of the classic group. Raises `ProtocolError`
+    if subscriptions or assignments cannot be decoded."""
     group = ConsumerGroup(classic.id)
     group.epoch = group.target_epoch = classic.generation
     for member in classic.members.values():
@@ -98,7 +99,7 @@ def can_downgrade(context: GroupContext, group: ConsumerGroup, leaving: Consumer
 def downgraded(
     context: GroupContext, group: ConsumerGroup, leaving: ConsumerMember
 ) -> ClassicGroup:
-    """The group without the last member of the consumer protocol, with the assignments it has."""
+    """The classic group without the leaving member, with the members' target assignments."""
     classic = ClassicGroup(group.id, now_ms=context.now_ms(), state=ClassicState.STABLE)
     classic.generation = group.epoch
     for member in group.members.values():

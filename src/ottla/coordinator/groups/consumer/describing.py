@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe: what an admin sees of groups of the consumer protocol."""
+"""The response of ConsumerGroupDescribe."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONSUMER: Final = 1
 
 
 def describe_consumer(context: GroupContext, group_id: str) -> wire.DescribedGroup:
-    """A group of another type is none here."""
+    """Describes a consumer group. A group of another type counts as not found."""
     group = context.groups.get(group_id)
     if not isinstance(group, ConsumerGroup):
         return wire.DescribedGroup(
@@ -56,7 +56,7 @@ def _member(context: GroupContext, group: ConsumerGroup, member: ConsumerMember)
 
 
 def _assignment(context: GroupContext, assigned: Assignment) -> wire.Assignment:
-    """Topics that there are no more are left out."""
+    """The assignment with topic names, without deleted topics."""
     known = context.image.topics.by_id
     return wire.Assignment(
         topic_partitions=[

@@ -1,7 +1,7 @@
-"""What members of the classic protocol say and are told, in the consumers' own format.
+"""Subscriptions and assignments of classic members, in the format of the consumer clients.
 
-While a group has members of both protocols, the coordinator reads their subscriptions and writes
-their assignments itself, as a leader of the group would.
+In a group with members of both protocols, the coordinator decodes the subscriptions and encodes the
+assignments, as the leader of a classic group does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _VERSION_MAX: Final = 3
 
 
 def read_version(data: bytes) -> int:
-    """Later versions can be read as the last one that is known."""
+    """The version to decode with. Later versions are decoded as the latest known version."""
     if len(data) < _VERSION.size:
         raise ProtocolError(f"{len(data)} bytes are too few for a consumer's own protocol")
     version: int = _VERSION.unpack_from(data)[0]
@@ -39,7 +39,7 @@ def read_subscription(data: bytes) -> ConsumerProtocolSubscription:
 
 
 def read_assignment(data: bytes, image: MetadataImage) -> Assignment:
-    """Topics that there are no more are left out; a member without an assignment has none."""
+    """The assignment, without deleted topics. Empty data is an empty assignment."""
     if not data:
         return frozenset()
     version = read_version(data)

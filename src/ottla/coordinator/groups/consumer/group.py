@@ -1,11 +1,11 @@
 """A group of the consumer protocol.
 
-It has three epochs: the group's own goes up with every change of members, subscriptions or topics;
-the target assignment's says for which of these it was computed; a member's how far it has come.
-Changed by replaying records only.
+There are three epochs. The group epoch rises with every change of members, subscriptions or topics.
+The target epoch is the group epoch for which the target assignment was computed. The member epoch
+is the target epoch that the member has reached. Only replaying records changes a group.
 
-Invariant: a partition is owned by one member at most, from when it is given to it until that member
-says it has let go.
+Invariant: a partition has at most one owner, from its assignment until the member confirms that it
+has revoked it.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class ConsumerGroup(Group):
         self.targets: dict[str, Assignment] = {}
         self.regexes: dict[str, ResolvedRegex] = {}
         self._owners: dict[TopicIdPartition, str] = {}
-        # Whether topics may have changed since the group looked.
+        # Whether topics may have changed since the group last checked.
         self.is_metadata_stale = True
-        # A target assignment for a later epoch is being computed, or is to be.
+        # Whether a target assignment for a later epoch is scheduled or being computed.
         self.is_assigning = False
 
     @property
@@ -78,7 +78,7 @@ class ConsumerGroup(Group):
 
     @property
     def next_epoch(self) -> int:
-        """The epoch to which members can come now."""
+        """The highest epoch that members can reach now."""
         return self.target_epoch if self.is_assigning else self.epoch
 
     @property
@@ -158,7 +158,7 @@ class ConsumerGroup(Group):
         if epoch < 0 and self.is_empty:
             return
         if version is None and epoch < 0 and not member_id and instance_id is None:
-            # A producer that does not say for whom it commits, as its protocol lets it.
+            # A producer that sends no member; TxnOffsetCommit allows it.
             return
         member = self.require_member(member_id)
         if member.classic is None and version is not None and version < _EPOCH_VERSION:
@@ -170,12 +170,12 @@ class ConsumerGroup(Group):
 
     def require_may_fetch(self, *, member_id: str | None, epoch: int) -> None:
         if member_id is None and epoch < 0:
-            # An admin, or a client that does not say.
+            # An admin client, or a client that sends no member.
             return
         _check_epoch(self.require_member(member_id or ""), epoch)
 
     def require_may_delete_offsets(self) -> None:
-        """Those of topics that nobody is subscribed to, at any time."""
+        """Always allowed, for topics without a subscribed member."""
 
     def offset_idle_since(self, committed: CommittedOffset) -> int | None:
         return committed.commit_timestamp

@@ -21,7 +21,7 @@ def group_record(group_id: str, *, epoch: int, metadata_hash: int) -> Coordinato
 
 
 def member_record(group_id: str, member: ConsumerMember) -> CoordinatorRecord:
-    """Who a member is and what it wants."""
+    """A member's metadata and subscription."""
     return CoordinatorRecord(
         stored.ConsumerGroupMemberMetadataKey(group_id=group_id, member_id=member.id),
         stored.ConsumerGroupMemberMetadataValue(
@@ -39,7 +39,7 @@ def member_record(group_id: str, member: ConsumerMember) -> CoordinatorRecord:
 
 
 def current_assignment_record(group_id: str, member: ConsumerMember) -> CoordinatorRecord:
-    """What a member has, and how far it is on its way to its target."""
+    """A member's current assignment, epoch and state."""
     return CoordinatorRecord(
         stored.ConsumerGroupCurrentMemberAssignmentKey(group_id=group_id, member_id=member.id),
         stored.ConsumerGroupCurrentMemberAssignmentValue(
@@ -98,7 +98,7 @@ def _regex_key(group_id: str, regex: str) -> stored.ConsumerGroupRegularExpressi
 
 
 def member_tombstones(group_id: str, member_id: str) -> list[CoordinatorRecord]:
-    """What removes a member: its assignments before itself."""
+    """The tombstones that remove a member: its assignments first."""
     keys = (
         stored.ConsumerGroupCurrentMemberAssignmentKey(group_id=group_id, member_id=member_id),
         stored.ConsumerGroupTargetAssignmentMemberKey(group_id=group_id, member_id=member_id),
@@ -119,7 +119,7 @@ def group_tombstones(
 
 
 def by_topic(assignment: Assignment) -> dict[Uuid, list[int]]:
-    """In order, so that the same assignment always looks the same."""
+    """Partition numbers by topic, sorted, so that equal assignments have equal records."""
     found: dict[Uuid, list[int]] = defaultdict(list)
     for topic_id, number in sorted(assignment):
         found[topic_id].append(number)

@@ -1,7 +1,7 @@
-"""The records of groups of the consumer protocol, applied.
+"""Replays the records of groups of the consumer protocol.
 
-Compaction may have left them in any order but each one's last, so whichever comes first makes the
-group and the member that it speaks of.
+Compaction keeps the last record of each key, so records may come in any order. The first record of
+a group or member creates it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ottla.wire.stored import consumer_groups as stored
 
 
 class ConsumerReplay:
-    """Made with the coordinator of a partition."""
+    """Created with the coordinator of a partition."""
 
     def __init__(self, groups: Groups) -> None:
         self._groups = groups
 
     @property
     def replays(self) -> dict[type[Message], Callable[[Any, Any], None]]:
-        """What to do with a record, by the type of its key."""
+        """The replay functions by the type of the record's key."""
         return {
             stored.ConsumerGroupMetadataKey: self._replay_group,
             stored.ConsumerGroupMemberMetadataKey: self._replay_member,
@@ -46,7 +46,7 @@ class ConsumerReplay:
         group = self._groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             return group
-        # If there is a classic one, offsets that come before the rest of the group have made it.
+        # An existing classic group was created by offsets that were replayed before this record.
         made = ConsumerGroup(group_id)
         self._groups.put(made)
         return made

@@ -1,9 +1,9 @@
-"""How soon a member is to send its next heartbeat.
+"""The heartbeat interval that a response gives to a member.
 
-A change reaches members with the answers to their heartbeats: first somebody hears that it has to
-let go, then somebody else that it may take. At the usual interval, five seconds, a group would need
-two of them to settle. So as long as its target assignment is younger than that, all members that
-come by are asked to come again soon. Kafka always tells the usual interval.
+Members learn of a change from heartbeat responses: first one member has to revoke partitions, then
+another member gets them. At the usual interval of five seconds, this takes two intervals. So while
+the target assignment is younger than one interval, the responses contain a shorter interval. Kafka
+always sends the usual interval.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ottla.coordinator.groups.consumer.changing import GroupChange
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
 
 _SOON_MS: Final = 500
-# The members of a large group come less often: a thousand of them in a second at most.
+# Members of a large group get a longer interval: at most a thousand heartbeats a second.
 _MS_PER_MEMBER: Final = 1
 
 

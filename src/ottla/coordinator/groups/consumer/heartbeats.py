@@ -1,9 +1,9 @@
-"""ConsumerGroupHeartbeat: how a member joins, stays, is assigned partitions and leaves.
+"""ConsumerGroupHeartbeat: a member joins, stays, gets partitions and leaves.
 
-A member says who it is and what it wants when it joins, with epoch 0, or when that changes; what it
-has when that changes; otherwise only that it is there. Errors: INVALID_REQUEST,
-GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID,
-FENCED_INSTANCE_ID, UNSUPPORTED_ASSIGNOR, INVALID_REGULAR_EXPRESSION, GROUP_MAX_SIZE_REACHED.
+A member joins with epoch 0 and sends all its fields. Later heartbeats contain its subscription and
+its owned partitions only when they have changed. Errors: INVALID_REQUEST, GROUP_ID_NOT_FOUND,
+UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID,
+UNSUPPORTED_ASSIGNOR, INVALID_REGULAR_EXPRESSION, GROUP_MAX_SIZE_REACHED.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ _log = logging.getLogger(__name__)
 
 
 class ConsumerHeartbeats:
-    """Made with the coordinator of a partition."""
+    """Created with the coordinator of a partition."""
 
     def __init__(
         self, context: GroupContext, resume_classic: Callable[[ClassicGroup], None]
     ) -> None:
-        """`resume_classic` has a group that is classic again rebalance."""
+        """`resume_classic` starts a rebalance of a group that was downgraded to classic."""
         self._context = context
         self._resume_classic = resume_classic
         self._sessions = ConsumerSessions(context, self._fence)
         self.classic_members = ClassicMembers(context, self._sessions, self._fence)
 
     def resume(self, group: ConsumerGroup) -> None:
-        """The group was loaded: its members have a session's time to show themselves."""
+        """Starts the session timers of a group that was loaded or upgraded."""
         timeout_ms = group_configs(self._context, group.id).session_timeout_ms
         for member in group.members.values():
             classic = member.classic
@@ -82,7 +82,7 @@ class ConsumerHeartbeats:
             return self._leave(request)
         return self._stay(client, request)
 
-    # ---- members that stay
+    # ---- joining and staying
 
     def _stay(self, client: Client, request: wire.ConsumerGroupHeartbeatRequest) -> Outcome:
         group, records = self._group_for(request)
@@ -91,7 +91,7 @@ class ConsumerHeartbeats:
         known = self._known_member(group, request)
         if known is None:
             self._require_room(group)
-        # Version 0 leaves it to the coordinator.
+        # In version 0 the coordinator generates the member id.
         member_id = request.member_id or uuid_to_text(self._context.dice.uuid())
         before = _before(known, member_id)
         was_stale = group.is_metadata_stale
@@ -117,7 +117,7 @@ class ConsumerHeartbeats:
                 now_ms=self._context.now_ms(),
             ),
         )
-        # Who says that it has something else may not have got the answer that told it.
+        # A member that sends a different assignment may have missed the last response.
         is_told = known is not None and current.assigned == known.assigned
         if _is_full(request) or not is_told or owned not in (None, current.assigned):
             response.assignment = _assignment(current.assigned)
@@ -125,12 +125,13 @@ class ConsumerHeartbeats:
             change.records, response, on_committed=stale_again(group) if was_stale else None
         )
 
-    # ---- who it is
+    # ---- finding the group and the member
 
     def _group_for(
         self, request: wire.ConsumerGroupHeartbeatRequest
     ) -> tuple[ConsumerGroup, list[CoordinatorRecord]]:
-        """The group, which a member that joins makes; with what has to go before it can be."""
+        """The group, with the records that first remove or convert an existing group of another
+        type. A joining member creates the group if needed."""
         group = self._context.groups.get(request.group_id)
         if isinstance(group, ConsumerGroup):
             return group, []
@@ -156,7 +157,7 @@ class ConsumerHeartbeats:
                 ErrorCode.GROUP_ID_NOT_FOUND,
                 f"Group {classic.id} cannot become a consumer group: {error}",
             ) from error
-        # Whoever waits joins again, and is in the new group then.
+        # Waiting members get an error, and rejoin the new group.
         refuse_waiting(classic, ErrorCode.REBALANCE_IN_PROGRESS)
         self.resume(group)
         return group, upgrade_records(classic, group, now_ms=self._context.now_ms())
@@ -164,7 +165,7 @@ class ConsumerHeartbeats:
     def _known_member(
         self, group: ConsumerGroup, request: wire.ConsumerGroupHeartbeatRequest
     ) -> ConsumerMember | None:
-        """The member that this is, or takes the place of; None for a new one."""
+        """The existing member, or the static member that this one replaces; None for a new one."""
         if request.instance_id is not None:
             return self._known_static(group, request, request.instance_id)
         if request.member_epoch == 0:
@@ -210,7 +211,7 @@ class ConsumerHeartbeats:
                 f"group {group.id} has {size_max} members (group.consumer.max.size)",
             )
 
-    # ---- members that go
+    # ---- leaving and fencing
 
     def _leave(self, request: wire.ConsumerGroupHeartbeatRequest) -> Outcome:
         group = self._context.groups.get(request.group_id)
@@ -226,7 +227,8 @@ class ConsumerHeartbeats:
                 group.static_member(request.instance_id), request, request.instance_id
             )
         if request.member_epoch == STATIC_LEAVE_EPOCH:
-            # It will be back, and until its session is over it keeps what it has.
+            # A static member is expected to return: it keeps its partitions until its session
+            # expires.
             gone = replace(member, epoch=STATIC_LEAVE_EPOCH, pending_revocation=NO_PARTITIONS)
             return Outcome([current_assignment_record(group.id, gone)], response)
         return self._fence(group, member, "left")._replace(response=response)
@@ -242,7 +244,7 @@ class ConsumerHeartbeats:
         return Outcome(change.records)
 
     def _downgrade(self, group: ConsumerGroup, leaving: ConsumerMember) -> Outcome:
-        """The last member of the consumer protocol goes: the others are a classic group again."""
+        """Removes the last member of the consumer protocol, and converts the group to classic."""
         classic = downgraded(self._context, group, leaving)
         for member_id in group.members:
             self._sessions.end(group.id, member_id)
@@ -254,7 +256,7 @@ class ConsumerHeartbeats:
 
 
 def _before(known: ConsumerMember | None, member_id: str) -> ConsumerMember:
-    """What the request is compared with. An instance that comes back begins at epoch 0."""
+    """The member before this request. A returning static instance starts at epoch 0."""
     if known is None:
         return ConsumerMember(member_id)
     if known.id == member_id and known.epoch >= 0:
@@ -265,7 +267,7 @@ def _before(known: ConsumerMember | None, member_id: str) -> ConsumerMember:
 def _updated(
     member: ConsumerMember, client: Client, request: wire.ConsumerGroupHeartbeatRequest
 ) -> ConsumerMember:
-    """The member with what the request says; what it does not say stays."""
+    """The member with the request's fields; fields that are not set stay unchanged."""
     regex = request.subscribed_topic_regex
     names = request.subscribed_topic_names
     timeout_ms = request.rebalance_timeout_ms
@@ -277,7 +279,7 @@ def _updated(
         client_host=client.host,
         rebalance_timeout_ms=member.rebalance_timeout_ms if timeout_ms < 0 else timeout_ms,
         topics=member.topics if names is None else frozenset(names),
-        # An empty one takes it back.
+        # An empty expression removes the current one.
         regex=member.regex if regex is None else (regex or None),
         assignor=request.server_assignor or member.assignor,
         classic=None,
@@ -289,7 +291,7 @@ def _check_epoch(member: ConsumerMember, request: wire.ConsumerGroupHeartbeatReq
     if epoch == member.epoch:
         return
     owned = _owned(request)
-    # The answer that told it of its epoch may have got lost.
+    # The response with its new epoch may have been lost.
     has_missed = epoch == member.previous_epoch and owned is not None and owned <= member.assigned
     if epoch > member.epoch or not has_missed:
         raise KafkaError(
@@ -310,7 +312,8 @@ def _owned(request: wire.ConsumerGroupHeartbeatRequest) -> Assignment | None:
 
 
 def _is_full(request: wire.ConsumerGroupHeartbeatRequest) -> bool:
-    """Whether the member says everything, as it does when it is not sure what is known of it."""
+    """Whether the request has all fields, as after a join or an error. The response then contains
+    the assignment."""
     return request.member_epoch == 0 or (
         (request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None)
         and request.rebalance_timeout_ms != -1

@@ -1,9 +1,9 @@
 """A member of a group of the consumer protocol.
 
 Stable ──a new target takes partitions away──▶ UnrevokedPartitions
-  ▲  │                                              │ it does not own them any more
+  ▲  │                                              │ it has revoked them
   │  └──partitions of the target are still owned──▶ UnreleasedPartitions
-  └──────────────everything of the target is there────────┘
+  └──────────all partitions of the target are assigned────┘
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from enum import IntEnum
 from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
 from ottla.wire.stored.consumer_groups import ClassicMemberMetadata
 
-# What a member that goes says instead of its epoch; the second for good only if it is dynamic.
+# The member epochs of a leave request. With the second, a static member keeps its partitions until
+# it returns or its session expires.
 LEAVE_EPOCH = -1
 STATIC_LEAVE_EPOCH = -2
 
 
 class MemberState(IntEnum):
-    """As numbers in the log."""
+    """Numbered as in the log."""
 
     STABLE = 0
     UNREVOKED_PARTITIONS = 1
@@ -30,7 +31,7 @@ class MemberState(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConsumerMember:
-    """A value: what changes a member makes another one of it."""
+    """An immutable value; a change creates a new one."""
 
     id: str
     instance_id: str | None = None
@@ -41,7 +42,7 @@ class ConsumerMember:
     topics: frozenset[str] = frozenset()
     regex: str | None = None
     assignor: str | None = None
-    # Set while the member speaks the classic protocol.
+    # Set while the member uses the classic protocol.
     classic: ClassicMemberMetadata | None = None
     epoch: int = 0
     previous_epoch: int = 0
@@ -51,7 +52,7 @@ class ConsumerMember:
 
     @property
     def owned(self) -> Assignment:
-        """What nobody else may be given."""
+        """The partitions that must not be assigned to another member."""
         return self.assigned | self.pending_revocation
 
     def is_reconciled_to(self, target_epoch: int) -> bool:

@@ -1,4 +1,4 @@
-"""How many members of a group are of a kind, so that a change of one looks at no other."""
+"""Counts of a group's members by their properties, so that a change of one member needs no scan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ K = TypeVar("K")
 
 
 class MemberCounts:
-    """Owned by a group, which adds and removes its members. Without zeros."""
+    """Owned by a group, which adds and removes its members. Zero counts are removed."""
 
     __slots__ = ("assignors", "classic", "protocols", "regexes", "stable", "topics")
 
@@ -19,10 +19,10 @@ class MemberCounts:
         self.topics: Counter[str] = Counter()
         self.regexes: Counter[str] = Counter()
         self.assignors: Counter[str] = Counter()
-        # Those of the classic protocol, and which embedded protocols they support.
+        # The members of the classic protocol, and the embedded protocols they support.
         self.classic = 0
         self.protocols: Counter[str] = Counter()
-        # Members that have all that they are to have, by epoch.
+        # Members in the state Stable, by epoch.
         self.stable: Counter[int] = Counter()
 
     def add(self, member: ConsumerMember) -> None:
@@ -32,7 +32,7 @@ class MemberCounts:
         self._count(member, -1)
 
     def replace(self, before: ConsumerMember, after: ConsumerMember) -> None:
-        """Most often only what a member has is different."""
+        """Updates the counts. Usually only the assignment and the epoch have changed."""
         if (
             before.topics is after.topics
             and before.regex == after.regex

@@ -1,13 +1,13 @@
-"""Regular expressions of clients, matched against names without going back.
+"""Regular expressions of clients, matched against names without backtracking.
 
-The machine of pattern_program.py is in many states at once; which ones is a number, with one bit
-for each instruction that waits for a character. Such a set is a state of a deterministic automaton,
-which is built as names need it: a character costs a look-up once it was met in a state. What is
-kept of the automaton is bounded. An expression that overflows it is simulated: a new set costs
-some ten microseconds, at the largest expression.
+The machine of pattern_program.py is in a set of states at once. The set is an integer with one bit
+for each instruction that waits for a character. Each set is a state of a deterministic automaton,
+which is built lazily: a character that was seen in a state before costs one lookup. The size of the
+automaton is bounded. An expression that exceeds it is simulated: a new set costs about ten
+microseconds for the largest expression.
 
-Matching is a generator of the work that it does (in steps of about a tenth of a microsecond), so
-that the caller can stop in between, in the middle of a name too.
+Matching is a generator that yields its work (in units of about a tenth of a microsecond), so that
+the caller can pause it, even in the middle of a name.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ __all__ = ["Matching", "Pattern", "PatternError"]
 
 Matching: TypeAlias = Generator[int, None, bool]
 
-# Some hundred bytes each. Of the largest expression about a megabyte is kept, mostly of which
-# instructions follow which.
+# Each takes some hundred bytes. The largest expression keeps about a megabyte, mostly for
+# `_followers`.
 _TRANSITIONS_MAX: Final = 1_000
-# Steps of work for a name, and for each instruction that is walked over.
+# Units of work for a name, and for each visited instruction.
 _NAME: Final = 16
 _WALK: Final = 4
 _FIRST: Final = 0
 
 
 class _State:
-    """Where the machine can be, and where each kind of character takes it."""
+    """A set of positions, and the following state for each kind of character."""
 
     __slots__ = ("following", "positions")
 
@@ -43,30 +43,31 @@ class _State:
 
 
 class Pattern:
-    """Raises `PatternError` when made of something that is no expression."""
+    """A compiled expression. The constructor raises `PatternError` for an invalid one."""
 
     def __init__(self, text: str) -> None:
         self._program = compile_program(text)
-        # Repetitions share the node that they repeat, so that a character is compared once.
+        # Repetitions share the repeated node, so that a character is compared once for each node.
         self._readers: dict[int, tuple[Characters, list[int]]] = {}
         for at, instruction in enumerate(self._program):
             if isinstance(instruction, Characters):
                 self._readers.setdefault(id(instruction), (instruction, []))[1].append(at)
-        # The instructions that read a character. Those that are the same for a character make its
-        # kind; topics have 65 characters, and most expressions tell only a few of them apart.
+        # A character's kind is the set of instructions that accept it. Topic names can have 65
+        # different characters, but most expressions distinguish only a few kinds.
         self._kinds: dict[str, int] = {}
-        # From where the end is reached without reading any more.
+        # The instructions after which the end is reached without reading another character.
         self._last = self._before_end()
         self._start = self._reading(self._walk(_FIRST, passes_start=True, passes_end=False))
         empty = self._walk(_FIRST, passes_start=True, passes_end=True)
         self._matches_nothing = len(self._program) in empty
-        # For each four instructions, by which of them have read a character.
+        # For each group of four instructions: the following positions, by the hex digit of those
+        # that have read a character.
         self._followers: list[dict[str, int]] = [{} for _ in range(len(self._program) // 4 + 1)]
         self._states: dict[int, _State] = {}
         self._transition_count = 0
 
     def matches(self, name: str) -> bool:
-        """Whether all of the name is what the expression stands for."""
+        """Whether the expression matches the whole name."""
         matching = self.matching(name)
         while True:
             try:
@@ -109,7 +110,7 @@ class Pattern:
     def _remember(self, state: _State, kind: int, positions: int) -> _State:
         if self._transition_count >= _TRANSITIONS_MAX:
             for each in self._states.values():
-                # They know each other: without this they would wait for the garbage collector.
+                # Breaks reference cycles, which only the garbage collector would free.
                 each.following.clear()
             self._states.clear()
             self._transition_count = 0
@@ -129,7 +130,7 @@ class Pattern:
     # ---- the machine
 
     def _follow(self, matched: int) -> Generator[int, None, int]:
-        """Where it can be behind any of these instructions. Four of them are looked up at once."""
+        """The positions after any of these instructions, looked up four instructions at a time."""
         following = 0
         for index, (digit, followers) in enumerate(
             zip(reversed(f"{matched:x}"), self._followers, strict=False)
@@ -153,7 +154,7 @@ class Pattern:
         return self._reading(reached)
 
     def _reading(self, reached: set[int]) -> int:
-        """Those of the instructions that wait for a character."""
+        """The instructions of these that wait for a character."""
         found = 0
         for at in reached:
             if at < len(self._program) and isinstance(self._program[at], Characters):
@@ -161,7 +162,7 @@ class Pattern:
         return found
 
     def _walk(self, at: int, *, passes_start: bool, passes_end: bool) -> set[int]:
-        """The instructions that are reached from one without reading a character."""
+        """The instructions reachable from one without reading a character."""
         reached: set[int] = set()
         waiting = [at]
         while waiting:
@@ -179,7 +180,7 @@ class Pattern:
         return reached
 
     def _before_end(self) -> int:
-        """The instructions behind which the end is reached, found from the end backwards."""
+        """The instructions after which the end is reachable, found by walking back from the end."""
         sources: dict[int, list[int]] = defaultdict(list)
         for at, instruction in enumerate(self._program):
             if isinstance(instruction, Split):

@@ -1,8 +1,8 @@
 """A regular expression as a program for a machine that is in several states at once (Thompson).
 
-`Characters` reads one character and goes on behind itself; `Split` goes on at any of its targets
-without reading; `Edge` goes on only at the beginning or at the end of the name. The name matches
-if the machine is behind the last instruction at its end.
+`Characters` reads one character and continues with the next instruction; `Split` continues at all
+of its targets without reading; `Edge` continues only at the start or the end of the name. The name
+matches if the machine is past the last instruction at the end of the name.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ottla.coordinator.groups.consumer.pattern_syntax import (
     parse,
 )
 
-# The time for a character that was not met in the same state before grows with the program. Names
-# of topics have 249 characters at most; `.{0,249}` is 498 instructions.
+# The time for a character that was not seen in the same state before grows with the program. Topic
+# names have at most 249 characters; `.{0,249}` is 498 instructions.
 INSTRUCTIONS_MAX: Final = 1_000
 
 
@@ -35,7 +35,7 @@ Instruction: TypeAlias = Characters | Edge | Split
 
 
 def compile_program(text: str) -> list[Instruction]:
-    """Raises `PatternError` for what is not a regular expression, and for one that is too large."""
+    """Raises `PatternError` for an invalid expression, and for one that is too large."""
     compiler = _Compiler()
     compiler.emit(parse(text))
     return compiler.program

@@ -1,11 +1,11 @@
-"""Regular expressions read into a tree: the part of RE2's syntax that names can need.
+"""Parses regular expressions into a tree: the part of RE2's syntax that topic names can need.
 
     branch   = sequence ("|" sequence)*
     sequence = (atom ("*" | "+" | "?" | "{" n "," m "}") "?"?)*
     atom     = character | "." | "[" set "]" | "(" branch ")" | "^" | "$" | "\\" escape
 
-Whether a repetition is greedy makes no difference to whether a name matches. Back references and
-looking around are not regular, and RE2 does not have them either.
+Greedy and lazy repetitions match the same names. Back references and lookaround are not regular,
+and RE2 does not support them either.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 PATTERN_CHARACTERS_MAX: Final = 1_000
-# As in RE2; nested ones multiply, which the size of the compiled pattern bounds.
+# As in RE2. Nested repetitions multiply; the maximum size of the program limits them.
 REPEAT_MAX: Final = 1_000
 _UNBOUNDED: Final = None
 _DEPTH_MAX: Final = 50
@@ -28,12 +28,12 @@ _SPECIAL: Final = frozenset("\\.+*?()|[]{}^$")
 
 
 class PatternError(ValueError):
-    """Says what is wrong, and where."""
+    """The message contains the reason and the position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """Any one character of some, or of all others."""
+    """One character of a set, or one that is not in the set."""
 
     members: frozenset[str]
     ranges: tuple[tuple[str, str], ...] = ()
@@ -48,7 +48,7 @@ class Characters:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The beginning of the name, or its end."""
+    """The start or the end of the name."""
 
     is_end: bool
 
@@ -200,7 +200,7 @@ class _Reader:
         return Characters(frozenset(members), tuple(ranges), is_negated)
 
     def _set_member(self, members: set[str]) -> str | None:
-        """A character, or None for a class, whose characters are members from now on."""
+        """Returns a character, or adds a class's characters to `members` and returns None."""
         character = self._take()
         if character != "\\":
             return character
@@ -218,10 +218,10 @@ class _Reader:
         while (character := self.peek()) is not None and character in "*+?{":
             limits = self._limits(self._take())
             if limits is None:
-                # A brace that is no repetition is a brace.
+                # A brace that does not start a repetition is a literal.
                 return Sequence((node, Characters(frozenset("{"))))
             if is_repeated:
-                # RE2 refuses it too. Each one would be a level of recursion.
+                # RE2 rejects it too. Each one would add a level of recursion.
                 raise self.error("a repetition is repeated; write it in parentheses")
             is_repeated = True
             self._take_if("?")

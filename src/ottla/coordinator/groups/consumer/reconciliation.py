@@ -1,8 +1,8 @@
-"""How a member comes from what it has to what it is to have, without anybody else waiting.
+"""Moves a member from its current assignment to its target, independently of other members.
 
-First it lets go of what the target does not give it, and stays in its epoch until it says that it
-has. Then it is in the target's epoch and is given what nobody else owns any more; the rest follows
-as others let go.
+First the member revokes the partitions that are not in its target, and keeps its epoch until it
+confirms this. Then it moves to the target epoch and gets the partitions that no other member owns.
+It gets the others when their owners have revoked them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def reconcile(
     owned: Assignment | None,
     is_free: Callable[[TopicIdPartition], bool],
 ) -> ConsumerMember:
-    """The member's next state. `owned` is what it says it has, None if it does not say."""
+    """The member's next state. `owned` is the partitions in its request, or None."""
     match member.state:
         case MemberState.STABLE:
             if member.epoch == target_epoch:
@@ -36,7 +36,7 @@ def reconcile(
         case MemberState.UNREVOKED_PARTITIONS:
             if owned is None or owned & member.pending_revocation:
                 return member
-            # That was the last it had to do for its epoch.
+            # The revocation completes the member's current epoch.
             epoch = member.epoch + 1
         case MemberState.UNRELEASED_PARTITIONS:
             epoch = member.epoch
@@ -80,7 +80,7 @@ def _moved(
     return replace(
         member,
         epoch=epoch,
-        # The answer may get lost, and then the member still says this one.
+        # If the response is lost, the member's next request still has this epoch.
         previous_epoch=member.epoch,
         state=state,
         assigned=assigned,

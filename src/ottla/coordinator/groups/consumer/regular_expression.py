@@ -1,4 +1,4 @@
-"""Regular expressions that stand for topics, in the syntax of RE2 that Kafka uses."""
+"""Regular expressions that match topic names, in RE2 syntax as in Kafka."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from ottla.coordinator.groups.consumer.pattern import Pattern, PatternError
 from ottla.model import ErrorCode, KafkaError
 
-# With what they have learned of names, some ten megabytes.
+# About ten megabytes, including their automata.
 _COMPILED_MAX: Final = 64
 
 

@@ -1,4 +1,4 @@
-"""What a regular expression of a consumer group stands for."""
+"""The resolved topics of a consumer group's regular expression."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRegex:
-    """The topics that a regular expression stands for, as of an offset of the metadata."""
+    """The topics that a regular expression matches. This node sets both `version` and `timestamp`
+    to the time of resolving, in milliseconds."""
 
     topics: frozenset[str]
     version: int

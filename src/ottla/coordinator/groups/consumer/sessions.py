@@ -1,5 +1,5 @@
-"""How long a group of the consumer protocol waits for a member: for its heartbeats, to let go of
-what it is told to, and, of a member of the classic protocol, to join and to sync."""
+"""Timeouts of a consumer group's members: for heartbeats, for revoking partitions, and, for members
+of the classic protocol, for JoinGroup and SyncGroup."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Fence = Callable[[ConsumerGroup, ConsumerMember, str], Outcome]
 
 
 class ConsumerSessions:
-    """Made with the coordinator of a partition."""
+    """Created with the coordinator of a partition."""
 
     def __init__(self, context: GroupContext, fence: Fence) -> None:
         self._context = context
@@ -29,7 +29,8 @@ class ConsumerSessions:
         )
 
     def follow(self, group_id: str, member: ConsumerMember) -> None:
-        """A member that has to let go of partitions has its rebalance timeout for that."""
+        """Starts or cancels the revocation timer: a member must revoke partitions within its
+        rebalance timeout."""
         key = ("revocation", group_id, member.id)
         if member.classic is not None or member.state is not MemberState.UNREVOKED_PARTITIONS:
             self._context.timers.cancel(key)
@@ -42,7 +43,7 @@ class ConsumerSessions:
         )
 
     def has_to_join(self, group_id: str, member: ConsumerMember) -> None:
-        """A member of the classic protocol was told to join again."""
+        """Starts the join timer, after a classic member was sent REBALANCE_IN_PROGRESS."""
         member_id = member.id
         self._context.timers.schedule_if_absent(
             ("join", group_id, member_id),
@@ -51,7 +52,7 @@ class ConsumerSessions:
         )
 
     def has_joined(self, group_id: str, member: ConsumerMember) -> None:
-        """A member of the classic protocol is to ask for its assignment now."""
+        """Starts the sync timer: a classic member that has joined must send SyncGroup."""
         member_id = member.id
         self._renew_classic(group_id, member)
         self._context.timers.cancel(("join", group_id, member_id))

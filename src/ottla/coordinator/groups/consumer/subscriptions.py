@@ -1,4 +1,4 @@
-"""What the members of a group want, as topics that there are."""
+"""The subscriptions of a group's members, resolved to existing topics."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _CACHED_MAX: Final = 1 << 16
 
 
 class Subscriptions:
-    """Made for one look at the metadata."""
+    """Created for one metadata image."""
 
     def __init__(
         self, names: Iterable[str], regexes: Mapping[str, ResolvedRegex], image: MetadataImage
     ) -> None:
-        """Of a group whose members name these topics, and use these expressions."""
+        """`names` and `regexes` are the topics and the expressions of all members."""
         known = image.topics.by_name
         wanted = set(names).union(*(resolved.topics for resolved in regexes.values()))
-        # By name, those that somebody wants and that there are.
+        # The subscribed topics that exist, by name.
         self.topics = {name: known[name] for name in wanted if name in known}
         self._regexes = regexes
-        # Most members want the same as another one, and share the set then.
+        # Members with equal subscriptions share one set.
         self._ids: dict[tuple[frozenset[str], str | None], frozenset[Uuid]] = {}
 
     def topic_ids(self, member: ConsumerMember) -> frozenset[Uuid]:
@@ -50,7 +50,7 @@ class Subscriptions:
 
     @property
     def metadata_hash(self) -> int:
-        """Another number for other topics, or for more partitions in one; 0 without any."""
+        """Differs when topics or partition counts differ; 0 without topics."""
         total = sum(
             _topic_hash(topic_id, count) for topic_id, count in self.partition_counts.items()
         )

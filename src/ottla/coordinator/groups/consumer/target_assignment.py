@@ -1,4 +1,4 @@
-"""A new target assignment: what each member is to have in an epoch."""
+"""Computes a new target assignment: the partitions of each member in an epoch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def assign(
     *,
     assignor: str,
 ) -> Steps[dict[str, Assignment]]:
-    """`targets` are those so far, of which as much as possible stays."""
+    """`targets` is the current target assignment; the assignor keeps it as far as possible."""
     subscribers = {}
     for member_id, member in members.items():
         topics = subscriptions.topic_ids(member)
@@ -37,7 +37,7 @@ def target_records(
     after: Mapping[str, Assignment],
     now_ms: int,
 ) -> list[CoordinatorRecord]:
-    """What has changed, and after that the epoch: with it, the target is whole."""
+    """The records of the changed targets, and then of the epoch, which completes the target."""
     changed = [
         target_record(group_id, member_id, target)
         for member_id, target in after.items()
@@ -47,7 +47,8 @@ def target_records(
 
 
 def preferred_assignor(named: Mapping[str, int], assignors: Sequence[str]) -> str:
-    """The one that most members name, or else the first that is configured."""
+    """The assignor that most members request; on a tie or without requests, the first configured
+    one."""
     return max(assignors, key=lambda assignor: named.get(assignor, 0))
 
 

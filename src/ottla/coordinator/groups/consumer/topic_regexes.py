@@ -1,12 +1,12 @@
-"""Which topics the regular expressions of groups stand for. One for all groups of a node.
+"""Resolves the regular expressions of groups to topics. One instance for all groups of a node.
 
 An expression comes from a client, and its cost is its size times the names of all topics. So a
-request matches for about a millisecond at most; what is left is matched in steps of that size with
-pauses in between, one expression after the other in turn. A group that has to wait looks again
-with the first heartbeat after that, as in Kafka, which matches on a thread.
+request matches for about a millisecond at most. The rest is matched in steps of that size with
+pauses in between, round-robin over the expressions. A group that has to wait checks again at the
+first heartbeat after that, as in Kafka, which matches in a thread.
 
-What was found stays in a cache, bounded by expressions and by the names that they hold. A new topic
-is matched with each expression once, whatever number of groups and members has it.
+Results are cached; the cache is bounded by the number of expressions and of matching names. A new
+topic is matched with each expression once, regardless of the number of groups and members.
 """
 
 from __future__ import annotations
@@ -19,63 +19,64 @@ from ottla.coordinator.groups.consumer.pattern import Matching, Pattern
 from ottla.coordinator.groups.consumer.regular_expression import compiled
 from ottla.runtime.clock import Clock
 
-# Of work as `Pattern` counts it: about a millisecond.
+# In the work units of `Pattern`: about a millisecond.
 WORK_AT_ONCE: Final = 10_000
-# The loop is free for as long as a step takes, at least.
+# The event loop is free for at least as long as a step takes.
 _PAUSE_SECONDS: Final = 0.002
 _EXPRESSIONS_MAX: Final = 1_000
 _NAMES_MAX: Final = 1_000_000
-# Expressions that wait at the same time. Each has half-built tables of its own.
+# Expressions that are being matched at the same time. Each has its own partial automaton.
 WAITING_MAX: Final = 64
-# The journal may have so many times the names that there are.
+# The maximum size of the journal, as a multiple of the existing names.
 _SLACK: Final = 2
 
 
 class _Found:
-    """What is known of one expression."""
+    """The matching state and the result of one expression."""
 
     __slots__ = ("matching", "names", "pattern", "position", "regex", "waiting")
 
     def __init__(self, regex: str) -> None:
         self.regex = regex
         self.names: frozenset[str] = frozenset()
-        # How far in the journal it is, and what of the next name is under way.
+        # The position in the journal, and the unfinished matching of the next name.
         self.position = 0
         self.matching: Matching | None = None
-        # Kept while it is matched, with what it has learned of names.
+        # Kept while it is being matched, with its automaton.
         self.pattern: Pattern | None = None
-        # Called once it is at the end, by what they are for.
+        # The callbacks for when it has matched all names, by waiter.
         self.waiting: dict[object, Callable[[], object]] = {}
 
 
 class TopicRegexes:
-    """Owned by the node's coordinators, and used from its loop."""
+    """Owned by the node's coordinators, and used from the event loop."""
 
     def __init__(self, clock: Clock, topics_now: Callable[[], Mapping[str, object]]) -> None:
         self._clock = clock
         self._topics_now = topics_now
         self._is_stale = True
         self._known: set[str] = set()
-        # All names in the order in which they were first seen, with those that are gone.
+        # All names in the order in which they were first seen, including deleted topics.
         self._journal: list[str] = []
         self._found: OrderedDict[str, _Found] = OrderedDict()
         self._name_count = 0
-        # What requests may still match before the next step: one may ask for many expressions.
+        # The work that requests may still do before the next step; a request may need many
+        # expressions.
         self._work_left = WORK_AT_ONCE
         self._queue: deque[_Found] = deque()
-        # Those for which the queue had no room.
+        # The waiters that did not fit into the queue.
         self._refused: dict[object, Callable[[], object]] = {}
         self._is_working = False
 
     def topics_changed(self) -> None:
-        """There may be other topics; they are looked at when an expression is asked for."""
+        """The topics may have changed; they are checked when an expression is next requested."""
         self._is_stale = True
 
     def find(
         self, regex: str, *, waiter: object, when_found: Callable[[], object]
     ) -> frozenset[str] | None:
-        """The names of topics that the expression matches as a whole. None if that takes longer:
-        then `when_found` is called later, once for each waiter, and the caller asks again."""
+        """The topics whose whole names match. None if matching takes longer: then `when_found` is
+        called later, once for each waiter, and the caller calls `find` again."""
         self._look()
         found = self._found.get(regex)
         if found is None:
@@ -102,7 +103,7 @@ class TopicRegexes:
         self._is_stale = False
         topics = self._topics_now().keys()
         created, removed = topics - self._known, self._known - topics
-        # Sorted, as the order of sets differs from process to process.
+        # Sorted, because the order of a set differs between processes.
         self._journal += sorted(created)
         self._known |= created
         if removed:
@@ -113,7 +114,7 @@ class TopicRegexes:
             self._forget_removed()
 
     def _forget_removed(self) -> None:
-        """A new journal. Expressions that are not at the end of the old one begin again."""
+        """Rebuilds the journal. Expressions that have not reached its end start again."""
         end, self._journal = len(self._journal), sorted(self._known)
         for found in self._found.values():
             found.position = len(self._journal) if found.position == end else 0
@@ -129,7 +130,7 @@ class TopicRegexes:
         return found.position == len(self._journal)
 
     def _match(self, found: _Found, work_max: int) -> int:
-        """Goes on for so much work, and returns how much of it is left."""
+        """Matches for at most `work_max`, and returns the remaining work."""
         work, names = 0, list[str]()
         journal = self._journal
         while found.position < len(journal) and work < work_max:
@@ -156,7 +157,7 @@ class TopicRegexes:
         found.names = names
 
     def _evict(self) -> None:
-        """Forgets what was not asked for the longest, but for those that are waited for."""
+        """Evicts the least recently used expressions, except those with waiters."""
         if len(self._found) <= _EXPRESSIONS_MAX and self._name_count <= _NAMES_MAX:
             return
         for regex, found in list(self._found.items())[:-1]:

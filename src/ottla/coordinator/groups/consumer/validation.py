@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat requests that make no sense."""
+"""Validates ConsumerGroupHeartbeat requests."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ottla.coordinator.groups.consumer.target_assignment import is_available
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
-# From this version on members make their ids themselves (KIP-1082).
+# From this version on members generate their own ids (KIP-1082).
 _OWN_ID_VERSION: Final = 1
 
 
 def check_heartbeat(
     request: ConsumerGroupHeartbeatRequest, *, version: int, assignors: Sequence[str]
 ) -> None:
-    """Raises for the first thing that is wrong."""
+    """Raises for the first invalid field."""
     epoch = request.member_epoch
     for name, text in (
         ("GroupId", request.group_id),
