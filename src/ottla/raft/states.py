@@ -6,7 +6,7 @@ A voter:
       UNATTACHED ---------------------> PROSPECTIVE --------------------> CANDIDATE
        ^  |  ^                           |  ^  ^  |                        |     |
        |  |  +---------------------------+  |  |  |   election timeout     |     | majority
-       |  |    lost, no leader known        |  |  |   or lost              |     | of votes
+       |  |    lost, no leader known        |  |  |                        |     | of votes
        |  |                                 |  +--|------------------------+     v
        |  | leader     fetch timeout        |     | lost, leader known         LEADER
        |  +-------> FOLLOWER ---------------+     |                              |
@@ -15,9 +15,9 @@ A voter:
        +------------------------------------------------------------------- RESIGNED
                                  election timeout: next epoch
 
-    from any state, on a greater epoch:  its leader is known  -> FOLLOWER
-                                         it is not            -> UNATTACHED
-    from any but LEADER, on learning the leader of this epoch -> FOLLOWER
+    from any state, on a greater epoch:  its leader is known               -> FOLLOWER
+                                         it is not                         -> UNATTACHED
+    from any but LEADER and RESIGNED, on learning the leader of this epoch -> FOLLOWER
 
 If there is only one voter, it starts as leader of the next epoch without requesting votes.
 
