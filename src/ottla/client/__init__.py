@@ -1,5 +1,6 @@
-"""How nodes talk to each other: one connection, and a peer that is connected to again and again.
-How others talk to nodes: a link, which asks first what a node speaks."""
+"""Clients for Kafka's protocol: `Channel` is one connection, `Peer` reconnects to another node of
+the cluster, `NodeLink` connects from outside the cluster and negotiates versions with
+ApiVersions."""
 
 from ottla.client.channel import Channel
 from ottla.client.errors import ChannelError, RequestTimedOutError, UnknownRequestError

@@ -1,10 +1,10 @@
-"""One connection to one node: requests out, answers in, each to whoever asked.
+"""One connection to one node: sends requests and resolves each with its response.
 
-    connecting ──▶ open ──closed, lost, garbled or a request timed out──▶ closed
+    connecting ──▶ open ──closed, lost, invalid response or request timeout──▶ closed
 
-Requests are pipelined. A node answers those of one connection in order, so a request that waits
-there (a long poll) holds up what is sent after it: give such requests a channel of their own. For
-the same reason a request that times out ends the connection, as what follows it would wait too.
+Requests are pipelined. A node responds to the requests of one connection in order, so a long poll
+delays all requests sent after it: use a separate channel for long polls. For the same reason a
+request that times out closes the connection, since the requests after it would wait as well.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from ottla.wire.frames import FrameReader
 from ottla.wire.requests import decode_response, encode_request
 from ottla.wire.schema import Message
 
-# A fetch may bring a batch that is larger than any limit. What did not arrive is not allocated.
+# A fetch response may have a batch that is larger than any limit. Memory is allocated only for
+# bytes that have arrived.
 _RESPONSE_BYTES_MAX: Final = 2**31 - 1
 _CORRELATION_IDS: Final = 2**31
 _CORRELATION: Final = Layout(">i")
 
 
 class _Outstanding(NamedTuple):
-    """A request that was sent and not answered."""
+    """A request that was sent and has no response yet."""
 
     name: str
     key: int
@@ -39,10 +40,10 @@ class _Outstanding(NamedTuple):
 
 
 class Channel:
-    """Made by `connect`, ended by `close` or by the peer; it does not come back after that.
+    """Created by `connect`, closed by `close` or by the peer; it does not reconnect.
 
-    Owned by the loop that made it. `on_closed` is called once, when nothing can be asked any more,
-    after every outstanding request has failed with a `ChannelError`.
+    Owned by the loop that created it. `on_closed` is called once, when nothing can be sent any
+    more, after every outstanding request has failed with a `ChannelError`.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class Channel:
         self._connection: Connection | None = None
         self._correlation_id = 0
         self._outstanding: dict[int, _Outstanding] = {}
-        # Why it ended, as far as this side knows better than the network.
+        # Why this side closed the connection; takes precedence over the error from the network.
         self._reason: str | None = None
         self.is_open = False
 
@@ -76,7 +77,7 @@ class Channel:
         timeout_ms: int,
         on_closed: Callable[[Channel], None] = lambda _channel: None,
     ) -> Self:
-        """Raises ChannelError if the node is not there within the time."""
+        """Raises ChannelError if the connection is not established within the timeout."""
         channel = cls(clock, address, client_id=client_id, on_closed=on_closed)
         task = asyncio.current_task()
         assert task is not None
@@ -104,7 +105,8 @@ class Channel:
         return channel
 
     def send(self, request: Message, version: int, *, timeout_ms: int) -> asyncio.Future[Any]:
-        """The response to come. Raises ChannelError at once if the channel is closed."""
+        """Returns a future of the response. Raises ChannelError at once if the channel is
+        closed."""
         name = type(request).__name__
         if self._connection is None or not self.is_open:
             raise ChannelError(f"no {name} can be sent: {self._explanation(None)}")
@@ -124,10 +126,10 @@ class Channel:
         return answer
 
     def close(self) -> None:
-        """Ends it without waiting for answers. Who waits for one is told."""
+        """Closes the connection. Outstanding requests fail with a ChannelError."""
         self._end("this node closed it")
 
-    # ---- what the network calls
+    # ---- callbacks of the network
 
     def connected(self, connection: Connection) -> None:
         self._connection = connection
@@ -145,7 +147,8 @@ class Channel:
             self._end(f"what it sent is not Kafka's protocol: {error}")
 
     def pause_writing(self) -> None:
-        """Requests are small and few: who asks waits for answers anyway."""
+        """No flow control is needed: requests are small and few, and their senders wait for
+        responses."""
 
     def resume_writing(self) -> None: ...
 
@@ -172,7 +175,7 @@ class Channel:
         _, response = decode_response(frame, asked.key, asked.version)
         del self._outstanding[correlation_id]
         asked.timer.cancel()
-        # Whoever asked may have stopped waiting.
+        # The sender may have been cancelled.
         if not asked.answer.done():
             asked.answer.set_result(response)
 

@@ -1,19 +1,19 @@
-"""Why a request to another node has no answer. All of it is a `ChannelError`.
+"""Why a request to another node has no response. All errors are a `ChannelError`.
 
-Whether the other node acted on the request is unknown unless the connection was never made; what
-is sent between nodes can be sent again.
+Unless the connection was never made, it is unknown whether the other node processed the request;
+requests between nodes can be repeated.
 """
 
 from __future__ import annotations
 
 
 class ChannelError(ConnectionError):
-    """The node could not be reached, or the connection ended before it answered."""
+    """The node could not be reached, or the connection closed before the response."""
 
 
 class RequestTimedOutError(ChannelError):
-    """The node is connected and did not answer in time."""
+    """The node is connected and did not respond in time."""
 
 
 class UnknownRequestError(ChannelError):
-    """The node is connected and serves no version of the request that is known here."""
+    """The node is connected but supports no version of the request that is implemented here."""

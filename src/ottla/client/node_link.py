@@ -1,7 +1,7 @@
-"""A connection to a node of whatever kind and age, which is asked first what it speaks.
+"""A connection to a node of any kind and version, which starts with ApiVersions.
 
-Nodes of one cluster know each other's versions (versions.py). Whoever comes from outside asks, and
-so can talk to Apache Kafka's nodes as well.
+Nodes of one cluster use fixed versions (versions.py). Clients from outside negotiate versions, so
+they can talk to the nodes of Apache Kafka as well.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ottla.wire.messages.api_versions import ApiVersionsRequest
 from ottla.wire.schema import Message
 
 CONNECT_TIMEOUT_MS: Final = 3_000
-# A node that takes longer than this to say which versions it speaks is stuck, or no node.
+# A node without a response to ApiVersions after this time hangs, or is not a Kafka node.
 HELLO_TIMEOUT_MS: Final = 3_000
 REQUEST_TIMEOUT_MS: Final = 30_000
-# Since Kafka 2.4. A node that knows only lower ones is older than any cluster with a quorum.
+# Since Kafka 2.4. Nodes that support only lower versions are older than any KRaft cluster.
 _API_VERSIONS_VERSION: Final = 3
 
 
 class NodeLink:
-    """Made by `connect`, ended by `close` or by the node."""
+    """Created by `connect`, closed by `close` or by the node."""
 
     def __init__(self, channel: Channel, versions: dict[int, int]) -> None:
         self._channel = channel
@@ -63,8 +63,9 @@ class NodeLink:
         version_max: int | None = None,
         timeout_ms: int = REQUEST_TIMEOUT_MS,
     ) -> Any:
-        """The answer, in the highest version that both sides know, or that is wanted. Raises
-        ChannelError; an UnknownRequestError if the node knows no version of it."""
+        """Returns the response. Uses the highest version that both sides support, up to
+        `version_max`. Raises ChannelError; an UnknownRequestError if the node supports no version
+        of it."""
         return await self.send(request, version_max=version_max, timeout_ms=timeout_ms)
 
     def send(
@@ -74,7 +75,8 @@ class NodeLink:
         version_max: int | None = None,
         timeout_ms: int = REQUEST_TIMEOUT_MS,
     ) -> asyncio.Future[Any]:
-        """As `ask`, on its way when this returns, so that more can be sent behind it."""
+        """Like `ask`, but the request is already sent when this returns, so that others can be
+        pipelined."""
         assert request.api_key is not None
         known = type(request).versions
         highest = known.highest if version_max is None else version_max

@@ -1,8 +1,8 @@
-"""Another node, connected to when something is to be sent to it, and again after it was lost.
+"""Another node: connects on the first request, and again after the connection was lost.
 
-Attempts that follow each other closely are spread by a backoff that doubles from one failure to the
-next, with jitter, so that a node that comes back is not met by everybody at once. A connection that
-was up for longer than the backoff is made again at once.
+Failed attempts are followed by a backoff that doubles with each failure, with jitter, so that not
+all nodes reconnect at the same time to a node that has restarted. After a connection that was up
+for longer than the backoff, the next attempt starts at once.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ _DOUBLINGS_MAX: Final = 16
 
 
 class ReconnectBackoff(NamedTuple):
-    """How long an attempt to connect may take, and how long after one the next may begin."""
+    """The connect timeout, and the minimum time between the starts of two attempts."""
 
     first_ms: int = 50
     max_ms: int = 1_000
     connect_timeout_ms: int = 10_000
 
     def after(self, failures: int, dice: Dice) -> float:
-        """Seconds from the beginning of an attempt, the last of so many failures in a row."""
+        """Seconds from the start of the last attempt to the next one, after this many failures in a
+        row."""
         doublings = min(max(failures - 1, 0), _DOUBLINGS_MAX)
         return dice.jitter(min(self.first_ms << doublings, self.max_ms), fraction=_JITTER) / 1_000
 
@@ -40,11 +41,11 @@ DEFAULT_BACKOFF: Final = ReconnectBackoff()
 
 
 class Peer:
-    """Lives as long as somebody may want to talk to the node; ended by `close`.
+    """Lives as long as requests may be sent to the node; ended by `close`.
 
-    `locate` is asked for the node's address before each request, as nodes move; None means that
-    nobody knows it yet. `on_lost` is called whenever a connection that was up has ended, whichever
-    side ended it; not after `close`.
+    `locate` returns the current address of the node and is called before each request; None means
+    that the address is unknown. `on_lost` is called whenever an established connection closes, by
+    either side, but not after `close`.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Peer:
         self._backoff = backoff
         self._on_lost = on_lost
         self._channel: Channel | None = None
-        # Whoever sends meanwhile shares the attempt, and its failure.
+        # The connection attempt in progress; all waiting senders share it and its error.
         self._attempt: asyncio.Future[Channel | ChannelError] | None = None
         self._failures = 0
         self._next_attempt = clock.monotonic()
@@ -79,14 +80,14 @@ class Peer:
         return self._channel is not None
 
     async def send(self, request: Message, version: int, *, timeout_ms: int) -> Any:
-        """The response. Raises ChannelError if the node cannot be connected to or does not answer.
+        """Returns the response. Raises ChannelError if the node is unreachable or does not respond.
 
-        The timeout counts from when the request is sent. On a connection that is up it is sent
-        before this first waits, so requests keep the order of the calls.
+        The timeout starts when the request is sent. On an established connection the request is
+        sent before this method first awaits, so requests keep the order of the calls.
         """
         channel = self._channel
         if channel is not None and self._locate() not in (None, channel.address):
-            # It has moved, or somebody else is meant by now.
+            # The address has changed, or it is now that of another node.
             self._channel = None
             channel.close()
             channel = None
@@ -95,7 +96,7 @@ class Peer:
         return await channel.send(request, version, timeout_ms=timeout_ms)
 
     def close(self) -> None:
-        """Ends the connection; nothing can be sent any more."""
+        """Closes the connection; nothing can be sent any more."""
         self._is_closed = True
         if self._channel is not None:
             self._channel.close()
@@ -106,10 +107,10 @@ class Peer:
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
             self._tasks.start("connect", self._connect(self._attempt))
-        # Who gives up waiting must not take the others with it.
+        # Cancelling one sender must not cancel the attempt that the others wait for.
         found = await asyncio.shield(self._attempt)
         if isinstance(found, ChannelError):
-            # One that is raised twice would tell of both places.
+            # A new error for each sender: a shared one would collect the tracebacks of all of them.
             raise ChannelError(str(found))
         return found
 

@@ -1,4 +1,4 @@
-"""Whether anybody listens at an address: a process that has ended is known by its closed port."""
+"""Detects that a process has ended: nothing listens on its port any more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Connection, Network
 from ottla.runtime.nudge import Nudge
 
-# A host that takes every visitor in and shows it out at once is not to be overrun.
+# Limits the rate of attempts if the host accepts and closes every connection at once.
 _PAUSE_SECONDS: Final = 0.02
 
 
@@ -21,10 +21,11 @@ async def is_gone(
     seconds: float,
     on_met: Callable[[], None] = lambda: None,
 ) -> bool:
-    """True only if the host says that nobody listens. One that does not answer may be slow.
+    """True only if the host refuses the connection. A host that does not respond may be slow.
 
-    Somebody who listens is visited for so many seconds, since a process that is being killed may
-    let go of its port a moment after its connections. `on_met` is called once it let somebody in.
+    While connections are accepted it keeps trying for `seconds`, since a process that is being
+    killed may release its port a moment after its connections. `on_met` is called after each
+    accepted connection.
     """
     deadline = clock.monotonic() + seconds
     while (left := deadline - clock.monotonic()) > 0:
@@ -48,7 +49,7 @@ async def is_gone(
 
 
 class _Visitor:
-    """Says and wants nothing, and notices when it is shown out."""
+    """Sends nothing and waits for the connection to close."""
 
     def __init__(self, clock: Clock) -> None:
         self.shown_out = Nudge(clock)

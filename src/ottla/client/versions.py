@@ -1,7 +1,7 @@
-"""The versions that Ottla's nodes speak to each other, in one place.
+"""The request versions that Ottla's nodes use among themselves.
 
-All nodes of a cluster serve these, so nobody asks with ApiVersions first. A version is raised here
-when the oldest release that may stand in the same cluster serves the new one.
+All nodes of a cluster support them, so no node sends ApiVersions first. A version is raised here
+when the oldest release that may be part of the same cluster supports the new one.
 """
 
 from __future__ import annotations

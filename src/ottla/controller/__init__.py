@@ -1,1 +1,1 @@
-"""The controller: what may become of a cluster, and the log in which that is written down."""
+"""The controller: decides changes of the cluster's metadata and writes them to the metadata log."""

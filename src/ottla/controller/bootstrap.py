@@ -1,4 +1,4 @@
-"""How a cluster begins: the records that formatting a directory leaves for the first controller."""
+"""The bootstrap records: written when a directory is formatted, read by the first controller."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILE_NAME: Final = "bootstrap.checkpoint"
 
 
 def bootstrap_snapshot(disk: Disk, directory: str, *, now_ms: int) -> Snapshot:
-    """The file that Kafka writes into a directory when it formats it."""
+    """The file `bootstrap.checkpoint` that Kafka writes into a directory when it formats it."""
     return Snapshot(
         disk=disk,
         path=f"{directory}/{FILE_NAME}",
@@ -48,8 +48,8 @@ def read_bootstrap_records(disk: Disk, directory: str) -> tuple[Message, ...]:
 def first_records(bootstrap: tuple[Message, ...], *, min_insync_replicas: int) -> list[Message]:
     """What the first controller writes into an empty log.
 
-    Eligible leader replicas need one minimum of in-sync replicas for all brokers (KIP-966), so it
-    becomes a setting of the cluster.
+    Eligible leader replicas need one min.insync.replicas for all brokers (KIP-966), so it is set as
+    a cluster config.
     """
     records: list[Message] = [BeginTransactionRecord(name="Bootstrap records"), *bootstrap]
     if any(_enables_eligible_leader_replicas(record) for record in bootstrap):

@@ -1,7 +1,7 @@
-"""The active controller's view of which brokers are alive, and what follows from it.
+"""Which brokers are alive according to the active controller, and fencing of those that are not.
 
-Registrations and heartbeats pass through here. A broker that is overdue is fenced: one at a time,
-since fencing one decides who leads, and the next one may be among them.
+Handles registrations and heartbeats. Overdue brokers are fenced one at a time: fencing one elects
+new leaders, and the next overdue broker may be among them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FENCING_RETRY_SECONDS: Final = 0.1
 
 
 class BrokerLiveness:
-    """Lives as long as the node; has sessions while the controller is active."""
+    """Lives as long as the node; has broker sessions only while the controller is active."""
 
     def __init__(
         self, controller: Controller, clock: Clock, tasks: Tasks, *, session_timeout_ms: int
@@ -46,12 +46,12 @@ class BrokerLiveness:
         self._tasks = tasks
         self._session_timeout_ms = session_timeout_ms
         self._sessions: BrokerSessions | None = None
-        # The broker epochs of nodes at whose end nobody listened any more.
+        # The broker epochs of nodes whose ports no longer accept connections.
         self._lost: dict[int, int] = {}
         self._timer: Timer | None = None
         self._fencing: asyncio.Task[object] | None = None
 
-    # ---- what the quorum tells
+    # ---- callbacks of the quorum
 
     def activate(self) -> None:
         self._sessions = BrokerSessions(
@@ -61,7 +61,7 @@ class BrokerLiveness:
         )
         brokers = self._controller.proposed_image.brokers
         for node_id, epoch in sorted(self._lost.items()):
-            # One that has registered since is another incarnation, and alive.
+            # A broker that has registered since then is another incarnation, and alive.
             if node_id in brokers and brokers[node_id].epoch == epoch:
                 self._suspect(node_id)
         self._set_timer()
@@ -73,8 +73,8 @@ class BrokerLiveness:
             self._timer = None
 
     def node_lost(self, node_id: int) -> None:
-        """Nobody listens where a node listened before. Remembered for when this controller becomes
-        active: often that is why it does."""
+        """Nothing listens at the node's address any more. This is remembered for when this
+        controller becomes active: the lost node is often why it does."""
         broker = self._controller.quorum.metadata.image.brokers.get(node_id)
         if broker is not None:
             self._lost[node_id] = broker.epoch
@@ -86,12 +86,12 @@ class BrokerLiveness:
             self._sessions.suspect(node_id, until_ms=self._now_ms())
 
     def disconnected(self, connection: object) -> None:
-        """A connection over which a heartbeat came has ended."""
+        """A connection on which heartbeats arrived has closed."""
         if self._sessions is not None:
             self._sessions.disconnected(connection, now_ms=self._now_ms())
             self._set_timer()
 
-    # ---- what brokers ask
+    # ---- requests of brokers
 
     async def register(self, request: BrokerRegistrationRequest) -> BrokerRegistrationResponse:
         sessions = self._require_sessions()

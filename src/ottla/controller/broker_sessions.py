@@ -1,17 +1,18 @@
-"""Which brokers are alive, as the active controller sees it. None of it is in the metadata log.
+"""Which brokers are alive according to the active controller. None of it is in the metadata log.
 
     serving ──heartbeat──▶ serving, for another session timeout
        │ ╲
        │  ╲──connection closed──▶ suspected ──heartbeat──▶ serving
-       │                              │ grace over
+       │                              │ grace period over
        └───session timeout────────────┴──▶ overdue, to be fenced
 
-A broker that is silent may be slow or paused, and has the whole `broker.session.timeout.ms`. One
-whose connection closed has most likely died: it has only the short time that it takes a living one
-to connect anew and say so. A broker that has nothing to lose, because it is fenced, has no session.
+A broker without heartbeats may be slow or paused, and keeps its session for the whole
+`broker.session.timeout.ms`. A broker whose connection closed has most likely died: it gets only a
+short grace period, in which a live broker reconnects and sends a heartbeat. A fenced broker has no
+session.
 
-Times are milliseconds of a clock that never goes back. There are few brokers, so that looking at
-all of them is cheap.
+Times are milliseconds of a monotonic clock. There are few brokers, so iterating over all of them is
+cheap.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Final
 
 from ottla.metadata import BrokerRegistration
 
-# A broker on the same network needs a few of these milliseconds to connect and to send a heartbeat.
+# A broker on the same network reconnects and sends a heartbeat within a few milliseconds.
 RECONNECT_GRACE_MS: Final = 100
 
 _NOT_SHUTTING_DOWN: Final = -1
@@ -31,18 +32,18 @@ _NOT_SHUTTING_DOWN: Final = -1
 @dataclass(slots=True)
 class _Session:
     deadline_ms: int
-    # The offset in the metadata log that the broker has read, -1 before it said so.
+    # The metadata offset in the last heartbeat; -1 before the first one.
     metadata_offset: int = -1
     connection: object | None = None
-    # Whether there was a heartbeat, and no sign of death since.
+    # Whether there was a heartbeat, and no closed connection since.
     is_heard: bool = False
-    # Once the others have read this, they know that the broker leads nothing any more.
+    # The other brokers have to replicate this offset before the broker may stop.
     controlled_shutdown_offset: int = _NOT_SHUTTING_DOWN
 
 
 class BrokerSessions:
-    """Made when a controller becomes active, with a whole session for every broker that is not
-    fenced: it cannot know when they were heard last. Dropped when it is deposed."""
+    """Created when a controller becomes active, with a full session for every unfenced broker,
+    since the times of their last heartbeats are unknown. Discarded when it is deposed."""
 
     def __init__(
         self,
@@ -58,12 +59,12 @@ class BrokerSessions:
         for broker in brokers:
             if not broker.fenced:
                 session = _Session(now_ms + session_timeout_ms)
-                # Until the others are heard, nobody knows what they have read.
+                # The offset is unknown: wait for a heartbeat of every other broker.
                 if broker.in_controlled_shutdown:
                     session.controlled_shutdown_offset = 0
                 self._sessions[broker.id] = session
 
-    # ---- what happens
+    # ---- events
 
     def heartbeat(
         self,
@@ -74,7 +75,7 @@ class BrokerSessions:
         is_fenced: bool,
         connection: object | None = None,
     ) -> None:
-        """A broker was heard, and its heartbeat was answered with `is_fenced`."""
+        """A heartbeat arrived and was answered with `is_fenced`."""
         if is_fenced:
             self.end(broker_id)
             return
@@ -91,13 +92,13 @@ class BrokerSessions:
         self._sessions.pop(broker_id, None)
 
     def disconnected(self, connection: object, *, now_ms: int) -> None:
-        """A connection closed. It matters if a broker's last heartbeat came over it."""
+        """A connection closed. This matters only if a broker's last heartbeat arrived on it."""
         for broker_id, session in self._sessions.items():
             if session.connection is connection:
                 self.suspect(broker_id, until_ms=now_ms + self._reconnect_grace_ms)
 
     def suspect(self, broker_id: int, *, until_ms: int) -> None:
-        """A broker seems to have died; it has until then to show that it has not."""
+        """A broker seems to have died; a heartbeat until `until_ms` proves otherwise."""
         session = self._sessions.get(broker_id)
         if session is not None:
             session.connection = None
@@ -105,13 +106,13 @@ class BrokerSessions:
             session.deadline_ms = min(session.deadline_ms, until_ms)
 
     def begin_controlled_shutdown(self, broker_id: int, *, offset: int) -> None:
-        """`offset` is that of the last record that moves the broker's leaderships away. Only the
-        first time counts."""
+        """`offset` is that of the last record that moves the broker's leaderships away. Later calls
+        for the same session are ignored."""
         session = self._sessions.get(broker_id)
         if session is not None and session.controlled_shutdown_offset == _NOT_SHUTTING_DOWN:
             session.controlled_shutdown_offset = offset
 
-    # ---- what follows
+    # ---- queries
 
     @property
     def next_deadline_ms(self) -> int | None:
@@ -119,8 +120,8 @@ class BrokerSessions:
         return min((each.deadline_ms for each in self._sessions.values()), default=None)
 
     def overdue(self, *, now_ms: int) -> int | None:
-        """The broker that has been due longest. One at a time: fencing it decides who leads, and
-        the next one may be among them."""
+        """The broker that has been overdue longest. One at a time: fencing it elects new leaders,
+        and the next overdue broker may be among them."""
         broker_id = min(
             self._sessions, key=lambda each: (self._sessions[each].deadline_ms, each), default=None
         )
@@ -129,14 +130,14 @@ class BrokerSessions:
         return broker_id
 
     def has_session(self, broker_id: int, *, now_ms: int) -> bool:
-        """Whether a broker is alive beyond doubt. One that is suspected is not, so that the next
-        incarnation of one that crashed need not wait."""
+        """Whether a broker is certainly alive. A suspected broker is not, so that its next
+        incarnation can register without waiting after a crash."""
         session = self._sessions.get(broker_id)
         return session is not None and session.is_heard and now_ms < session.deadline_ms
 
     def others_know(self, broker_id: int) -> bool:
-        """Whether a broker in controlled shutdown may stop: all that stay have read that its
-        leaderships are elsewhere."""
+        """Whether a broker in controlled shutdown may stop: all remaining brokers have replicated
+        the metadata that moves its leaderships away."""
         session = self._sessions.get(broker_id)
         if session is None:
             return True

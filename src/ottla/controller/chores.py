@@ -1,7 +1,7 @@
-"""What the active controller does of its own accord, now and then.
+"""Periodic tasks of the active controller.
 
-Leaders go back to the replicas that are preferred, and partitions that any replica may lead get a
-leader at all.
+They move leadership back to the preferred replicas, and elect leaders for leaderless partitions
+that allow unclean leader election.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class ControllerChores:
-    """Two tasks that look at the image again and again, and act while the controller is active."""
+    """Two tasks that check the image periodically, and act only while the controller is active."""
 
     def __init__(self, controller: Controller, clock: Clock) -> None:
         self._controller = controller

@@ -1,9 +1,9 @@
-"""What the quorum has agreed on, as an image, and what this replica has beyond that.
+"""The image of the committed metadata, and the appended records that are not committed yet.
 
-    appended ──committed──▶ applied, listeners told
-        └──truncated──▶ forgotten
+    appended ──committed──▶ applied, listeners notified
+        └──truncated──▶ dropped
 
-Everybody but the active controller sees this image only: nothing that could be taken back.
+Only the active controller sees more than this image. It never shows a record that could be undone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ottla.metadata.difference import difference
 from ottla.raft import ControlRecord
 from ottla.wire.schema import Message
 
-# Called after each commit with what it changed; the image shows it. Must not wait.
+# Called after each commit with its changes, which the image already shows. Must not block.
 Listener: TypeAlias = Callable[[MetadataDelta], None]
 
 
@@ -30,39 +30,40 @@ class _Appended(NamedTuple):
 
 
 class CommittedMetadata:
-    """Owned by the quorum's driver, read by everybody on the node's loop."""
+    """Owned by `MetadataQuorum`, read by everything on the node's loop."""
 
     def __init__(self, replay: MetadataReplay, *, end_offset: int) -> None:
         self._replay = replay
-        # Changed in place. Every request asks for it.
+        # Changed in place, because every request reads it.
         self.image = replay.image
-        # The offset after the last record that the image shows.
+        # The offset after the last committed record.
         self.end_offset = end_offset
         self._appended: deque[_Appended] = deque()
         self._listeners: list[Listener] = []
 
     @property
     def is_in_transaction(self) -> bool:
-        """Whether the image lacks the beginning of a transaction that is committed already."""
+        """Whether a transaction has begun in the committed records and has not ended; the image
+        lacks its records."""
         return self._replay.is_in_transaction
 
     def replay_appended(self) -> MetadataReplay:
-        """Another image, which shows everything that was appended."""
+        """A copy of the image with all appended records applied."""
         replay, delta = self._replay.copy(), MetadataDelta()
         for _, records in self._appended:
             replay.take(records, delta)
         return replay
 
     def listen(self, listener: Listener) -> None:
-        """Has a listener called after each commit from now on."""
+        """Registers a listener that is called after each commit."""
         self._listeners.append(listener)
 
     def appended(self, end_offset: int, records: Sequence[Message]) -> None:
-        """The log has these records now, a batch that ends at an offset."""
+        """Records were appended to the log as one batch, which ends at `end_offset`."""
         self._appended.append(_Appended(end_offset, records))
 
     def batch_appended(self, batch: DecodedBatch) -> list[ControlRecord]:
-        """The same for a batch of any kind. Control records are none of the image's, and are
+        """The same for a batch of any kind. Control records are not part of the image; they are
         returned."""
         if not batch.header.is_control:
             self.appended(batch.header.next_offset, batch.records)
@@ -75,7 +76,8 @@ class CommittedMetadata:
             self._appended.pop()
 
     def commit(self, offset: int) -> None:
-        """Shows what was appended below an offset. Raises `MetadataError` for what cannot be."""
+        """Applies appended records below an offset. Raises `MetadataError` for an invalid
+        record."""
         delta = MetadataDelta()
         while self._appended and self._appended[0].end_offset <= offset:
             self._replay.take(self._appended.popleft().records, delta)
@@ -83,7 +85,7 @@ class CommittedMetadata:
         self._tell(delta)
 
     def replace(self, replay: MetadataReplay, *, end_offset: int) -> None:
-        """Goes on with the image of a snapshot, which is further than this one."""
+        """Continues with the image of a snapshot, which has a later offset."""
         before, self._replay, self.image = self.image, replay, replay.image
         self.end_offset = end_offset
         self._appended.clear()

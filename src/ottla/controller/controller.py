@@ -1,12 +1,13 @@
-"""The controller: the one that changes the cluster's metadata, one operation after the other.
+"""The controller: changes the cluster's metadata, one operation after the other.
 
-    inactive ──its node leads the quorum──▶ active ──another one leads──▶ inactive
+    inactive ──its node leads the quorum──▶ active ──another node leads──▶ inactive
 
     submitted ──append, propose──▶ waiting ──committed by the quorum──▶ answered
 
-There are two images. Operations are judged by the one that shows everything appended, so that each
-sees what was done before it. Everybody else sees the one that shows what is committed: nothing
-that a crash or another leader could take back. They share their values, so the second one is small.
+There are two images. Operations use the proposed image, which includes all appended records, so
+that each operation sees the ones before it. All other code uses the committed image, which never
+shows a record that a crash or another leader could undo. The two images share their values, so the
+second one costs little memory.
 """
 
 from __future__ import annotations
@@ -34,14 +35,15 @@ _log = logging.getLogger(__name__)
 
 
 class _Waiting(NamedTuple):
-    """Records that are appended and not yet committed, and who waits for that."""
+    """An operation that waits until its records are committed."""
 
     end_offset: int
     answered: asyncio.Future[None]
 
 
 class Controller:
-    """Acts while its node leads the quorum, which tells it so. Owned by one event loop."""
+    """Active while its node leads the quorum, which calls `activate` and `deactivate`. Owned by one
+    event loop."""
 
     def __init__(
         self, seams: Seams, quorum: MetadataQuorum, *, cluster_id: str, node: NodeConfig
@@ -52,7 +54,7 @@ class Controller:
         self._started_with = node
         self._node = node
         self._descriptions = TopicDescriptions(node)
-        # What operations are judged by. None while another node's controller is active.
+        # The image that operations use. None while another node's controller is active.
         self._proposed: MetadataReplay | None = None
         self._waiting: deque[_Waiting] = deque()
 
@@ -62,16 +64,16 @@ class Controller:
 
     @property
     def node(self) -> NodeConfig:
-        """The controller's own node, with the dynamic configs of the image."""
+        """The config of the controller's own node, including dynamic configs from the image."""
         return self._node
 
     @property
     def proposed_image(self) -> MetadataImage:
-        """The cluster as the active controller sees it, before it is committed."""
+        """The cluster as the active controller sees it, including uncommitted records."""
         assert self._proposed is not None, "only the active controller proposes"
         return self._proposed.image
 
-    # ---- what the quorum tells
+    # ---- callbacks of the quorum
 
     def activate(self, epoch: int) -> None:
         _log.info("this node is the active controller, in epoch %d", epoch)
@@ -79,7 +81,7 @@ class Controller:
         self._proposed = metadata.replay_appended()
         self._follow_broker_configs()
         if metadata.is_in_transaction:
-            # Of a controller that can end it no more.
+            # The previous controller began it and can no longer end it.
             self._propose([AbortTransactionRecord(reason="Controller failover")])
         if metadata.image.is_empty:
             bootstrap = read_bootstrap_records(
@@ -89,7 +91,8 @@ class Controller:
             self._propose(first_records(bootstrap, min_insync_replicas=minimum))
 
     def deactivate(self) -> None:
-        """Nobody knows what becomes of what is not committed; whoever waits for it asks again."""
+        """It is unknown whether uncommitted records will be committed: waiting operations fail with
+        NOT_CONTROLLER, and clients retry."""
         self._proposed = None
         waiting, self._waiting = self._waiting, deque()
         for each in waiting:
@@ -102,14 +105,14 @@ class Controller:
             if not answered.done():
                 answered.set_result(None)
 
-    # ---- what others ask
+    # ---- operations
 
     async def submit(self, operation: Operation[Request, Response], request: Request) -> Response:
-        """Carries out an operation and answers when nothing can undo it.
+        """Runs an operation and returns its response once the result is committed.
 
-        An answer that changes nothing waits too, for what it was judged by. Raises `KafkaError`:
-        NOT_CONTROLLER if another node is the active controller, now or before it is answered. If
-        the disk is full (KAFKA_STORAGE_ERROR) or the records make no sense
+        A response without changes also waits for commit, since it depends on uncommitted records.
+        Raises `KafkaError`: NOT_CONTROLLER if another node is the active controller, now or before
+        the commit. If the disk is full (KAFKA_STORAGE_ERROR) or the records are invalid
         (UNKNOWN_SERVER_ERROR), nothing has changed.
         """
         if self._proposed is None:
@@ -130,7 +133,8 @@ class Controller:
         return response
 
     def _propose(self, records: list[Message]) -> None:
-        """Sees to it that records can be applied before anybody may get to see them."""
+        """Applies the records to the proposed image first, so that only valid records reach the
+        log."""
         assert self._proposed is not None
         version, delta = self._proposed.image.metadata_version, MetadataDelta()
         try:
@@ -144,7 +148,8 @@ class Controller:
             self._follow_broker_configs()
 
     def _withdraw(self, error: Exception) -> KafkaError:
-        """Goes back to what is appended, and says why."""
+        """Resets the proposed image to the appended records, and returns the error for the
+        client."""
         if self._proposed is not None:
             self._proposed = self.quorum.metadata.replay_appended()
         if isinstance(error, OSError):
@@ -162,7 +167,7 @@ class Controller:
         await answered
 
     def _follow_broker_configs(self) -> None:
-        """Judges by the dynamic configs as they are now; ones that make no sense do not count."""
+        """Applies the current dynamic broker configs to `node`; invalid ones are ignored."""
         image = self.proposed_image
         broker = image.broker_configs(self._started_with.node_id)
         try:

@@ -1,4 +1,4 @@
-"""What another replica sent, looked at before anything is made of it."""
+"""Validation of batches fetched from another replica."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ottla.wire.schema import Message
 
 
 def require_sound(response: Message) -> None:
-    """Raises ProtocolError for fetched batches that are not whole."""
+    """Raises ProtocolError for fetched batches that are incomplete or fail their CRC check."""
     if not isinstance(response, FetchResponse):
         return
     for topic in response.responses:

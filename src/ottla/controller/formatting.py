@@ -1,8 +1,8 @@
-"""Empty directories made into those of a cluster's node, as `kafka-storage format` does it.
+"""Formats empty directories for a node of a cluster, like `kafka-storage format`.
 
-A cluster begins on its first controllers: each finds in its directory who votes (KIP-853). A node
-that joins later is formatted without voters and learns of them from the others; so is one whose
-quorum is written down in `controller.quorum.voters` and never changes.
+A cluster starts with its first controllers: each has the initial voters in its directory (KIP-853).
+A node that joins later is formatted without voters and learns them from the quorum; so is a node
+whose voters are static (`controller.quorum.voters`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def new_cluster_id(dice: Dice) -> str:
 
 
 def initial_voter(node_id: int, directory_id: Uuid, endpoint: VoterEndpoint) -> Voter:
-    """One of the controllers that a cluster begins with."""
+    """One of the initial controllers of a cluster."""
     return Voter(ReplicaKey(node_id, directory_id), (endpoint,), SUPPORTED_KRAFT_VERSIONS)
 
 
@@ -48,11 +48,12 @@ def format_node(
     dice: Dice,
     now_ms: int,
 ) -> MetaProperties:
-    """Formats those of a node's directories that are not; returns the identity of the metadata's.
+    """Formats those directories of a node that are not formatted yet; returns the meta.properties
+    of the metadata directory.
 
-    A voter's metadata directory gets the id that the voters know it by, all others get new ones.
-    Raises `StorageError`, before anything is written, for one that belongs to another node or
-    cluster, or that holds files which are not Kafka's.
+    The metadata directory of a voter gets the directory id from the voter set, all others get new
+    ids. Raises `StorageError`, before anything is written, for a directory that belongs to another
+    node or cluster, or that contains files which are not Kafka's.
     """
     every_path = tuple(dict.fromkeys([metadata_path, *paths]))
     found = {path: read_meta_properties(disk, path) for path in every_path}
@@ -64,7 +65,7 @@ def format_node(
             )
     refuse_foreign_files(disk, every_path)
     voter = voters.get(node_id)
-    # That of the metadata first: where a crash cuts this short, the others can join it.
+    # The metadata directory first: after a crash, formatting again completes the others.
     identity = found[metadata_path] or format_directory(
         disk,
         metadata_path,
@@ -91,9 +92,10 @@ def format_directory(
     voters: VoterSet = NO_VOTERS,
     now_ms: int,
 ) -> MetaProperties:
-    """Makes a directory the home of a node's metadata, durably.
+    """Formats a directory for the metadata log of a node, durably.
 
-    The identity is written last: a directory without it is not formatted, whatever else is there.
+    meta.properties is written last: a directory without it is not formatted, whatever else it
+    contains.
     """
     voter = voters.get(node_id)
     assert voter is None or voter.key.directory_id == directory_id, "the voters know another one"
@@ -111,7 +113,7 @@ def format_directory(
 
 
 def _voters_snapshot(disk: Disk, directory: str, voters: VoterSet, now_ms: int) -> Snapshot:
-    """The snapshot before the first record of the log: who votes."""
+    """The snapshot before the first record of the log: it contains the initial voters."""
     path = f"{directory}/{METADATA_PARTITION}"
     make_directories(disk, path)
     return Snapshot(

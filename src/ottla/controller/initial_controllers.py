@@ -1,5 +1,6 @@
-"""The controllers that a cluster begins with, as `kafka-storage format --initial-controllers` has
-them: `1@host-1:9093:JEXY6aqzQY-32P5TStzaFg,2@[::1]:9093:MvDxzVmcRsaTz33bUuRU6A`."""
+"""The initial controllers of a cluster, in the syntax of `kafka-storage format
+--initial-controllers`:
+`1@host-1:9093:JEXY6aqzQY-32P5TStzaFg,2@[::1]:9093:MvDxzVmcRsaTz33bUuRU6A`."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _PORT_MAX: Final = 65_535
 
 
 def parse_initial_controllers(text: str, *, listener_name: str) -> VoterSet:
-    """Raises a ValueError that says what is wrong."""
+    """Raises a ValueError with the reason if the text is invalid."""
     voters = [_parse(part.strip(), listener_name=listener_name) for part in text.split(",") if part]
     if not voters:
         raise ValueError(f"there is no controller; write {_FORM}")

@@ -1,13 +1,13 @@
-"""`__cluster_metadata-0`: the log that the state of the cluster is made of, and its snapshots.
+"""`__cluster_metadata-0`: the log that holds the state of the cluster, and its snapshots.
 
-Kafka's own files: segments of record batches, leader epochs, `.checkpoint` snapshots. What is in
-the log the quorum decides (quorum.py); a replica has appended, synced and committed
+The files are Kafka's own: segments of record batches, leader epochs, `.checkpoint` snapshots. The
+quorum (quorum.py) decides what is appended, truncated and committed. Offsets of a replica:
 
     log start <= committed_offset <= log_end_offset
                  flushed_end_offset <= log_end_offset
 
-Two snapshots are kept, and the log from the end of the earlier one on, so that a snapshot that
-rots takes nothing with it.
+Two snapshots are kept, and the log from the end of the earlier one on, so that nothing is lost if
+one snapshot is corrupt.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ _SNAPSHOT_WORTH_TIMES: Final = 4
 
 
 class MetadataLogConfig(NamedTuple):
-    """With Kafka's names and defaults."""
+    """The names and defaults are Kafka's."""
 
     log_segment_bytes: int = 1 << 30
     max_record_bytes_between_snapshots: int = 20 << 20
 
 
 class RecoveryPoint:
-    """How far the log is known to be on the device, in a checkpoint in its own directory.
+    """The offset up to which the log is known to be flushed, in a checkpoint in its own directory.
 
-    Kafka keeps none for this log and takes whatever a crash or a rotten disk left of it for all
-    there was. It leaves the file alone.
+    Kafka has no recovery point for this log: after a crash or disk corruption it takes the
+    remaining records for the complete log. Kafka ignores this file.
     """
 
     def __init__(self, disk: Disk, directory: str) -> None:
@@ -77,11 +77,11 @@ class RecoveryPoint:
 
 
 class MetadataLog:
-    """Made by `metadata_log_loading.open_metadata_log`, ended by `close`. Owned by one thread.
+    """Created by `metadata_log_loading.open_metadata_log`, closed by `close`. Owned by one thread.
 
-    A `ReplicatedLog` of the quorum. Flushes and snapshots are values that a worker can carry out;
-    what they prove is taken in here afterwards. An `OSError` from any of it means that the disk
-    failed or is full.
+    Implements the `ReplicatedLog` of the quorum. Flushes and snapshots are values that a worker can
+    run; the `complete_...` methods then record the result. An `OSError` from any method means that
+    the disk failed or is full.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class MetadataLog:
         latest = snapshots.ids[-1:]
         self._snapshot_bytes = disk.file_size(snapshots.path(latest[0])) if latest else 0
 
-    # ---- what the quorum asks
+    # ---- `ReplicatedLog`
 
     @property
     def start(self) -> OffsetAndEpoch:
@@ -153,7 +153,7 @@ class MetadataLog:
         return self._log.high_watermark
 
     def read(self, offset: int, *, bytes_max: int) -> FileSlice:
-        """Whole batches from an offset on, one at least."""
+        """Whole batches starting at an offset, at least one."""
         piece = self._log.read(offset, bytes_max=bytes_max, upper_offset=self.log_end_offset)
         assert piece is not None, f"{self._log} has nothing at offset {offset}"
         return piece
@@ -166,7 +166,8 @@ class MetadataLog:
             file.close()
 
     def read_from(self, offset: int) -> Iterator[DecodedBatch]:
-        """Every batch from the one at an offset to the end of the log, as the log is opened."""
+        """All batches from an offset to the end of the log. Counts their bytes and timestamps, as
+        needed when the log is opened."""
         end = self.log_end_offset
         while offset < end:
             piece = self.read(offset, bytes_max=_READ_BYTES)
@@ -188,7 +189,7 @@ class MetadataLog:
     def append(
         self, records: Sequence[Message], *, epoch: int, metadata_version: int, now_ms: int
     ) -> None:
-        """Appends what one operation writes: all of it, or nothing and an error."""
+        """Appends the records of one operation: either all, or none and an error."""
         start = self.log_end_offset
         batches = encode_operation(
             records, metadata_version=metadata_version, base_offset=start, now_ms=now_ms
@@ -203,25 +204,25 @@ class MetadataLog:
     def append_control(
         self, records: Sequence[Message], *, epoch: int, now_ms: int
     ) -> list[ControlRecord]:
-        """Appends records of the quorum's own as one batch, and returns where they are."""
+        """Appends control records as one batch, and returns them with their offsets."""
         start = self.log_end_offset
         batch = encode_control_batch(records, base_offset=start, leader_epoch=epoch, now_ms=now_ms)
         self._append(batch, epoch, now_ms)
         return [ControlRecord(start + at, record) for at, record in enumerate(records)]
 
     def append_fetched(self, batches: Buffer, *, epoch: int, now_ms: int) -> int:
-        """Appends batches as the leader of this epoch has them, and returns the new end."""
+        """Appends batches fetched from the leader of this epoch, and returns the new end offset."""
         end = self._log.append_as_follower(batches, leader_epoch=epoch, now_ms=now_ms)
         self._note(now_ms, len(batches))
         return end
 
     def truncate_to(self, offset: int, *, now_ms: int) -> None:
-        """Takes back what was appended from an offset on, durably."""
+        """Removes the records at this offset and above, durably."""
         assert offset >= self.committed_offset, "what is committed stays"
         self._log.truncate_to(offset, now_ms=now_ms)
 
     def commit(self, offset: int) -> None:
-        """The quorum has everything below the offset."""
+        """All records below the offset are committed."""
         self._log.advance_high_watermark(offset)
 
     def _append(self, batch: bytearray, epoch: int, now_ms: int) -> None:
@@ -243,15 +244,15 @@ class MetadataLog:
         self._log.complete_flush(flush)
 
     def flush(self) -> None:
-        """Makes everything durable, here and now."""
+        """Flushes synchronously."""
         self._log.flush()
 
     # ---- snapshots
 
     @property
     def is_snapshot_due(self) -> bool:
-        """After as many bytes as are configured, or sooner where a snapshot is small beside them:
-        a start reads both, and should not take much longer than the image is worth."""
+        """After the configured number of bytes, or earlier if they are a multiple of the size of
+        the last snapshot: a restart reads both, so this bounds the time for reading the log."""
         worth_it = max(_SNAPSHOT_WORTH_BYTES, _SNAPSHOT_WORTH_TIMES * self._snapshot_bytes)
         limit = min(self._config.max_record_bytes_between_snapshots, worth_it)
         return self.bytes_since_snapshot >= limit and not self._is_snapshot_under_way
@@ -259,8 +260,9 @@ class MetadataLog:
     def prepare_snapshot(
         self, image: MetadataImage, offset: int, voters: SnapshotVoters | None, *, now_ms: int
     ) -> Snapshot | None:
-        """A snapshot of the image of all records below an offset, which are committed. Have it
-        written anywhere, then call `complete_snapshot` or, if that failed, `abandon_snapshot`."""
+        """A snapshot of the image of all records below an offset, which are committed. The caller
+        runs `Snapshot.write` in any thread, then calls `complete_snapshot` or, on failure,
+        `abandon_snapshot`."""
         epoch = self._log.epochs.epoch_for_offset(offset - 1)
         if epoch is None or (snapshot := SnapshotId(offset, epoch)) in self._snapshots.ids:
             return None
@@ -278,10 +280,11 @@ class MetadataLog:
         )
 
     def complete_snapshot(self, snapshot: Snapshot, *, now_ms: int) -> None:
-        """Lets go of what the snapshot makes superfluous: older ones, and the log below them."""
+        """Deletes what the snapshot makes obsolete: older snapshots, and the log below the earliest
+        one that is kept."""
         self._is_snapshot_under_way = False
         if snapshot.id.end_offset < self._log.log_start_offset:
-            # One that the leader sent has overtaken it.
+            # A later snapshot from the leader was installed in the meantime.
             return
         self._recovery_point.write(self.flushed_end_offset)
         self._snapshots.add(snapshot.id)
@@ -295,8 +298,8 @@ class MetadataLog:
         self._is_snapshot_under_way = False
 
     def receive_snapshot(self, chunk: SnapshotChunk) -> str | None:
-        """Takes a piece of the leader's snapshot. After the last one, this is the path of what has
-        come: whoever finds it sound has it installed."""
+        """Writes a chunk of the leader's snapshot. After the last chunk, returns the path of the
+        file: the caller validates it and calls `install_snapshot`."""
         if chunk.position == 0:
             self._discard_received()
             path = self._snapshots.path(SnapshotId(*chunk.id))
@@ -306,7 +309,7 @@ class MetadataLog:
         return self._received.partial_path if chunk.is_last else None
 
     def install_snapshot(self, snapshot_id: OffsetAndEpoch, *, now_ms: int) -> None:
-        """Puts the snapshot that was received in the place of the whole log, durably."""
+        """Replaces the whole log with the received snapshot, durably."""
         assert self._received is not None, "a snapshot is received before"
         self._received.complete()
         self._received = None
@@ -328,5 +331,5 @@ class MetadataLog:
         self._recovery_point.write(self.flushed_end_offset)
 
     def abandon(self) -> None:
-        """Lets go of all files as they are."""
+        """Closes all files as they are."""
         self._log.abandon()

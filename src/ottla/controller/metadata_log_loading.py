@@ -1,4 +1,4 @@
-"""Opening the metadata log: the latest snapshot that can be read, and the records after it."""
+"""Opens the metadata log: the latest readable snapshot, and the records after it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _NO_LIMIT_BYTES: Final = 2**31 - 1
 
 
 class LoadedMetadata(NamedTuple):
-    """The log, the image of its latest snapshot with what was appended since, and the records of
-    the quorum's own among all of that."""
+    """The log, the image of its latest snapshot with the records appended after it, and the control
+    records of both."""
 
     log: MetadataLog
     committed: CommittedMetadata
@@ -42,10 +42,10 @@ class LoadedMetadata(NamedTuple):
 def open_metadata_log(
     disk: Disk, directory: str, config: MetadataLogConfig, *, now_ms: int
 ) -> LoadedMetadata:
-    """Opens the metadata log in a data directory, making it where there is none.
+    """Opens the metadata log in a data directory, or creates it.
 
-    Raises `StorageError` or `MetadataError` where files contradict each other, `OSError` where the
-    disk fails.
+    Raises `StorageError` or `MetadataError` if files contradict each other, `OSError` if the disk
+    fails.
     """
     path = f"{directory}/{METADATA_PARTITION}"
     make_directories(disk, path)
@@ -53,7 +53,7 @@ def open_metadata_log(
         write_partition_metadata(disk, path, METADATA_TOPIC_ID)
     snapshots = Snapshots(disk, path)
     recovery_point = RecoveryPoint(disk, path)
-    # No shutdown counts as clean: what a crash left is cheap to check, and a loss is not cheap.
+    # Always recovers as after a crash: checking the log is cheap, losing records is not.
     log = open_log(
         disk,
         path,
@@ -63,7 +63,7 @@ def open_metadata_log(
         now_ms=now_ms,
         recovery_point=recovery_point.read(),
     )
-    # What was not synced before the crash counts as appended only once it is.
+    # Records that were not flushed before a crash count as appended only once they are.
     log.flush()
     metadata_log = MetadataLog(
         disk, path, config, log=log, snapshots=snapshots, recovery_point=recovery_point
@@ -72,7 +72,7 @@ def open_metadata_log(
 
 
 def _log_config(config: MetadataLogConfig) -> LogConfig:
-    """The log keeps everything until a snapshot replaces it."""
+    """The log keeps all records until a snapshot replaces them."""
     return LogConfig(
         segment_bytes=config.log_segment_bytes,
         segment_ms=NEVER_MS,
@@ -97,9 +97,9 @@ def _load(
             unreadable.append(error)
             continue
         replayed = _replay_log(metadata_log, log, loaded, snapshot.end_offset, now_ms)
-        # No checkpoint says where the log starts, so it was opened from its first segment on. What
-        # is before the earliest snapshot was let go of, with its epochs: a fetch that has gone
-        # another way there would pass for one that has not.
+        # There is no checkpoint of the log start offset, so the log was opened from its first
+        # segment. The epochs of the records before the earliest snapshot are gone: if the log still
+        # started there, a fetch that diverges in them would not be detected.
         log.delete_records_before(snapshots.ids[0].end_offset)
         return replayed
     if log.log_start_offset > 0:
@@ -118,11 +118,11 @@ class LoadedSnapshot(NamedTuple):
 
 
 def load_snapshot(disk: Disk, path: str, *, end_offset: int) -> LoadedSnapshot:
-    """Raises `CorruptSnapshotError` for what is no whole snapshot."""
+    """Raises `CorruptSnapshotError` for an incomplete or corrupt snapshot."""
     loaded, delta = LoadedSnapshot(MetadataReplay(MetadataImage()), []), MetadataDelta()
     for batch in read_snapshot(disk, path):
         if batch.header.is_control:
-            # They stand for the last offset that the snapshot contains.
+            # They count as records at the last offset that the snapshot contains.
             loaded.control_records.extend(
                 ControlRecord(end_offset - 1, record) for record in batch.records
             )
@@ -134,9 +134,10 @@ def load_snapshot(disk: Disk, path: str, *, end_offset: int) -> LoadedSnapshot:
 def _replay_log(
     metadata_log: MetadataLog, log: Log, snapshot: LoadedSnapshot, end_offset: int, now_ms: int
 ) -> LoadedMetadata:
-    """Snapshots hold what is committed. What is after them in the log may be, and waits."""
+    """Snapshots contain only committed records. Records after the snapshot may be uncommitted and
+    are not applied to the image yet."""
     if log.log_end_offset < end_offset:
-        # The snapshot came from another node, or was synced before the log was, as Kafka does it.
+        # The snapshot came from another node, or was flushed before the log, as Kafka does.
         log.truncate_fully(end_offset, now_ms=now_ms)
     log.advance_high_watermark(end_offset)
     committed = CommittedMetadata(snapshot.replay, end_offset=end_offset)

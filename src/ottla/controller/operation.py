@@ -1,8 +1,9 @@
-"""What a controller does for a request: a function of the cluster's image that writes records.
+"""Operations of the controller: a request and the image of the cluster in, records and a response
+out.
 
-An operation looks at the image and answers with the records that would carry out the request and
-with the response. It changes nothing and touches nothing. The driver (controller.py) appends the
-records, applies them, and sends the response when they are safe.
+An operation returns the records that carry out the request, and the response. It has no side
+effects. The controller (controller.py) appends the records, applies them, and sends the response
+when they are committed.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ Response = TypeVar("Response", bound=Message)
 
 
 class Context(NamedTuple):
-    """What an operation may know besides the image."""
+    """The inputs of an operation besides the image and the request."""
 
     cluster_id: str
-    # The controller's own node, with the dynamic configs of the image.
+    # The config of the controller's own node, including dynamic configs from the image.
     node: NodeConfig
     descriptions: TopicDescriptions
     dice: Dice
-    # Where the operation's first record will be in the log.
+    # The offset of the operation's first record.
     next_offset: int
 
 

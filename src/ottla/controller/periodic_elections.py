@@ -1,14 +1,14 @@
-"""The elections that the controller asks for itself, from time to time.
+"""Elections that the controller starts periodically.
 
-Leadership goes back to the preferred replicas when they are in sync again, so that a broker that
-was away gets its share of the work (`auto.leader.rebalance.enable`, every
-`leader.imbalance.check.interval.seconds`). And partitions that nobody leads get a leader that may
-lack records, once their topic allows it (`unclean.leader.election.enable`, looked at every
+Leadership returns to preferred replicas once they are in sync again, so that a restarted broker
+gets its share of the load (`auto.leader.rebalance.enable`, every
+`leader.imbalance.check.interval.seconds`). Leaderless partitions get a leader that may lack
+records, if their topic allows it (`unclean.leader.election.enable`, checked every
 `unclean.leader.election.interval.ms`).
 
-Both give the request of an ordinary election, of so many partitions that it does not hold up the
-rest, and None when there is nothing to do. Whoever asks again after each gets through all of them:
-an election that is proposed succeeds.
+Both functions return an ordinary ElectLeaders request, limited to as many partitions as do not
+block other operations, or None if there is nothing to do. Repeating the call after each election
+reaches all partitions, since every election that is proposed here succeeds.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ottla.controller.operations.leadership import can_lead
 from ottla.metadata import NO_LEADER, MetadataImage, PartitionRegistration, TopicImage
 from ottla.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 
-# As many as Kafka does at once.
+# The same limit as in Kafka.
 ELECTIONS_MAX: Final = 1000
 
 
 def preferred_elections(
     image: MetadataImage, *, elections_max: int = ELECTIONS_MAX
 ) -> ElectLeadersRequest | None:
-    """Partitions that their preferred replica could lead and does not."""
+    """Partitions that are not led by their preferred replica although it could lead."""
     imbalanced = (
         (topic, partition_id)
         for topic in image.topics
@@ -43,7 +43,7 @@ def preferred_elections(
 def unclean_elections(
     image: MetadataImage, node: NodeConfig, *, elections_max: int = ELECTIONS_MAX
 ) -> ElectLeadersRequest | None:
-    """Partitions without a leader that may have any, and of which a replica is there."""
+    """Leaderless partitions that allow unclean leader election and have a live replica."""
     leaderless = (
         (topic, partition_id)
         for topic in image.topics

@@ -1,10 +1,10 @@
-"""This node's replica of the metadata: carries out what consensus decides (`ottla.raft`).
+"""This node's replica of the metadata log: carries out the decisions of consensus (`ottla.raft`).
 
-    an event (a request, an answer, time, a flush) ──▶ Raft ──decisions──▶ disk, image, network
+    an event (request, response, timer, flush) ──▶ Raft ──decisions──▶ disk, image, network
 
-Everything but flushing happens at once and in the order that `ottla.raft` asks for. Flushing is a
-worker's job: what is appended meanwhile waits for the next one. A disk that fails ends the replica:
-what it had appended may be on the device or not, and the next start finds out.
+Everything except flushing happens at once and in the order that `ottla.raft` specifies. A worker
+flushes; records appended meanwhile wait for the next flush. If the disk fails, the replica stops:
+its last records may or may not be on the device, and the next start checks.
 """
 
 from __future__ import annotations
@@ -46,24 +46,25 @@ from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
 
-# How long a leader that stops waits for the others to hear of it.
+# How long a leader that resigns at shutdown waits for the next election to begin.
 _FAREWELL_SECONDS: Final = 0.3
 
-# Called when somebody else leads, when this replica became active or failed. Must not wait.
+# Called when the leader changed, or this replica became active or failed. Must not block.
 LeaderListener: TypeAlias = Callable[[], None]
 
 
 class _Claim(NamedTuple):
-    """A leadership that counts once everything below the offset is committed."""
+    """Leadership that becomes active once all records below the offset are committed."""
 
     epoch: int
     offset: int
 
 
 class MetadataQuorum:
-    """Made from what is on disk, begun by `start`, ended by `close`. Owned by one event loop.
+    """Created from the state on disk, started by `start`, ended by `close`. Owned by one event
+    loop.
 
-    After `failure` is set it takes part in nothing any more.
+    After `failure` is set it no longer handles any event.
     """
 
     def __init__(
@@ -95,14 +96,14 @@ class MetadataQuorum:
         self._snapshots = SnapshotWriting(seams, self.log, self.metadata, self._raft)
 
     def start(self, follower: QuorumFollower | None = None) -> None:
-        """Takes part from now on. Raises what it fails with at once."""
+        """Starts to participate. Raises an error that occurs immediately."""
         self._follower = follower
         self._carry_out()
         if self.failure is not None:
             raise self.failure
 
     def listen_leader(self, listener: LeaderListener) -> None:
-        """Has a listener called when there may be another active controller."""
+        """Registers a listener that is called when the active controller may have changed."""
         self._leader_listeners.append(listener)
 
     # ---- facts
@@ -113,7 +114,7 @@ class MetadataQuorum:
 
     @property
     def is_active(self) -> bool:
-        """Whether it leads and has seen everything that its predecessors committed."""
+        """Whether this replica leads and has applied everything that its predecessors committed."""
         return self._is_active
 
     @property
@@ -132,7 +133,7 @@ class MetadataQuorum:
         return self._raft.describe(now_ms=self._now_ms())
 
     def wall_ms(self, monotonic_ms: int | None) -> int:
-        """A time of the machine's clock as the hands of a wall clock showed it; -1 for none."""
+        """Converts a monotonic time of the machine to wall-clock time; -1 for None."""
         if monotonic_ms is None:
             return -1
         return self._seams.clock.now_ms() - (self._now_ms() - monotonic_ms)
@@ -140,7 +141,7 @@ class MetadataQuorum:
     # ---- events
 
     async def handle(self, request: Message) -> Message:
-        """The response to a request of another replica, or of a tool about the voters."""
+        """The response to a request of another replica, or of a tool that changes voters."""
         if self.failure is not None:
             raise ConnectionAbortedError(f"this node's metadata has failed: {self.failure}")
         number = self._raft.receive(request, now_ms=self._now_ms())
@@ -150,7 +151,7 @@ class MetadataQuorum:
         return await reply
 
     def append(self, records: Sequence[Message], *, metadata_version: int) -> None:
-        """Appends what the active controller writes. An exception means that nothing was."""
+        """Appends the records of the active controller. After an exception, none were appended."""
         assert self._is_active, "only the active controller writes"
         start_offset, clock = self.log.log_end_offset, self._seams.clock
         try:
@@ -163,7 +164,7 @@ class MetadataQuorum:
             self._note_appended(records, start_offset)
         except BaseException as error:
             if self.log.log_end_offset > start_offset or not isinstance(error, Exception):
-                # Some of it is there to stay, and half an operation is none.
+                # Part of the operation stays in the log and must not take effect.
                 self.fail(error)
             raise
         self._tell(self._raft.appended)
@@ -173,20 +174,20 @@ class MetadataQuorum:
         if end_offset - start_offset == len(records):
             self.metadata.appended(end_offset, records)
             return
-        # A transaction, since it did not fit a batch. The next leader may have some of them only.
+        # Several batches, hence a transaction. The next leader may have only some of them.
         for batch in self.log.read_from(start_offset):
             self.metadata.batch_appended(batch)
 
     def leader_lost(self) -> None:
-        """The connection to the leader ended, which mostly means that it is gone."""
+        """The connection to the leader closed, most likely because the leader stopped."""
         self._tell(self._raft.leader_lost)
 
     def begin_shutdown(self) -> None:
-        """From now on this replica does not become the leader. If it is, it leads until `close`."""
+        """This replica no longer starts elections. If it is the leader, it leads until `close`."""
         self._tell(self._raft.begin_shutdown)
 
     async def close(self) -> None:
-        """Lets others lead, waits for what is under way and ends the log."""
+        """Resigns, waits for pending flushes and snapshots, and closes the log."""
         if self._raft.is_leader and len(self.voters.voters) > 1 and self.failure is None:
             self._tell(self._raft.resign)
             await self._say_farewell()
@@ -202,13 +203,13 @@ class MetadataQuorum:
             self.log.abandon()
 
     async def _say_farewell(self) -> None:
-        """Until somebody asks for votes in the next epoch, or not for long."""
+        """Waits for the next election to begin, but only for a short time."""
         heard = Nudge(self._seams.clock)
         self.listen_leader(heard.give)
         await heard.wait(_FAREWELL_SECONDS)
 
     def fail(self, error: BaseException) -> None:
-        """Ends the replica; everybody who waits is told."""
+        """Stops the replica; all pending requests fail."""
         if self.failure is not None:
             return
         self.failure = error
@@ -224,7 +225,7 @@ class MetadataQuorum:
     # ---- carrying out
 
     def _tell(self, event: Callable[..., None], *arguments: object) -> None:
-        """Lets the machine know of an event, and does what it decides."""
+        """Passes an event to the machine, and carries out its decisions."""
         if self.failure is not None:
             return
         try:
@@ -236,14 +237,14 @@ class MetadataQuorum:
 
     def _carry_out(self) -> None:
         if self._is_carrying_out or self.failure is not None:
-            # Whoever acts on a decision may cause the next one, which then follows it.
+            # Called while carrying out a decision: the outer loop carries out the next one.
             return
         self._is_carrying_out = True
         try:
             while self.failure is None and (decisions := self._raft.take_decisions()):
                 self._carry_out_one(decisions)
         except BaseException as error:
-            # What is half done cannot be gone on from.
+            # The replica cannot continue after half of a decision.
             self.fail(error)
             if not isinstance(error, Exception):
                 raise
@@ -291,7 +292,7 @@ class MetadataQuorum:
         view = memoryview(batches)
         for position, header in iterate_batches(view):
             if header.base_offset >= end:
-                break  # Of a later epoch than the leader's, and not taken.
+                break  # Its epoch is later than the leader's: not appended.
             batch = decode_batch(view[position : position + header.size_in_bytes])
             control_records += self.metadata.batch_appended(batch)
         self._raft.appended(control_records, now_ms=self._now_ms())
@@ -299,7 +300,7 @@ class MetadataQuorum:
     def _receive_snapshot(self, chunk: SnapshotChunk, now_ms: int) -> None:
         path = self.log.receive_snapshot(chunk)
         if path is not None:
-            # It is read first: what is no snapshot must not take the place of a log.
+            # Read it first: an invalid snapshot must not replace the log.
             loaded = load_snapshot(self._seams.disk, path, end_offset=chunk.id.offset)
             self.log.install_snapshot(chunk.id, now_ms=now_ms)
             self.metadata.replace(loaded.replay, end_offset=chunk.id.offset)
@@ -351,7 +352,7 @@ class MetadataQuorum:
             self._tell(self._raft.fail, send.number)
             return
         while self._flushing is not None and isinstance(response, FetchSnapshotResponse):
-            # A snapshot takes the place of the log, and must not meet a flush of it.
+            # The last chunk replaces the log, which must not happen during a flush.
             await asyncio.wait([self._flushing])
         self._tell(self._raft.respond, send.number, response)
 
@@ -373,7 +374,7 @@ class MetadataQuorum:
     def _set_timer(self) -> None:
         deadline_ms = self._raft.next_deadline_ms
         if self._timer is not None and deadline_ms is not None and self._timer_ms <= deadline_ms:
-            # It fires too early, which does no harm, and is set again then.
+            # It fires early, which does no harm, and is set again then.
             return
         if self._timer is not None:
             self._timer.cancel()

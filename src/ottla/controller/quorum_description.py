@@ -1,7 +1,9 @@
-"""DescribeQuorum, versions 0 to 2: who keeps the metadata, and how far each is (KIP-595, KIP-853).
+"""DescribeQuorum, versions 0 to 2: the replicas of the metadata log and their progress (KIP-595,
+KIP-853).
 
-Error per partition: UNKNOWN_TOPIC_OR_PARTITION for any other than `__cluster_metadata-0`. For all
-of them NOT_LEADER_OR_FOLLOWER if this node does not lead the quorum: only the leader knows.
+Error per partition: UNKNOWN_TOPIC_OR_PARTITION for any other than `__cluster_metadata-0`. For the
+whole request NOT_LEADER_OR_FOLLOWER if this node is not the leader of the quorum: only the leader
+has this information.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a replica of the metadata needs of the world, and whom it tells."""
+"""The interfaces that a replica of the metadata log needs and calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ottla.wire.schema import Message
 
 
 class Seams(NamedTuple):
-    """The world, and whoever owns the tasks of the quorum and of the controller."""
+    """The disk, clock, randomness, worker and tasks of the quorum and the controller."""
 
     disk: Disk
     clock: Clock
@@ -24,22 +24,22 @@ class Seams(NamedTuple):
 
 
 class Peers(Protocol):
-    """The other replicas, as the network knows them."""
+    """Sends requests to the other replicas."""
 
     async def send(self, destination: Destination, request: Message) -> Message:
-        """Raises `ChannelError` if there is no answer."""
+        """Raises `ChannelError` if there is no response."""
 
     def close(self) -> None: ...
 
 
 class QuorumFollower(Protocol):
-    """Who acts when this replica leads: the controller."""
+    """Is notified when this replica starts or stops leading: the controller."""
 
     def activate(self, epoch: int) -> None:
-        """This replica leads, and its image shows everything that was ever committed."""
+        """This replica leads, and its image shows all committed records."""
 
     def deactivate(self) -> None:
-        """Another one leads, or nobody."""
+        """Another replica leads, or none."""
 
     def committed(self, end_offset: int) -> None:
-        """Everything below the offset is, and the image shows it."""
+        """All records below the offset are committed, and the image shows them."""

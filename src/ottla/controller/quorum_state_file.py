@@ -1,4 +1,4 @@
-"""`quorum-state`: the epoch that a node of the quorum is in, and whom it voted for (KIP-595)."""
+"""`quorum-state`: the epoch, leader and vote of a replica of the quorum (KIP-595)."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def read_quorum_state(disk: Disk, directory: str) -> QuorumStateData | None:
 
 
 def write_quorum_state(disk: Disk, directory: str, state: QuorumStateData, *, version: int) -> None:
-    """Replaces the file, durably. Version 1 of it goes with voters that have directories."""
+    """Replaces the file, durably. Version 1 of the file is for voters with directory ids."""
     content = quorum_state_to_json(state, version)
     replace_file(disk, f"{directory}/{FILE_NAME}", content.encode())

@@ -1,4 +1,4 @@
-"""A snapshot on its way here from the leader: written piece by piece, named when it is whole."""
+"""A snapshot that is being downloaded from the leader, and gets its final name when complete."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from ottla.runtime.disk import Disk
 
 
 class ReceivedSnapshot:
-    """Its file has another name until `complete`; what a crash leaves of it, the next start takes
-    away."""
+    """The file has another name until `complete`; after a crash the next start deletes it."""
 
     def __init__(self, disk: Disk, path: str) -> None:
         self._disk = disk
@@ -24,7 +23,7 @@ class ReceivedSnapshot:
         self._file.write_at(position, [data])
 
     def complete(self) -> None:
-        """Returns when no crash takes the file away."""
+        """Returns once the file is durable."""
         self._file.sync()
         self._file.close()
         self._disk.rename(self.partial_path, self._path)

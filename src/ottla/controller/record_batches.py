@@ -1,8 +1,8 @@
-"""Metadata records in record batches, and the quorum's own records beside them.
+"""Encodes and decodes record batches of metadata records and of control records.
 
-What one operation writes takes effect as a whole. It is one batch as long as it fits, for a batch
-is in the log or is not; more than that becomes a transaction (KIP-868), of which a crash may leave
-the beginning and never half of the effect.
+The records of one operation take effect together. They are one batch if they fit, since a batch is
+either in the log or not; otherwise they are a transaction (KIP-868): a crash may leave only its
+first batches, but those never take effect.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ottla.wire.stored.quorum import (
     VotersRecord,
 )
 
-# As Kafka has them, whose nodes may be reading.
+# Kafka's limits; Kafka's nodes may read these batches.
 BATCH_BYTES_MAX: Final = 8 << 20
 BATCH_RECORDS_MAX: Final = 10_000
 
@@ -43,12 +43,12 @@ _CONTROL_RECORDS: Final[dict[ControlRecordType, type[Message]]] = {
     ControlRecordType.KRAFT_VOTERS: VotersRecord,
 }
 _CONTROL_TYPES: Final = {cls: kind for kind, cls in _CONTROL_RECORDS.items()}
-# Kafka writes the lowest version of them all.
+# Kafka writes the lowest version of each.
 _CONTROL_VERSION: Final = 0
 
 
 class DecodedBatch(NamedTuple):
-    """A batch of metadata records or, if it is a control batch, of the quorum's."""
+    """A batch of metadata records or, if it is a control batch, of control records."""
 
     header: BatchHeader
     records: list[Message]
@@ -57,7 +57,7 @@ class DecodedBatch(NamedTuple):
 def encode_operation(
     records: Sequence[Message], *, metadata_version: int, base_offset: int, now_ms: int
 ) -> list[bytearray]:
-    """The batches of what one operation writes, the first of which begins at `base_offset`."""
+    """The batches for the records of one operation; the first one starts at `base_offset`."""
     values = [_encoded(record, metadata_version) for record in records]
     chunks = list(_chunks(values))
     if len(chunks) > 1:
@@ -79,7 +79,8 @@ def encode_batches(
     leader_epoch: int,
     now_ms: int,
 ) -> Iterator[tuple[bytearray, int]]:
-    """As many batches as it takes, each with the offset after it: a snapshot is not one effect."""
+    """As many batches as needed, without a transaction, each with the offset after it. For
+    snapshots."""
     values = (_encoded(record, metadata_version) for record in records)
     for chunk in _chunks(values):
         batch = _batch(chunk, base_offset=base_offset, leader_epoch=leader_epoch, now_ms=now_ms)
@@ -90,7 +91,7 @@ def encode_batches(
 def encode_control_batch(
     records: Sequence[Message], *, base_offset: int, leader_epoch: int, now_ms: int
 ) -> bytearray:
-    """One batch of the quorum's records."""
+    """One batch of control records."""
     return build_batch(
         [
             control_record(
@@ -107,7 +108,7 @@ def encode_control_batch(
 
 
 def decode_batch(batch: Buffer) -> DecodedBatch:
-    """All records of a batch. Control records of types that Ottla does not know are left out."""
+    """All records of a batch. Control records of unknown types are omitted."""
     header = read_header(batch)
     records: list[Message] = []
     for record in iterate_records(batch):
@@ -121,7 +122,7 @@ def decode_batch(batch: Buffer) -> DecodedBatch:
 
 
 def _decode_control(cls: type[Message], value: bytes) -> Message:
-    """Every one of them begins with its version."""
+    """The value of every control record starts with its version."""
     version = int.from_bytes(value[:2], signed=True)
     return cls.decode(value, min(version, cls.versions.highest))
 

@@ -1,7 +1,6 @@
-"""What a controller answers: requests of brokers, of the quorum's replicas and of administrators.
+"""The requests that a controller handles: from brokers, replicas of the quorum and administrators.
 
-One entry for all of them, whether they came over the network or from the broker in the same
-process.
+The entry point is the same for requests over the network and from the broker in the same process.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ottla.wire.messages.describe_quorum import DescribeQuorumRequest
 from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest
 from ottla.wire.schema import Message
 
-# By their module under `operations` and their name there: see `operation_of`.
+# The module under `operations` and the function in it: see `operation_of`.
 OPERATIONS: Final[dict[int, tuple[str, str]]] = {
     ApiKey.CREATE_TOPICS: ("create_topics", "create_topics"),
     ApiKey.DELETE_TOPICS: ("delete_topics", "delete_topics"),
@@ -44,7 +43,7 @@ OPERATIONS: Final[dict[int, tuple[str, str]]] = {
         "list_partition_reassignments",
     ),
 }
-# What goes to the quorum's replica, whoever leads.
+# Handled by the quorum's replica, whether or not it leads.
 QUORUM_APIS: Final = frozenset(
     {
         ApiKey.VOTE,
@@ -69,7 +68,7 @@ BROKER_APIS: Final = frozenset(
 
 @cache
 def operation_of(key: int) -> Operation[Any, Any]:
-    """Loaded when it is first asked for: a node serves before all of them are."""
+    """Imported on first use, so that a node serves before all operations are loaded."""
     module, name = OPERATIONS[key]
     operation: Operation[Any, Any] = getattr(
         import_module(f"ottla.controller.operations.{module}"), name
@@ -78,20 +77,20 @@ def operation_of(key: int) -> Operation[Any, Any]:
 
 
 class Watched(Protocol):
-    """A connection, which says when it ends."""
+    """A connection with a callback for when it closes."""
 
     def when_closed(self, told: Callable[[], None]) -> None: ...
 
 
 class ControllerService:
-    """A `Follower` of the quorum's. Owned by the node's loop."""
+    """The `QuorumFollower` of the quorum. Owned by the node's loop."""
 
     def __init__(self, controller: Controller, liveness: BrokerLiveness) -> None:
         self.controller = controller
         self.liveness = liveness
         self._watched: set[Watched] = set()
 
-    # ---- what the quorum tells
+    # ---- callbacks of the quorum
 
     def activate(self, epoch: int) -> None:
         self.controller.activate(epoch)
@@ -104,10 +103,11 @@ class ControllerService:
     def committed(self, end_offset: int) -> None:
         self.controller.committed(end_offset)
 
-    # ---- what others ask
+    # ---- requests
 
     async def serve(self, request: Message, *, connection: Watched | None = None) -> Message:
-        """The response. `KafkaError` is for the request as a whole: NOT_CONTROLLER above all."""
+        """Returns the response. Raises `KafkaError` for the request as a whole, mostly
+        NOT_CONTROLLER."""
         key = request.api_key
         assert key is not None, f"{type(request).__name__} is no request"
         if key in QUORUM_APIS:
@@ -127,13 +127,13 @@ class ControllerService:
     async def _heartbeat(
         self, request: BrokerHeartbeatRequest, connection: Watched | None
     ) -> BrokerHeartbeatResponse:
-        """Takes the end of the connection for a sign of the broker's end."""
+        """A closed connection is a sign that the broker has died."""
         if connection is not None and connection not in self._watched:
             self._watched.add(connection)
             connection.when_closed(partial(self._closed, connection))
         response = await self.liveness.heartbeat(request, connection)
         if connection is not None and connection not in self._watched:
-            # It ended before the heartbeat counted.
+            # It closed before the heartbeat was recorded.
             self.liveness.disconnected(connection)
         return response
 

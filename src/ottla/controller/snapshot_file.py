@@ -1,9 +1,11 @@
-"""Snapshots of the metadata: what a log's records up to some offset amount to (KIP-630).
+"""Snapshots of the metadata: the state that results from the log's records up to an offset
+(KIP-630).
 
-`00000000000000000074-0000000001.checkpoint` holds what the records below offset 74 say, the last of
-which has epoch 1. It is made of record batches like a log, with offsets of its own: a control batch
-with the header and the quorum's voters, the image's records, a control batch with the footer. The
-file is written under another name, so that one with this name is whole.
+`00000000000000000074-0000000001.checkpoint` has the state after the records below offset 74, the
+last of which has epoch 1. Like a log it consists of record batches, with their own offsets: a
+control batch with the header and the quorum's voters, the image's records, a control batch with the
+footer. The file is written under another name and then renamed, so a file with this name is
+complete.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ _NAME: Final = re.compile(r"(?P<end_offset>[0-9]{20})-(?P<epoch>[0-9]{10})\.chec
 
 
 class SnapshotId(NamedTuple):
-    """Which records a snapshot stands for. Later snapshots compare greater."""
+    """The end offset and epoch of a snapshot. Later snapshots compare greater."""
 
     end_offset: int
     epoch: int
@@ -56,12 +58,12 @@ class SnapshotId(NamedTuple):
         return match and cls(int(match["end_offset"]), int(match["epoch"]))
 
 
-# What formatting a directory leaves: who votes, and no records.
+# The snapshot written by formatting: it has the voters and no records.
 BOOTSTRAP_SNAPSHOT: Final = SnapshotId(0, 0)
 
 
 class SnapshotVoters(NamedTuple):
-    """Who votes, and in which version of the quorum's protocol (KIP-853)."""
+    """The voters and the kraft.version (KIP-853)."""
 
     kraft_version: int
     record: VotersRecord
@@ -71,9 +73,9 @@ class SnapshotVoters(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """A snapshot to be written. `write` touches files only, so a worker may run it.
+    """A snapshot to be written. `write` uses only files, so a worker may run it.
 
-    The image is a copy that nobody changes.
+    The image is a copy that is not modified.
     """
 
     disk: Disk
@@ -86,7 +88,7 @@ class Snapshot(NamedTuple):
     now_ms: int
 
     def write(self) -> None:
-        """Returns when no crash takes the file away. One that exists is replaced."""
+        """Returns once the file is durable. Replaces an existing file."""
         partial = self.path.removesuffix(SUFFIX) + PARTIAL_SUFFIX
         file = self.disk.open(partial, create=True)
         try:
@@ -125,10 +127,10 @@ class Snapshot(NamedTuple):
 
 
 def read_snapshot(disk: Disk, path: str) -> Iterator[DecodedBatch]:
-    """The batches of a snapshot, header and footer among them.
+    """The batches of a snapshot, including header and footer.
 
-    `CorruptSnapshotError` may come after some of them, for the footer is the last thing to be read:
-    what was made of the earlier ones is then to be thrown away.
+    `CorruptSnapshotError` may be raised after some batches, since the footer is read last: the
+    caller then has to discard the results of the earlier ones.
     """
     file = disk.open_readonly(path)
     try:

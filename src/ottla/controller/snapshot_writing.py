@@ -1,6 +1,6 @@
-"""When a replica writes a snapshot of its metadata: after so many bytes of log, in the background.
+"""Writes snapshots of the metadata in the background, after a certain number of bytes of log.
 
-One that cannot be written is missed by nobody: the log has everything.
+A snapshot that fails can be ignored: the log still has all records.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _log = logging.getLogger(__name__)
 
 
 class SnapshotWriting:
-    """One at a time. Owned by the quorum's driver, whose log outlives the last one."""
+    """Writes one snapshot at a time. Owned by `MetadataQuorum`, which waits for the last one before
+    it closes the log."""
 
     def __init__(
         self, seams: Seams, log: MetadataLog, metadata: CommittedMetadata, raft: Raft
@@ -30,9 +31,10 @@ class SnapshotWriting:
         self._writing: asyncio.Task[object] | None = None
 
     def maybe_begin(self) -> None:
-        """To be called after each commit."""
+        """Called after each commit."""
         if not self._metadata_log.is_snapshot_due or self._metadata.is_in_transaction:
-            # In a transaction the image lacks what the log would lose. Its end will be committed.
+            # The image lacks the records of an unfinished transaction, and the log would lose them.
+            # The commit that ends the transaction calls this again.
             return
         offset = self._metadata.end_offset
         version = self._raft.quorum_at(offset)

@@ -1,4 +1,4 @@
-"""The snapshots in a metadata log's directory: found, chosen, removed."""
+"""The snapshot files in a metadata log's directory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ottla.runtime.disk import Disk
 
 
 class Snapshots:
-    """Knows which snapshots there are. Owned by a metadata log."""
+    """The ids of the existing snapshots. Owned by a metadata log."""
 
     def __init__(self, disk: Disk, directory: str) -> None:
         self._disk = disk
@@ -30,14 +30,15 @@ class Snapshots:
             self._ids = sorted([*self._ids, snapshot])
 
     def keep_latest(self, count: int) -> SnapshotId:
-        """Removes the earlier ones and returns the earliest that is left."""
+        """Removes all but the latest and returns the earliest that is left."""
         for snapshot in self._ids[:-count]:
             self._disk.remove(self.path(snapshot))
         self._ids = self._ids[-count:]
         return self._ids[0]
 
     def _find(self) -> None:
-        """Snapshots that were on their way in or out when a program ended go."""
+        """Also deletes snapshots that were partially written or about to be deleted at the last
+        stop."""
         for name in self._disk.list_directory(self._directory):
             snapshot = SnapshotId.parse(name)
             if snapshot is not None:

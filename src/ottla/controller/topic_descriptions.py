@@ -1,4 +1,4 @@
-"""The configs of new topics as CreateTopics answers with them (KIP-525)."""
+"""The configs of new topics in CreateTopics responses (KIP-525)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ottla.wire.messages.create_topics import CreatableTopicConfigs
 
 
 class TopicDescriptions:
-    """What topics are like on one node, as long as its configs stay as they are.
+    """Valid as long as the configs of the node do not change.
 
-    Most topics have no configs of their own, and what is shown of those is made once.
+    Most topics have no configs of their own; their description is computed once.
     """
 
     def __init__(self, node: NodeConfig) -> None:

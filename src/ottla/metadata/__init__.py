@@ -1,4 +1,4 @@
-"""The state of a cluster as its metadata records describe it (KIP-631): pure values and rules."""
+"""The state of a cluster according to its metadata records (KIP-631): values and rules, no I/O."""
 
 from ottla.metadata.broker import (
     BrokerRegistration,

@@ -1,4 +1,4 @@
-"""Brokers and controllers as they registered."""
+"""The registrations of brokers and controllers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ottla.wire.stored.cluster_metadata.brokers import (
 
 
 class Endpoint(NamedTuple):
-    """Where one listener of a node is reached."""
+    """The address of a listener of a node."""
 
     name: str
     host: str
@@ -26,7 +26,7 @@ class Endpoint(NamedTuple):
 
 
 class VersionRange(NamedTuple):
-    """The levels of a feature that a node supports, both ends included."""
+    """The levels of a feature that a node supports, both ends inclusive."""
 
     min_supported_version: int
     max_supported_version: int
@@ -39,7 +39,7 @@ class VersionRange(NamedTuple):
 
 
 class BrokerRegistration(NamedTuple):
-    """One incarnation of a broker. `epoch` is the offset at which it registered."""
+    """One incarnation of a broker. `epoch` is the offset of its registration."""
 
     id: int
     epoch: int
@@ -51,7 +51,7 @@ class BrokerRegistration(NamedTuple):
     in_controlled_shutdown: bool
     is_migrating_zk_broker: bool
     log_dirs: tuple[Uuid, ...]
-    # None if the broker never said (KIP-1066).
+    # None if the broker never reported them (KIP-1066).
     cordoned_log_dirs: tuple[Uuid, ...] | None
 
     @property

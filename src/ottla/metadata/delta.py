@@ -1,7 +1,7 @@
-"""What a run of records changed, so that a broker reacts to that and to nothing else.
+"""The changes made by a sequence of records, so that a broker reacts only to these.
 
-A delta says which things changed and what they were before; what they are now the image says. It
-is filled while records are applied, at the cost of a dictionary entry for each.
+A delta has the previous values of whatever changed; the current values are in the image. It is
+filled while records are applied, at the cost of one dictionary entry per change.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from ottla.model import Uuid
 
 @dataclass(slots=True)
 class MetadataDelta:
-    """Written by whoever applies records, then read by listeners, who do not change it."""
+    """Filled while records are applied, then read by listeners, which do not modify it."""
 
     topics_created: dict[Uuid, TopicImage] = field(default_factory=dict)
-    # As they were. A topic that came and went within the delta is in neither.
+    # Their previous state. A topic created and removed within the delta is in neither dictionary.
     topics_removed: dict[Uuid, TopicImage] = field(default_factory=dict)
-    # By topic and number, in topics that exist: what each was before, None if it is new.
+    # Previous values by topic id and partition, for existing topics; None for a new partition.
     partitions_changed: dict[Uuid, dict[int, PartitionRegistration | None]] = field(
         default_factory=dict
     )
     brokers_changed: dict[int, BrokerRegistration | None] = field(default_factory=dict)
     controllers_changed: dict[int, ControllerRegistration | None] = field(default_factory=dict)
-    # The names of the configs that were set or removed; a removed topic's are not listed.
+    # The names of the configs that were set or removed; without those of removed topics.
     configs_changed: dict[ConfigResource, set[str]] = field(default_factory=dict)
     features_changed: dict[str, int | None] = field(default_factory=dict)
     client_quotas_changed: bool = False

@@ -1,4 +1,5 @@
-"""What lies between two images, where no records tell: one of them came as a snapshot."""
+"""The difference between two images, when there are no records: the later one is from a
+snapshot."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ V = TypeVar("V")
 
 
 def difference(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
-    """The delta that leads from one image to the other."""
+    """The delta from one image to the other."""
     delta = MetadataDelta(
         brokers_changed=_changed(before.brokers, after.brokers),
         controllers_changed=_changed(before.controllers, after.controllers),
@@ -40,7 +41,7 @@ def difference(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
 
 
 def _note_configs(before: MetadataImage, after: MetadataImage, delta: MetadataDelta) -> None:
-    """A topic takes its configs with it, and one that is made anew has only new ones."""
+    """A topic's configs are removed with it; a topic created again has only its new configs."""
     gone = {
         ConfigResource(ConfigResourceType.TOPIC, topic.name)
         for topic in delta.topics_removed.values()
@@ -52,6 +53,6 @@ def _note_configs(before: MetadataImage, after: MetadataImage, delta: MetadataDe
 
 
 def _changed(before: Mapping[K, V], after: Mapping[K, V]) -> dict[K, V | None]:
-    """What everything that is different now was before, None if it is new."""
+    """The previous value of each key whose value differs; None if the key is new."""
     keys = {**before, **after}
     return {key: before.get(key) for key in keys if before.get(key) != after.get(key)}

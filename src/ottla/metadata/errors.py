@@ -1,7 +1,7 @@
-"""What can be wrong with metadata."""
+"""Errors in metadata."""
 
 from __future__ import annotations
 
 
 class MetadataError(Exception):
-    """A record that contradicts what the records before it said. The log is not to be trusted."""
+    """A record that contradicts the records before it. The log cannot be trusted."""

@@ -1,7 +1,8 @@
-"""Features and their levels (KIP-584): what Ottla supports, and what it starts a cluster with.
+"""Features and their levels (KIP-584): those that Ottla supports, and the initial ones of a
+cluster.
 
-They are those of Kafka 4.3.1, which finalizes no level that is not stable. `metadata.version`
-decides in which versions records are written; 7 (3.3-IV3) is the lowest that Kafka 4 reads.
+They are those of Kafka 4.3.1; its initial levels are all stable. `metadata.version` determines the
+versions in which records are written; 7 (3.3-IV3) is the lowest that Kafka 4 reads.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ SUPPORTED_FEATURES: Final = {
     ELIGIBLE_LEADER_REPLICAS_VERSION: VersionRange(0, 1),
 }
 
-# In the order in which Kafka writes them when it formats a directory. The version of the quorum
-# itself is not among them: it is in the quorum's own records.
+# In the order in which Kafka writes them when it formats a directory. kraft.version is not among
+# them: it is in a control record.
 INITIAL_LEVELS: Final = {
     METADATA_VERSION: 30,
     ELIGIBLE_LEADER_REPLICAS_VERSION: 1,
@@ -37,11 +38,11 @@ INITIAL_LEVELS: Final = {
 }
 KRAFT_VERSION_LEVEL: Final = 1
 
-# What each feature's levels need of the others.
+# The minimum levels of other features that a feature level requires.
 DEPENDENCIES: Final = {(ELIGIBLE_LEADER_REPLICAS_VERSION, 1): {METADATA_VERSION: 23}}
 
-# The names of the levels of metadata.version from 7 on, and those that changed what records say:
-# below such a level, what newer records said would be lost.
+# The names of the levels of metadata.version from 7 on, and the levels that changed the records: a
+# downgrade below such a level would lose metadata.
 METADATA_VERSION_NAMES: Final = dict(
     enumerate(
         [

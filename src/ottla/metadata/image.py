@@ -1,8 +1,8 @@
-"""The cluster as `__cluster_metadata` describes it.
+"""The state of the cluster according to `__cluster_metadata`.
 
-An image has one owner, who applies records to it in the order of the log, on one thread, in place:
-a cluster has many partitions and few changes. What it holds are values (a partition, a broker, a
-credential), which are replaced and never changed, so that a copy is cheap and shares them.
+An image has one owner, which applies records to it in the order of the log, on one thread and in
+place, since a cluster has many partitions and few changes. Its contents (a partition, a broker, a
+credential) are immutable values that are replaced, so a copy is cheap and shares them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ottla.wire.stored.cluster_metadata.security import (
     UserScramCredentialRecord,
 )
 
-# Type and name of each part of whom a quota is for; without a name it is for all of that type.
+# Type and name of each part of the entity of a quota; no name means the default of that type.
 QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
 
 _NO_CONFIGS: Mapping[str, str] = {}
@@ -34,7 +34,7 @@ _NO_CONFIGS: Mapping[str, str] = {}
 
 @dataclass(slots=True)
 class MetadataImage:
-    """Empty when made; `ottla.metadata.Replay` fills it."""
+    """Initially empty; `ottla.metadata.MetadataReplay` fills it."""
 
     topics: Topics = field(default_factory=Topics)
     brokers: dict[int, BrokerRegistration] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class MetadataImage:
     features: dict[str, int] = field(default_factory=dict)
     next_producer_id: int = 0
     client_quotas: dict[QuotaEntity, dict[str, float]] = field(default_factory=dict)
-    # Kept as the records that said them: what they mean is not the image's business.
+    # Kept as records: the image does not interpret them.
     access_control_entries: dict[Uuid, AccessControlEntryRecord] = field(default_factory=dict)
     scram_credentials: dict[tuple[str, int], UserScramCredentialRecord] = field(
         default_factory=dict
@@ -52,7 +52,7 @@ class MetadataImage:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no cluster was ever described: every cluster has a metadata version."""
+        """Whether no metadata was ever written: every cluster has a metadata.version."""
         return METADATA_VERSION not in self.features
 
     @property
@@ -65,7 +65,7 @@ class MetadataImage:
         return self.features.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) >= 1
 
     def configs_of(self, resource: ConfigResource) -> Mapping[str, str]:
-        """The configs that were set for a resource, defaults not among them."""
+        """The configs that were set for a resource, without defaults."""
         return self.configs.get(resource, _NO_CONFIGS)
 
     def topic_configs(self, name: str) -> Mapping[str, str]:
@@ -76,7 +76,7 @@ class MetadataImage:
 
     @property
     def cluster_configs(self) -> Mapping[str, str]:
-        """Those that all brokers share."""
+        """The dynamic default configs of all brokers."""
         return self.configs_of(BROKERS_DEFAULT)
 
     def is_active(self, broker_id: int) -> bool:
@@ -84,7 +84,7 @@ class MetadataImage:
         return broker is not None and broker.is_active
 
     def copy(self) -> MetadataImage:
-        """An image of its own, which shares the values of this one."""
+        """An independent image that shares the values of this one."""
         return MetadataImage(
             self.topics.copy(),
             self.brokers.copy(),

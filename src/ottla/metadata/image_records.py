@@ -1,6 +1,6 @@
-"""An image written out as records, in the order of Kafka's own snapshots.
+"""Converts an image to records, in the order of Kafka's snapshots.
 
-Features come first, so that a reader knows the metadata version before anything else.
+Features come first, so that a reader has the metadata.version before any other record.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ottla.wire.stored.cluster_metadata.topics import TopicRecord
 
 
 def image_records(image: MetadataImage) -> Iterator[Message]:
-    """The records from which an equal image is made."""
+    """The records that recreate this image."""
     yield from _features(image)
     for broker in image.brokers.values():
         yield broker.to_record()
@@ -27,7 +27,7 @@ def image_records(image: MetadataImage) -> Iterator[Message]:
     yield from _configs(image)
     yield from _client_quotas(image)
     if image.next_producer_id:
-        # Who took the last block is forgotten, as in Kafka's snapshots.
+        # The broker that took the last block is not kept, as in Kafka's snapshots.
         yield ProducerIdsRecord(
             broker_id=-1, broker_epoch=-1, next_producer_id=image.next_producer_id
         )

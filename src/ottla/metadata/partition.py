@@ -1,9 +1,9 @@
-"""A partition as the controller knows it: its replicas, its leader, who is in sync.
+"""The controller's state of a partition: its replicas, leader, ISR and epochs.
 
-An immutable value, replaced by every change, so that whoever holds one holds a consistent picture
-and two images can share it. It is a tuple because there are very many of them: making one takes
-less than a microsecond, and the collector leaves tuples of plain values alone. For the same reason
-equal lists of replicas are one object: a cluster has few different ones.
+An immutable value, replaced by every change, so that each reference is a consistent state and two
+images can share it. It is a tuple because there are very many partitions: creating one takes less
+than a microsecond, and the garbage collector untracks tuples of plain values. For the same reason
+equal replica lists share one object: a cluster has few different ones.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ RECOVERED: Final = 0
 RECOVERING: Final = 1
 RECOVERY_STATE_UNCHANGED: Final = -1
 
-# Replicas from before a broker could have several log directories (KIP-858), and replicas whose
-# broker has yet to choose one.
+# Reserved directory ids (KIP-858): for replicas from before directories were assigned, and for
+# replicas whose broker has not chosen a directory yet.
 MIGRATING_DIRECTORY: Final = ZERO_UUID
 UNASSIGNED_DIRECTORY: Final = Uuid(bytes(15) + b"\x01")
 
-# Each tuple by itself: how one that is known is found for an equal one that is new.
+# Maps each tuple to itself, to replace a new tuple by an equal existing one.
 SharedTuples: TypeAlias = dict[tuple[Any, ...], tuple[Any, ...]]
 
 
@@ -76,7 +76,8 @@ class PartitionRegistration(NamedTuple):
     def changed_by(
         self, record: PartitionChangeRecord, shared: SharedTuples
     ) -> PartitionRegistration:
-        """The partition after a change. Naming a leader, the same one too, begins a new epoch."""
+        """The partition after a change. If the record has a leader, even the same one, a new leader
+        epoch begins."""
 
         def changed(old: tuple[Any, ...], new: list[Any] | None) -> tuple[Any, ...]:
             return old if new is None else shared.setdefault(known := tuple(new), known)
@@ -118,7 +119,7 @@ class PartitionRegistration(NamedTuple):
 
 
 def _place(replicas: tuple[int, ...], directories: tuple[Uuid, ...]) -> tuple[Uuid, ...]:
-    """A directory for each replica. Records from before KIP-858 name none."""
+    """A directory for each replica. Records from before KIP-858 have none."""
     if directories.count(MIGRATING_DIRECTORY) == len(directories):
         return (MIGRATING_DIRECTORY,) * len(replicas)
     if len(directories) != len(replicas):

@@ -1,7 +1,7 @@
-"""In which version a record is written, so that every node of the cluster can read it.
+"""The version in which a record is written, so that every node of the cluster can read it.
 
-The finalized `metadata.version` decides; a change of a broker's registration takes the lowest
-version that can say it, as Kafka writes it.
+It depends on the finalized `metadata.version`; a BrokerRegistrationChangeRecord has the lowest
+version that has the fields it needs, as in Kafka.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ottla.wire.stored.cluster_metadata.brokers import (
 )
 from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord, PartitionRecord
 
-# Levels of metadata.version, by their KIP.
+# Levels of metadata.version, by what they introduced.
 _ZK_MIGRATION: Final = 8
 _LOG_DIRECTORIES: Final = 17
 _ELIGIBLE_LEADER_REPLICAS: Final = 23

@@ -11,7 +11,7 @@ from ottla.model import Uuid
 
 @dataclass(slots=True)
 class TopicImage:
-    """A topic with its partitions. Changes in place as records are applied."""
+    """A topic with its partitions. Changed in place as records are applied."""
 
     id: Uuid
     name: str
@@ -27,7 +27,7 @@ class Topics:
 
     by_id: dict[Uuid, TopicImage] = field(default_factory=dict)
     by_name: dict[str, TopicImage] = field(default_factory=dict)
-    # Names that become the same when metrics turn dots into underscores.
+    # Names that are equal in metrics, which replace dots by underscores.
     _alike: dict[str, list[str]] = field(default_factory=dict)
     shared_tuples: SharedTuples = field(default_factory=dict, compare=False, repr=False)
 
@@ -53,7 +53,8 @@ class Topics:
                 del self._alike[_unified(topic.name)]
 
     def collision_with(self, name: str) -> str | None:
-        """A topic whose name differs from this one in dots and underscores at most."""
+        """An existing topic whose name is equal to this one if dots and underscores are
+        equivalent."""
         return next(iter(self._alike.get(_unified(name), ())), None) if _can_collide(name) else None
 
     def copy(self) -> Topics:

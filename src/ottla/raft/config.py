@@ -1,4 +1,4 @@
-"""What a replica of the quorum is told when it starts."""
+"""The configuration of a replica of the quorum."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ottla.raft.voters import (
     VoterSet,
 )
 
-# The versions of the quorum's protocol that Ottla speaks: with static voters, and with KIP-853.
+# The kraft.version levels that Ottla supports: 0 (static voters) and 1 (KIP-853).
 SUPPORTED_KRAFT_VERSIONS = KRaftVersions(0, 1)
 
 
 class ElectionDice(Protocol):
-    """As much of `ottla.runtime.dice.Dice` as elections need."""
+    """The part of `ottla.runtime.dice.Dice` that elections use."""
 
     def below(self, bound: int) -> int:
-        """Any of 0, 1, ... `bound` - 1 alike."""
+        """A uniformly random integer from 0 to `bound` - 1."""
 
 
 class BootstrapServer(NamedTuple):
@@ -32,11 +32,11 @@ class BootstrapServer(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaftConfig:
-    """The times have the names and defaults of Kafka's `controller.quorum.*` properties.
+    """The timeouts have the names and defaults of Kafka's `controller.quorum.*` properties.
 
-    `endpoints` are where this replica listens; `listener_name` says which of a voter's endpoints
-    replicas use among themselves. Whoever does not know the leader asks the voters that it knows of
-    and the bootstrap servers.
+    `endpoints` are the listeners of this replica; `listener_name` is the listener that replicas use
+    among themselves. A replica without a known leader sends its fetches to the known voters and the
+    bootstrap servers.
     """
 
     cluster_id: str
@@ -60,10 +60,12 @@ class RaftConfig:
 
     @property
     def check_quorum_timeout_ms(self) -> int:
-        """Longer than the followers' own, so that a slow network alone deposes nobody."""
+        """Longer than the followers' fetch timeout, so that a slow network alone does not depose
+        the leader."""
         return self.fetch_timeout_ms * 3 // 2
 
     @property
     def begin_quorum_epoch_ms(self) -> int:
-        """How long a voter may not fetch before the leader makes itself known again."""
+        """After this long without a fetch from a voter, the leader sends it BeginQuorumEpoch
+        again."""
         return self.fetch_timeout_ms // 2

@@ -1,7 +1,7 @@
-"""Requests under way: one at a time to each node, each given up after a while (KIP-595).
+"""Requests in flight: at most one per node, each with a timeout (KIP-595).
 
-What a change of state makes pointless is forgotten by `reset`, and a response to it is not
-expected any more. So a response always belongs to the state that asked for it.
+Every state transition calls `reset`, which drops all requests in flight; a response that arrives
+later is ignored. So a response always belongs to the state that sent the request.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class InFlight(NamedTuple):
 
 
 class RaftConnections:
-    """A node is ready, or awaiting a response, or backing off after a failure."""
+    """A node is ready, or has a request in flight, or is backing off after a failure."""
 
     def __init__(self, *, request_timeout_ms: int, retry_backoff_ms: int) -> None:
         self._request_timeout_ms = request_timeout_ms
@@ -41,7 +41,7 @@ class RaftConnections:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When a node will be ready again if nobody answers."""
+        """The next time at which a request times out or a backoff ends."""
         deadlines = [sent.deadline_ms for sent in self._in_flight.values()]
         return min((*deadlines, *self._backoff_end_ms.values()), default=None)
 
@@ -54,7 +54,7 @@ class RaftConnections:
         return self._last_number
 
     def take(self, number: int) -> InFlight | None:
-        """The request that a response is for, which is not under way any more."""
+        """Removes and returns the request with this number; None if it is no longer in flight."""
         for node_id, sent in self._in_flight.items():
             if sent.number == number:
                 return self._in_flight.pop(node_id)
@@ -65,11 +65,12 @@ class RaftConnections:
             self._backoff_end_ms[node_id] = now_ms + self._retry_backoff_ms
 
     def make_ready(self, node_id: int) -> None:
-        """It was heard from, if only at another address."""
+        """Ends the backoff: a response arrived from the node, possibly from another address of
+        it."""
         self._backoff_end_ms.pop(node_id, None)
 
     def advance(self, now_ms: int) -> None:
-        """Gives up what took too long, as if it had failed."""
+        """Ends backoffs that are over, and treats requests that timed out as failed."""
         for node_id, end_ms in list(self._backoff_end_ms.items()):
             if end_ms <= now_ms:
                 del self._backoff_end_ms[node_id]

@@ -1,4 +1,4 @@
-"""What the machine wants done. The package's docstring says in which order."""
+"""What the machine wants the caller to do. The package's docstring specifies the order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LeaderAndEpoch(NamedTuple):
 
 
 class Destination(NamedTuple):
-    """Where to send a request. Bootstrap servers, whose ids nobody knows, count down from -2."""
+    """Where to send a request. Bootstrap servers have no known id; they get the ids -2, -3, ..."""
 
     node_id: int
     host: str
@@ -27,7 +27,8 @@ class Destination(NamedTuple):
 
 
 class Send(NamedTuple):
-    """A request. Its response or its failure comes back with the same number, if it comes back."""
+    """A request. The caller reports its response or its failure with the same number; it may never
+    do so."""
 
     number: int
     destination: Destination
@@ -35,7 +36,7 @@ class Send(NamedTuple):
 
 
 class ReadLog(NamedTuple):
-    """Whole batches from an offset on: one at least, more while they fit."""
+    """Read whole batches starting at an offset: at least one, more while they fit."""
 
     offset: int
     bytes_max: int
@@ -48,14 +49,14 @@ class ReadSnapshot(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """The response to the request that `receive` gave this number."""
+    """The response to the request to which `receive` gave this number."""
 
     number: int
     response: Message
     read: ReadLog | ReadSnapshot | None = None
 
     def fill(self, data: Any) -> None:
-        """Puts what was read into the response: bytes, or a `Part` that stands for them."""
+        """Sets the data of the response: bytes, or a `Part` that stands for them."""
         if isinstance(self.response, FetchResponse):
             self.response.responses[0].partitions[0].records = data
         else:
@@ -64,8 +65,8 @@ class Reply(NamedTuple):
 
 
 class SnapshotChunk(NamedTuple):
-    """A piece of the leader's snapshot. The one at position 0 begins a file; after the last one
-    the snapshot takes the place of the log."""
+    """A chunk of the leader's snapshot. Position 0 starts a new file; after the last chunk the
+    snapshot replaces the log."""
 
     id: OffsetAndEpoch
     position: int
@@ -75,7 +76,7 @@ class SnapshotChunk(NamedTuple):
 
 @dataclass(slots=True)
 class Decisions:
-    """In the order in which to carry them out. True if there is anything to do."""
+    """The fields are in the order in which to carry them out. False if all are empty."""
 
     quorum_state: QuorumStateData | None = None
     truncate_to: int | None = None
@@ -88,7 +89,7 @@ class Decisions:
     replies: list[Reply] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        # Asked after every event, so without a look at the fields in general.
+        # Runs after every event, so it does not use `dataclasses.fields`.
         return bool(
             self.quorum_state is not None
             or self.truncate_to is not None

@@ -1,4 +1,4 @@
-"""How far each replica is, as the leader sees it: what DescribeQuorum shows (KIP-595, KIP-836)."""
+"""The progress of each replica as seen by the leader, for DescribeQuorum (KIP-595, KIP-836)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ottla.raft.voters import ReplicaKey, VoterSet
 
 
 class ReplicaDescription(NamedTuple):
-    """Times are on the machine's clock, and None if there was no such time in this epoch."""
+    """Times are on the machine's clock; None if the replica has not fetched, or was not caught up,
+    in this epoch."""
 
     key: ReplicaKey
     end_offset: int | None
@@ -35,7 +36,7 @@ def describe_quorum(quorum: Quorum, *, now_ms: int) -> QuorumDescription | None:
     progress = leader.progress
 
     def described(replica: ReplicaProgress) -> ReplicaDescription:
-        """The leader itself is always there, up to its log's end."""
+        """The leader itself is always caught up, at the end of its own log."""
         if replica.key.admits(quorum.local):
             return ReplicaDescription(replica.key, quorum.log.end.offset, now_ms, now_ms)
         return ReplicaDescription(

@@ -1,4 +1,4 @@
-"""The votes of one election, counted."""
+"""Counts the votes of one election."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ class Ballot(Enum):
 
 
 class Election:
-    """Over the voters of the moment it began in. The nominee votes for itself if it is one.
+    """The voter set is fixed when the election starts. The nominee votes for itself if it is a
+    voter.
 
-    Decided as soon as the missing votes cannot change it.
+    The election is decided as soon as the missing votes cannot change the outcome.
     """
 
     def __init__(self, voters: VoterSet, nominee: ReplicaKey) -> None:
@@ -25,7 +26,8 @@ class Election:
             self._ballots[nominee.id] = Ballot.GRANTED
 
     def record(self, voter_id: int, ballot: Ballot) -> None:
-        """Counts the first ballot of each voter. A majority is one of distinct voters."""
+        """Records the first ballot of each voter; later ones are ignored. A majority needs distinct
+        voters."""
         if voter_id in self._voters.ids:
             self._ballots.setdefault(voter_id, ballot)
 

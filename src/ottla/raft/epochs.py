@@ -1,10 +1,11 @@
-"""The beginning and the end of a leader's epoch (BeginQuorumEpoch, EndQuorumEpoch).
+"""The start and the end of a leader's epoch (BeginQuorumEpoch, EndQuorumEpoch).
 
-A new leader makes itself known to the voters, and does so again to those that do not fetch. One
-that resigns says whom it would like to see elected: those with most of its log.
+A new leader sends BeginQuorumEpoch to the voters, and repeats it to voters that do not fetch. A
+leader that resigns sends EndQuorumEpoch with its preferred successors: the voters whose logs are
+the longest first.
 
-Errors in a response: INCONSISTENT_CLUSTER_ID and INVALID_REQUEST for the whole of it;
-FENCED_LEADER_EPOCH, INVALID_REQUEST and, at the beginning, INVALID_VOTER_KEY for the partition.
+Errors in a response: INCONSISTENT_CLUSTER_ID and INVALID_REQUEST at the top level;
+FENCED_LEADER_EPOCH, INVALID_REQUEST and, for BeginQuorumEpoch, INVALID_VOTER_KEY for the partition.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from ottla.wire.messages.begin_quorum_epoch import (
 )
 from ottla.wire.messages.end_quorum_epoch import EndQuorumEpochRequest, EndQuorumEpochResponse
 
-# ---- hearing of it
+# ---- requests from a leader
 
 
 def receive_begin_quorum_epoch(
@@ -76,7 +77,7 @@ def receive_end_quorum_epoch(
 
 
 def _take_leader(quorum: Quorum, news: LeaderView, *, now_ms: int) -> ErrorCode:
-    """After NONE, a follower of that epoch follows that leader."""
+    """If this returns NONE, a follower in this epoch follows this leader."""
     assert news.leader_id is not None
     error = voter_request_error(quorum, news.leader_id, epoch=news.epoch)
     if error is not ErrorCode.NONE:
@@ -94,8 +95,8 @@ def _successors(told: end.EndQuorumEpochRequestPartitionData) -> list[ReplicaKey
 
 
 def _succession_backoff_ms(quorum: Quorum, successors: Sequence[ReplicaKey]) -> int:
-    """The first stands for election at once, each later one waits twice as long as the one before,
-    and whoever is not named as long as the last."""
+    """The first successor starts an election at once; each later one waits twice as long as the one
+    before it. A replica that is not in the list waits for the maximum backoff."""
     backoff_max_ms = quorum.config.election_backoff_max_ms
     for position, successor in enumerate(successors):
         if successor.admits(quorum.local):
@@ -104,11 +105,12 @@ def _succession_backoff_ms(quorum: Quorum, successors: Sequence[ReplicaKey]) -> 
     return backoff_max_ms
 
 
-# ---- telling
+# ---- sent by the leader
 
 
 def send_begin_quorum_epoch(quorum: Quorum, leader: Leader, *, now_ms: int) -> None:
-    """To the voters that do not fetch: they have not heard, or think that the leader is gone."""
+    """Sent to voters that do not fetch: they do not know the leader yet, or they consider it
+    dead."""
     if now_ms < leader.begin_quorum_epoch_ms:
         return
     period_ms = quorum.config.begin_quorum_epoch_ms
@@ -140,7 +142,8 @@ def send_begin_quorum_epoch(quorum: Quorum, leader: Leader, *, now_ms: int) -> N
 
 
 def poll_resigned(quorum: Quorum, state: Resigned, *, now_ms: int) -> None:
-    """In the next epoch the replica is a voter like any other, or an observer like any other."""
+    """Repeats EndQuorumEpoch; at the election timeout the replica becomes unattached in the next
+    epoch."""
     if now_ms >= state.election_deadline_ms:
         quorum.become_unattached(state.epoch + 1, now_ms=now_ms)
         return

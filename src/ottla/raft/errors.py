@@ -1,7 +1,8 @@
-"""What a replica cannot go on after."""
+"""Errors that end a replica."""
 
 from __future__ import annotations
 
 
 class CommittedRecordsLostError(Exception):
-    """A leader lacks what was committed. Going on would lose it here, too: the node has to stop."""
+    """A leader lacks committed records. Following it would delete them here, too: the node has to
+    stop."""

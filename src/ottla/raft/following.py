@@ -1,7 +1,7 @@
-"""The follower's side of replication: finding a leader, fetching from it, truncating, committing.
+"""The follower's side of replication: find the leader, fetch, truncate, commit.
 
-One fetch is under way at a time, and none while what was fetched is not on the disk: the leader
-takes the offset of a fetch for an acknowledgement.
+At most one fetch is in flight, and none until the fetched records are flushed: the leader treats
+the fetch offset as an acknowledgement.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def poll_unattached(quorum: Quorum, state: Unattached, *, now_ms: int) -> None:
 
 
 def poll_follower(quorum: Quorum, state: Follower, *, now_ms: int) -> None:
-    """When the leader does not answer, somebody else may know of a newer one."""
+    """If the leader does not respond, fetches from other nodes to learn of a newer leader."""
     if quorum.may_stand and now_ms >= state.fetch_deadline_ms:
         quorum.become_prospective(now_ms=now_ms)
         return
@@ -52,7 +52,7 @@ def poll_follower(quorum: Quorum, state: Follower, *, now_ms: int) -> None:
 
 
 def _fetch_from_anyone(quorum: Quorum, *, now_ms: int) -> None:
-    """The answer is an error, and says who the leader is."""
+    """A node that is not the leader responds with an error and the leader that it knows."""
     known = _acquaintances(quorum)
     ready = [each for each in known if quorum.connections.is_ready(each.node_id)]
     if ready and _may_fetch(quorum):
@@ -61,7 +61,7 @@ def _fetch_from_anyone(quorum: Quorum, *, now_ms: int) -> None:
 
 
 def _acquaintances(quorum: Quorum) -> Sequence[Destination]:
-    """The voters that the log knows of, and the bootstrap servers that are none of them."""
+    """The current voters, and the bootstrap servers with other addresses."""
     taken = {(endpoint.host, endpoint.port) for endpoint in quorum.config.endpoints}
     found = [quorum.destination(voter_id) for voter_id in quorum.voters.ids]
     found += [
@@ -106,7 +106,7 @@ def _fetch_request(quorum: Quorum) -> FetchRequest:
     )
 
 
-# ---- answers
+# ---- responses
 
 
 def take_fetch_response(quorum: Quorum, response: FetchResponse, *, now_ms: int) -> Handled:
@@ -164,7 +164,7 @@ def _truncate(quorum: Quorum, state: Follower, diverging: OffsetAndEpoch) -> Non
 
 
 def follow_high_watermark(quorum: Quorum, state: Follower) -> None:
-    """As far as the leader says that it is and the log goes."""
+    """Advances to the leader's high watermark, but not past the end of the local log."""
     offset = min(state.leader_high_watermark, quorum.log.end.offset)
     if offset >= 0:
         quorum.advance_high_watermark(offset)

@@ -1,7 +1,7 @@
-"""Word of a leader: every message of a peer tells its epoch, and mostly whom it takes for leader.
+"""Leader and epoch in messages: every message of a peer has its epoch, most also its leader.
 
-It is how a replica learns of elections that it had no part in, and how one that has fallen behind
-is brought into the present epoch.
+This is how a replica learns of elections that it did not take part in, and how a replica that fell
+behind reaches the current epoch.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from ottla.raft.quorum import Quorum
 from ottla.raft.states import Follower, Leader, Resigned
 from ottla.raft.voters import VoterEndpoint
 
-# Errors by which a peer says that the asker is behind or asked the wrong replica.
+# The requester has an old epoch, or the peer is not the leader.
 _MISPLACED = (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 
 class Handled(Enum):
-    """What became of a response: a node that FAILED is left alone for a while."""
+    """The outcome of a response: after FAILED the node is not contacted for the retry backoff."""
 
     DONE = "done"
     FAILED = "failed"
 
 
 def is_contradicting(quorum: Quorum, news: LeaderView) -> bool:
-    """Whether the news name a second leader of this epoch, which only a broken peer can do."""
+    """Whether the message names a second leader for this epoch, which only a faulty peer does."""
     known = quorum.leader.leader_id
     if news.leader_id is None or news.epoch != quorum.epoch:
         return False
@@ -36,9 +36,9 @@ def is_contradicting(quorum: Quorum, news: LeaderView) -> bool:
 
 
 def take_news(quorum: Quorum, news: LeaderView, *, now_ms: int) -> bool:
-    """Goes along with a later epoch, or with the leader of this one; says if that was new.
+    """Adopts a later epoch, or the leader of the current epoch; returns whether the state changed.
 
-    A leader that nobody can tell the address of is no use: it will make itself known.
+    A leader without a known address is not followed: it will send BeginQuorumEpoch.
     """
     assert not is_contradicting(quorum, news)
     news = news._replace(endpoint=news.endpoint or voter_endpoint(quorum, news.leader_id))
@@ -59,10 +59,12 @@ def take_news(quorum: Quorum, news: LeaderView, *, now_ms: int) -> bool:
 def take_response(
     quorum: Quorum, error: ErrorCode, news: LeaderView, *, now_ms: int
 ) -> Handled | None:
-    """What any response says whatever it was asked; None if it is to be looked into.
+    """Handles the leader, epoch and error of any response. Returns None if the caller has to handle
+    the rest of the response.
 
-    A response in an epoch that is past is not, nor is one that brought a new epoch. The first word
-    of this epoch's leader is, so that an observer finds it and fetches from it in one go.
+    The rest of a response from an earlier epoch, or of one that started a new epoch here, is not
+    used. A response that only brought the leader of the current epoch is used, so that an observer
+    finds the leader and fetches from it in one round trip.
     """
     if news.epoch < quorum.epoch or is_contradicting(quorum, news):
         return Handled.FAILED
@@ -81,7 +83,7 @@ def voter_endpoint(quorum: Quorum, voter_id: int | None) -> VoterEndpoint | None
 
 
 def error_of(code: int) -> ErrorCode:
-    """The error of a response. Later versions of Kafka may know more of them."""
+    """The error of a response. Later versions of Kafka may use codes that are unknown here."""
     try:
         return ErrorCode(code)
     except ValueError:

@@ -1,8 +1,8 @@
-"""What consensus has to know of the log, and what that says about a replica's place in it.
+"""The log as consensus sees it, and the rules for comparing two logs.
 
-A record is known by its offset and its epoch. Two logs that agree on both for one record agree on
-everything before it, so the end of a log, as an offset and the epoch of the record before it, says
-all there is to say about the log.
+A record is identified by its offset and epoch. Two logs with the same offset and epoch for one
+record have the same records before it. So the end of a log (its end offset, and the epoch of the
+last record) identifies the whole log.
 """
 
 from __future__ import annotations
@@ -11,62 +11,66 @@ from typing import Final, NamedTuple, Protocol
 
 
 class OffsetAndEpoch(NamedTuple):
-    """The end of a log or of a snapshot: the offset after the last record, and that one's epoch."""
+    """The end of a log or of a snapshot: the offset after the last record, and the epoch of that
+    record."""
 
     offset: int
     epoch: int
 
     def is_up_to_date_with(self, other: OffsetAndEpoch) -> bool:
-        """Whether a log that ends here holds all that one ending there can have committed."""
+        """Whether a log that ends here has all records that a log ending at `other` can have
+        committed."""
         return (self.epoch, self.offset) >= (other.epoch, other.offset)
 
 
-# What formatting a directory leaves. It is never sent: the first leader writes it to the log.
+# The snapshot written by formatting. It is never sent: the first leader writes its records to the
+# log.
 BOOTSTRAP_SNAPSHOT_ID: Final = OffsetAndEpoch(0, 0)
 
 
 class ReplicatedLog(Protocol):
-    """The metadata log as it is at this moment. The caller changes it, the machine only asks."""
+    """The metadata log in its current state. The caller changes it; the machine only reads it."""
 
     @property
     def start(self) -> OffsetAndEpoch:
-        """Where the log begins, with the epoch of the snapshot that it goes on from; (0, 0) if
-        it has its first record."""
+        """The log start offset, with the epoch of the snapshot that the log continues; (0, 0) if
+        the log still has its first record."""
 
     @property
     def end(self) -> OffsetAndEpoch:
-        """The same as `start` for a log without records."""
+        """Equal to `start` for a log without records."""
 
     @property
     def flushed_end_offset(self) -> int:
-        """The offset up to which a crash of the host takes nothing away."""
+        """All records below this offset survive a crash of the host."""
 
     def end_for_epoch(self, epoch: int) -> OffsetAndEpoch:
-        """The end of the greatest epoch that is not above `epoch`; `start` if there is none."""
+        """The end of the largest epoch that is not above `epoch`; `start` if there is none."""
 
     @property
     def latest_snapshot_id(self) -> OffsetAndEpoch | None: ...
 
     def snapshot_size(self, snapshot_id: OffsetAndEpoch) -> int | None:
-        """In bytes; None if there is no such snapshot, or no longer."""
+        """In bytes; None if the snapshot does not exist or was deleted."""
 
 
 class Diverging(NamedTuple):
-    """The fetching replica holds other records than the leader after this end."""
+    """The fetching replica's log differs from the leader's after this end."""
 
     end: OffsetAndEpoch
 
 
 class SnapshotNeeded(NamedTuple):
-    """What the fetching replica lacks is only in a snapshot."""
+    """The records that the fetching replica needs are only in a snapshot."""
 
     id: OffsetAndEpoch
 
 
 def find_obstacle(log: ReplicatedLog, fetched: OffsetAndEpoch) -> Diverging | SnapshotNeeded | None:
-    """What keeps a replica with that end from going on with the records of this log, if anything.
+    """Why a replica whose log ends at `fetched` cannot continue with the records of this log; None
+    if it can.
 
-    An empty replica is better off with a snapshot even while the log has its first record.
+    An empty replica gets a snapshot if there is one, even while the log still has its first record.
     """
     start, snapshot_id = log.start, log.latest_snapshot_id
     if fetched.offset == 0:
@@ -86,10 +90,10 @@ def find_obstacle(log: ReplicatedLog, fetched: OffsetAndEpoch) -> Diverging | Sn
 
 
 def truncation_offset(log: ReplicatedLog, diverging: OffsetAndEpoch) -> int:
-    """Where to cut a log of which the leader's has no more than that in common.
+    """Where to truncate this log, which diverges from the leader's log after `diverging`.
 
-    The leader names the end of an epoch in its own log. If this log does not have the epoch, it is
-    cut at the end of the one before and the leader is asked again.
+    `diverging` is the end of an epoch in the leader's log. If this log does not have the epoch, it
+    is truncated at the end of its largest lower epoch, and the next fetch compares the logs again.
     """
     end = log.end_for_epoch(diverging.epoch)
     return min(end.offset, diverging.offset) if end.epoch == diverging.epoch else end.offset

@@ -1,6 +1,6 @@
-"""`Raft`: one replica of the metadata quorum. Events go in, decisions come out.
+"""`Raft`: one replica of the metadata quorum. Events in, decisions out.
 
-The package's docstring says how to drive it.
+The package's docstring describes how to drive it.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from ottla.wire.schema import Message
 from ottla.wire.stored.quorum import VotersRecord
 from ottla.wire.stored.quorum_state import QuorumStateData
 
-# How long a leader that cannot be reached has to come back; as much again is left to chance, so
-# that not all followers stand for election at once.
+# After losing the connection to the leader, a follower waits this long plus up to as much again at
+# random, so that not all followers start elections at the same time.
 _PATIENCE_MS = 20
 
 
 class Raft:
-    """Lives as long as the process: a replica that restarts makes a new one from what is on disk.
+    """Lives as long as the process: a restarted replica creates a new one from the state on disk.
 
-    `state` is what `Decisions.quorum_state` last asked to persist, None at the first start.
-    `control_records` are those of the latest snapshot and of the log after it. Time is monotonic,
-    in milliseconds, and never goes back from event to event. Owned by one thread.
+    `state` is the last `Decisions.quorum_state` that was persisted, None at the first start.
+    `control_records` are those of the latest snapshot and of the log after it. Times are monotonic
+    milliseconds and never decrease between events. Owned by one thread.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Raft:
 
     @property
     def high_watermark(self) -> int | None:
-        """The offset below which everything is committed, as far as this replica knows."""
+        """All records below this offset are committed, as far as this replica knows."""
         return self._quorum.high_watermark
 
     @property
@@ -103,23 +103,23 @@ class Raft:
         return self._quorum.history.kraft_version
 
     def quorum_at(self, end_offset: int) -> QuorumVersion:
-        """What a snapshot of everything below an offset has to say about the quorum."""
+        """The kraft.version and voters to put in a snapshot of all records below an offset."""
         return self._quorum.history.at(end_offset)
 
     def describe(self, *, now_ms: int) -> QuorumDescription | None:
-        """For DescribeQuorum, which only the leader can answer."""
+        """For DescribeQuorum; None unless this replica is the leader."""
         return describe_quorum(self._quorum, now_ms=now_ms)
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When to call `advance` if nothing happens before."""
+        """When to call `advance` if no other event happens before."""
         deadlines = [self._quorum.connections.next_deadline_ms, *self._state_deadlines()]
         return min((each for each in deadlines if each is not None), default=None)
 
     # ---- events
 
     def receive(self, request: Message, *, now_ms: int) -> int:
-        """A peer's or a client's request; the number that its reply will have."""
+        """A request of a peer or a client; returns the number of its reply."""
         self._require_carried_out()
         self._last_number += 1
         number, quorum = self._last_number, self._quorum
@@ -149,7 +149,7 @@ class Raft:
         return number
 
     def respond(self, number: int, response: Message, *, now_ms: int) -> None:
-        """The response to a `Send`. One that nobody waits for any more does nothing."""
+        """The response to a `Send`. Ignored if the request is no longer in flight."""
         self._require_carried_out()
         sent = self._quorum.connections.take(number)
         if sent is not None and self._take_response(sent, response, now_ms) is Handled.FAILED:
@@ -157,7 +157,7 @@ class Raft:
         self._poll(now_ms)
 
     def fail(self, number: int, *, now_ms: int) -> None:
-        """A `Send` that was not delivered, or whose response is not to be had or not sound."""
+        """A `Send` was not delivered, or has no valid response."""
         self._require_carried_out()
         sent = self._quorum.connections.take(number)
         if sent is not None:
@@ -172,7 +172,8 @@ class Raft:
         self._poll(now_ms)
 
     def appended(self, control_records: Sequence[ControlRecord] = (), *, now_ms: int) -> None:
-        """The log is longer, by what was decided or, on the leader, by what the caller wrote."""
+        """The log has grown, by the decided append or, on the leader, by the caller's own
+        batches."""
         quorum = self._quorum
         quorum.history.add(control_records)
         state = quorum.state
@@ -186,17 +187,17 @@ class Raft:
         self._poll(now_ms)
 
     def truncated(self, *, now_ms: int) -> None:
-        """The log is as short as was decided."""
+        """The log was truncated as decided."""
         if isinstance(self.state, Follower):
             self.state.is_log_changing = False
         self._poll(now_ms)
 
     def flushed(self, *, now_ms: int) -> None:
-        """More of the log is on the disk: `ReplicatedLog.flushed_end_offset` says how much."""
+        """More of the log is durable: `ReplicatedLog.flushed_end_offset` has advanced."""
         self._poll(now_ms)
 
     def snapshot_installed(self, control_records: Sequence[ControlRecord], *, now_ms: int) -> None:
-        """The snapshot whose last chunk was decided is in the place of the log, with these."""
+        """The downloaded snapshot, which has these control records, replaced the log."""
         quorum, state = self._quorum, self._quorum.state
         assert isinstance(state, Follower)
         assert state.download is not None
@@ -208,22 +209,22 @@ class Raft:
         self._poll(now_ms)
 
     def begin_shutdown(self, *, now_ms: int) -> None:
-        """This replica is going to stop: it does not stand for election any more, and withdraws if
-        it is a candidate. If it leads it goes on until `resign`."""
+        """This replica will stop: it no longer starts elections, and gives up its candidacy if it
+        is a candidate. A leader keeps leading until `resign`."""
         self._require_carried_out()
         self._quorum.is_shutting_down = True
         self._poll(now_ms)
 
     def resign(self, *, now_ms: int) -> None:
-        """Lets others lead, before this replica stops. Nothing happens if it is not the leader."""
+        """Gives up leadership before this replica stops. No effect if it is not the leader."""
         self._require_carried_out()
         if isinstance(self.state, Leader):
             self.state.is_to_resign = True
         self._poll(now_ms)
 
     def leader_lost(self, *, now_ms: int) -> None:
-        """The connection to the leader ended. It has a moment to be heard of again, and not the
-        whole fetch timeout: pre-votes see to it that a leader who is well is not deposed."""
+        """The connection to the leader closed. A voter then waits only a moment for the leader, not
+        the whole fetch timeout: pre-votes ensure that a healthy leader is not deposed."""
         self._require_carried_out()
         state = self.state
         if isinstance(state, Follower) and self._quorum.is_voter:
@@ -232,7 +233,7 @@ class Raft:
         self._poll(now_ms)
 
     def take_decisions(self) -> Decisions:
-        """What to do now. False when there is nothing."""
+        """What to do now. False if there is nothing."""
         decisions, self._quorum.decisions = self._quorum.decisions, Decisions()
         return decisions
 
@@ -262,7 +263,7 @@ class Raft:
         raise TypeError(f"{response!r} does not answer {type(sent.request).__name__}")
 
     def _poll(self, now_ms: int) -> None:
-        """Does what is due, until the state does not change any more."""
+        """Runs the actions of the current state until the state no longer changes."""
         self._quorum.connections.advance(now_ms)
         state = None
         while state is not self.state:
@@ -314,7 +315,7 @@ class Raft:
                 return [*waiting]
 
     def _stand_alone(self, now_ms: int) -> None:
-        """The only voter has nobody to wait for, and nobody to ask."""
+        """The only voter starts an election immediately: there is no other voter to wait for."""
         if not isinstance(self.state, Candidate):
             self._quorum.become_prospective(now_ms=now_ms)
 

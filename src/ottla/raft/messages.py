@@ -1,7 +1,7 @@
-"""What the quorum's messages have in common: one partition, and word of the leader.
+"""Common parts of the quorum's messages: the single partition, and the leader.
 
-They are made for many partitions, but there is only `__cluster_metadata-0`: a message about
-anything else is invalid.
+The messages allow many partitions, but only `__cluster_metadata-0` exists: a message about any
+other partition is invalid.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ P = TypeVar("P")
 
 
 class LeaderView(NamedTuple):
-    """Whom a replica takes for the leader of its epoch, and where that is reached."""
+    """The leader of an epoch as one replica sees it, and the address of that leader."""
 
     epoch: int
     leader_id: int | None
@@ -29,7 +29,7 @@ class LeaderView(NamedTuple):
 
     @classmethod
     def told(cls, leader_id: int, *, epoch: int, endpoint: VoterEndpoint | None) -> LeaderView:
-        """As a message has it, in which -1 is nobody."""
+        """From the fields of a message, where -1 means no leader."""
         return cls(epoch, None if leader_id < 0 else leader_id, endpoint)
 
     @property
@@ -38,7 +38,7 @@ class LeaderView(NamedTuple):
 
 
 def only_partition(partitions: Sequence[tuple[str, int, P]]) -> P | None:
-    """The metadata partition, if a message with these is about that and nothing else."""
+    """The metadata partition if it is the only partition in a message, otherwise None."""
     if len(partitions) != 1 or partitions[0][:2] != (TOPIC, PARTITION):
         return None
     return partitions[0][2]

@@ -1,10 +1,10 @@
-"""How far each replica has the leader's log, and what that commits.
+"""The replication progress of each replica, and the high watermark that follows from it.
 
-A replica fetches from the end of what it has on its disk, so the fetch offset is an
-acknowledgement. The leader counts what it has flushed itself, and counts itself only while it is a
-voter. The high watermark is the greatest offset that a majority of the voters has reached, once a
-record of the leader's own epoch is below it: an older record can be on a majority and still be
-overwritten by a leader that never saw it (Raft, figure 8).
+A replica fetches from the end of its flushed log, so the fetch offset is an acknowledgement. The
+leader counts its own flushed end offset, and counts itself only while it is a voter. The high
+watermark is the largest offset that a majority of the voters has reached, once it includes a record
+of the leader's own epoch: an older record can be on a majority and still be overwritten by a leader
+that does not have it (Raft, figure 8).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Final
 from ottla.raft.voters import ReplicaKey, VoterSet
 
 OBSERVER_SESSION_MS: Final = 300_000
-# A new voter has caught up at some time and fetched since this long ago, as in Kafka.
+# A new voter must have been caught up once and have fetched within this time, as in Kafka.
 CAUGHT_UP_MS: Final = 3_600_000
 
 
 @dataclass(slots=True)
 class ReplicaProgress:
-    """One replica as the leader sees it. All None until it fetches in this epoch."""
+    """One replica as seen by the leader. All fields are None until it fetches in this epoch."""
 
     key: ReplicaKey
     end_offset: int | None = None
@@ -31,7 +31,8 @@ class ReplicaProgress:
     leader_end_offset_at_last_fetch: int = 0
 
     def fetched(self, offset: int, *, leader_end_offset: int, now_ms: int) -> None:
-        """It had caught up at its last fetch if it has now what the leader had then (KIP-836)."""
+        """The replica was caught up at its last fetch if it has now reached the leader's end offset
+        of that time (KIP-836)."""
         if offset >= leader_end_offset:
             self.last_caught_up_ms = now_ms
         elif 0 < self.leader_end_offset_at_last_fetch <= offset:
@@ -42,7 +43,7 @@ class ReplicaProgress:
 
 
 class Progress:
-    """Owned by the leader of one epoch and gone with it."""
+    """Owned by the leader of one epoch and discarded with it."""
 
     def __init__(self, local: ReplicaKey, voters: VoterSet, *, epoch_start_offset: int) -> None:
         self._local = local
@@ -52,7 +53,7 @@ class Progress:
         self.observers: dict[ReplicaKey, ReplicaProgress] = {}
 
     def set_voters(self, voters: VoterSet) -> None:
-        """Takes over what is known of each replica, also of those that change sides."""
+        """Keeps the progress of each replica, also when it changes between voter and observer."""
         known = {progress.key: progress for progress in self.voters.values()} | self.observers
         by_id: dict[int, ReplicaProgress] = {}
         for key in voters.keys:
@@ -78,7 +79,8 @@ class Progress:
         return progress if progress is not None and progress.key.admits(key) else None
 
     def maybe_advance_high_watermark(self) -> bool:
-        """It never goes back, though a changed set of voters can make the majority do so."""
+        """Never decreases, although a new voter set can lower the offset that a majority has
+        reached."""
         ends = sorted((-1 if p.end_offset is None else p.end_offset) for p in self.voters.values())
         reached = ends[(len(ends) - 1) // 2]
         if reached <= self._epoch_start_offset or reached <= (self.high_watermark or 0):
@@ -87,7 +89,7 @@ class Progress:
         return True
 
     def successors(self) -> list[ReplicaKey]:
-        """The other voters, those with most of the log first."""
+        """The other voters, those with the longest log first."""
         others = [each for each in self.voters.values() if not each.key.admits(self._local)]
         others.sort(
             key=lambda each: (-1 if each.end_offset is None else each.end_offset, -each.key.id)
@@ -95,14 +97,14 @@ class Progress:
         return [progress.key for progress in reversed(others)]
 
     def silent_voters(self, *, since_ms: int) -> Iterable[ReplicaKey]:
-        """The other voters that have not fetched after some time."""
+        """The other voters that have not fetched since a given time."""
         for progress in self.voters.values():
             is_silent = progress.last_fetch_ms is None or progress.last_fetch_ms <= since_ms
             if is_silent and not progress.key.admits(self._local):
                 yield progress.key
 
     def is_caught_up(self, key: ReplicaKey, *, now_ms: int) -> bool:
-        """Whether an observer may become a voter without holding up the high watermark."""
+        """Whether an observer may become a voter without delaying the high watermark."""
         progress = self.observers.get(key)
         return (
             progress is not None
@@ -112,7 +114,8 @@ class Progress:
         )
 
     def live_observers(self, *, now_ms: int) -> list[ReplicaProgress]:
-        """Forgets those that stopped fetching, except the leader if it has to go."""
+        """Removes observers that stopped fetching. Keeps the leader itself, which is an observer
+        after its removal from the voters until it resigns."""
         for key, progress in list(self.observers.items()):
             last_fetch_ms = progress.last_fetch_ms
             is_gone = last_fetch_ms is None or now_ms - last_fetch_ms >= OBSERVER_SESSION_MS
@@ -122,7 +125,7 @@ class Progress:
 
 
 class CheckQuorum:
-    """Whether a majority still follows: a leader that cannot tell has to resign (KIP-595)."""
+    """Whether a majority still fetches from this leader; if not, it has to resign (KIP-595)."""
 
     def __init__(self, local: ReplicaKey, *, timeout_ms: int, now_ms: int) -> None:
         self._local = local
@@ -131,7 +134,7 @@ class CheckQuorum:
         self.deadline_ms = now_ms + timeout_ms
 
     def heard_from(self, key: ReplicaKey, voters: VoterSet, *, now_ms: int) -> None:
-        """Every replica's fetch counts the majority again, for the voters may have changed."""
+        """Recounts the majority on every fetch, since the voters may have changed."""
         if voters.has(key):
             self._heard_from.add(key.id)
         self._heard_from.intersection_update(voters.ids)

@@ -1,7 +1,7 @@
 """The replica's place in the quorum: its state, the transitions, and what all handlers share.
 
 `ottla.raft.states` has the diagram. A transition that changes the epoch, the vote or the leader
-asks for the quorum state to be persisted, and every transition forgets the requests under way.
+persists the quorum state, and every transition drops the requests in flight.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ottla.wire.stored.quorum_state import Voter as StoredVoter
 
 
 class Quorum:
-    """Made by `Raft`, shared by the handlers of one replica, owned by one thread."""
+    """Created by `Raft`, shared by the handlers of one replica, owned by one thread."""
 
     def __init__(
         self, config: RaftConfig, log: ReplicatedLog, dice: ElectionDice, history: VoterHistory
@@ -52,7 +52,7 @@ class Quorum:
         )
         self.high_watermark: int | None = None
         self.state: State = Unattached(epoch=0, election_deadline_ms=None)
-        # From then on it votes, follows and, if it leads, leads, and does not stand for election.
+        # While shutting down the replica still votes, follows or leads, but starts no elections.
         self.is_shutting_down = False
 
     # ---- facts
@@ -75,9 +75,10 @@ class Quorum:
 
     @property
     def may_stand(self) -> bool:
-        """A voter may stand for election, and so may one whose removal is not known to be
-        committed: maybe it alone has the record, and nobody else can win (Ongaro's thesis, 4.2.2).
-        It has no vote of its own then."""
+        """Whether this replica may start an election. A voter may; so may a replica whose removal
+        from the voters is not known to be committed, since it may be the only one that has the
+        record, so that no other replica can win (Ongaro's thesis, 4.2.2). It then has no vote of
+        its own."""
         if self.is_shutting_down:
             return False
         offset = self.history.voters_offset
@@ -94,7 +95,8 @@ class Quorum:
 
     @property
     def leader(self) -> LeaderView:
-        """Whom peers are told of. A resigned leader is the only one that its epoch will have."""
+        """The leader as reported to peers. A resigned leader is included: no other leader is
+        possible in its epoch."""
         state = self.state
         if isinstance(state, Leader | Resigned):
             local = self.config.local_voter.endpoint(self.config.listener_name)
@@ -106,7 +108,8 @@ class Quorum:
 
     @property
     def leader_and_epoch(self) -> LeaderAndEpoch:
-        """Whom the caller is told of: a leader that resigned is none."""
+        """The leader as reported to the caller; None if this replica was the leader and
+        resigned."""
         is_resigned = isinstance(self.state, Resigned)
         return LeaderAndEpoch(None if is_resigned else self.leader.leader_id, self.epoch)
 
@@ -139,7 +142,7 @@ class Quorum:
         self._enter(Unattached(epoch, deadline_ms, leader_id=leader_id, voted=voted))
 
     def become_voted(self, candidate: ReplicaKey, *, now_ms: int) -> None:
-        """Grants the one vote of this epoch, and waits a full timeout for what comes of it."""
+        """Casts the vote of this epoch and waits a full election timeout for the outcome."""
         assert self.vote_in(self.epoch) is None
         assert isinstance(self.state, Unattached | Prospective)
         deadline_ms = self.election_deadline_ms(now_ms)
@@ -167,7 +170,8 @@ class Quorum:
         self._enter(Candidate(self.epoch + 1, self.election_deadline_ms(now_ms), election))
 
     def become_leader(self, *, now_ms: int) -> None:
-        """Opens the epoch with a record, for until one of its own epoch commits nothing does."""
+        """Appends a first record in the new epoch: nothing commits before a record of the leader's
+        own epoch does."""
         assert isinstance(self.state, Candidate)
         election = self.state.election
         assert election.is_won
@@ -209,9 +213,10 @@ class Quorum:
         )
 
     def restore(self, stored: QuorumStateData, *, now_ms: int) -> None:
-        """Enters the state that the replica stopped in, as far as a stop leaves it.
+        """Restores the state from before the restart; a leader comes back as resigned.
 
-        The log can be ahead of the file, for a follower's epoch is known from what it fetched.
+        If the log has a greater epoch than the file (which may have been removed), the epoch of the
+        log counts.
         """
         epoch = max(stored.leader_epoch, 0)
         deadline_ms = self.election_deadline_ms(now_ms)
@@ -236,7 +241,8 @@ class Quorum:
             self.state.election_deadline_ms = None
 
     def vote_in(self, epoch: int) -> ReplicaKey | None:
-        """Whom this replica voted for in an epoch, as far as this state still has to know."""
+        """The candidate that this replica voted for in an epoch; None if it did not vote, or if the
+        current state no longer needs the vote."""
         state = self.state
         if epoch != state.epoch:
             return None
@@ -245,20 +251,23 @@ class Quorum:
         return None if isinstance(state, Leader | Resigned) else state.voted
 
     def election_deadline_ms(self, now_ms: int) -> int:
-        """Anywhere from one to two timeouts away, so that voters seldom stand at the same time."""
+        """One to two election timeouts from now, at random, so that voters seldom start elections
+        at the same time."""
         timeout_ms = max(self.config.election_timeout_ms, 1)
         return now_ms + timeout_ms + self.dice.below(timeout_ms)
 
     def fetch_deadline_ms(self, now_ms: int) -> int:
-        """A leader's fetches end at the same time. If the followers gave it up at the same time,
-        too, each would have voted for itself when the others ask."""
+        """The fetch timeout plus up to 10 % at random. When a leader fails, all its followers lose
+        it at the same time; with equal deadlines each would vote for itself before the requests of
+        the others arrive."""
         timeout_ms = self.config.fetch_timeout_ms
         return now_ms + timeout_ms + self.dice.below(timeout_ms // 10 + 1)
 
     # ---- within a transition
 
     def _pending_election_ms(self, now_ms: int) -> int:
-        """An election that was about to be called is not put off by word of another one."""
+        """Keeps the deadline of an election that is already pending: another election does not
+        postpone it."""
         state = self.state
         is_lost = isinstance(state, Prospective) and state.election.is_lost
         if is_lost or isinstance(state, Follower | Leader) or state.election_deadline_ms is None:
@@ -278,7 +287,8 @@ class Quorum:
             self._abandon(before)
 
     def _abandon(self, leader: Leader) -> None:
-        """Answers what waited for the leader that this replica was."""
+        """Sends errors to the requests that were waiting when this replica stopped being the
+        leader."""
         error = ErrorCode.NOT_LEADER_OR_FOLLOWER
         for number in leader.parked:
             self.reply(Reply(number, fetch_response(self.leader, self.log, error)))
@@ -297,7 +307,8 @@ class Quorum:
         )
 
     def _opening_records(self, election: Election) -> list[Message]:
-        """With the voters if nobody wrote them to the log yet, or if this one changed its data."""
+        """Includes the voters if they are not in the log yet, or if this voter's endpoints or
+        supported versions have changed."""
         opening = LeaderChangeMessage(
             leader_id=self.local.id,
             voters=[LeaderChangeMessageVoter(voter_id=each) for each in self.voters.ids],

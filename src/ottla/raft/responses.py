@@ -1,4 +1,4 @@
-"""The responses of a replica, each with its view of the leader."""
+"""Builds the responses of a replica, each with the leader as this replica sees it."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def update_voter_response(leader: LeaderView, error: ErrorCode) -> UpdateRaftVot
 
 
 def _node_endpoints(endpoint: Callable[..., E], leader: LeaderView) -> list[E]:
-    """Where the leader is. Each response has a struct of its own for that."""
+    """The leader's address. Each response has its own struct for it."""
     if leader.endpoint is None:
         return []
     _, host, port = leader.endpoint

@@ -1,12 +1,11 @@
-"""The leader's side of replication: Fetch, and what a fetch offset commits.
+"""The leader's side of replication: Fetch, and advancing the high watermark.
 
-A fetch says what the replica has on its disk. It is answered with the records after that, with the
-epoch at which the logs diverge, or with a snapshot; if there is nothing to say, it is parked until
-there is, or until it has waited as long as it would.
+A fetch offset is the end of the replica's flushed log. The response has the records from that
+offset on, or the epoch at which the logs diverge, or a snapshot id. If there is nothing to send,
+the fetch is parked until there is, or until its maximum wait time has passed.
 
-Errors in a response: INCONSISTENT_CLUSTER_ID and INVALID_REQUEST for the whole of it;
-INVALID_REQUEST, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH and NOT_LEADER_OR_FOLLOWER for the
-partition.
+Errors in a response: INCONSISTENT_CLUSTER_ID and INVALID_REQUEST at the top level; INVALID_REQUEST,
+FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH and NOT_LEADER_OR_FOLLOWER for the partition.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ def _fetch_error(
 
 
 def _note_progress(quorum: Quorum, leader: Leader, fetch: ParkedFetch, *, now_ms: int) -> None:
-    """What is fetched by whoever is not a replica says nothing."""
+    """Ignores fetches of clients that are not replicas."""
     if fetch.key.id < 0:
         return
     leader.progress.fetched(
@@ -105,8 +104,8 @@ def answer_due_fetches(quorum: Quorum, leader: Leader, *, now_ms: int) -> None:
 
 
 def _is_due(quorum: Quorum, leader: Leader, fetch: ParkedFetch, now_ms: int) -> bool:
-    """A follower that says what it takes for the high watermark hears of a greater one at once
-    (KIP-1166)."""
+    """If the fetch states the follower's high watermark, it is answered as soon as the leader's is
+    greater (KIP-1166)."""
     high_watermark = leader.progress.high_watermark
     return (
         quorum.log.end.offset > fetch.position.offset

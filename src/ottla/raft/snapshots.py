@@ -1,9 +1,10 @@
-"""Snapshots sent to replicas that fell behind the log's start (FetchSnapshot, KIP-630).
+"""Snapshots for replicas whose log ends before the leader's log start (FetchSnapshot, KIP-630).
 
-The machine says which bytes to read and where to put them, the caller holds them. While a follower
-downloads it does not fetch, but the leader hears from it and it hears from the leader.
+The machine decides which bytes to read and where to write them; the caller does the I/O. A follower
+does not fetch while it downloads a snapshot: its FetchSnapshot requests and their responses show
+each side that the other is alive.
 
-Errors in a response: INCONSISTENT_CLUSTER_ID and INVALID_REQUEST for the whole of it;
+Errors in a response: INCONSISTENT_CLUSTER_ID and INVALID_REQUEST at the top level;
 FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER, SNAPSHOT_NOT_FOUND and
 POSITION_OUT_OF_RANGE for the partition.
 """
@@ -92,7 +93,7 @@ def take_fetch_snapshot_response(
     error = error_of(answer.error_code)
     state = quorum.state
     if error is ErrorCode.SNAPSHOT_NOT_FOUND and isinstance(state, Follower):
-        # The leader deleted it in favour of a newer one, which the next fetch will name.
+        # The leader replaced it with a newer one; the response to the next fetch has its id.
         state.download = None
         error = ErrorCode.NONE
     handled = take_response(quorum, error, news, now_ms=now_ms)
@@ -109,7 +110,8 @@ def take_fetch_snapshot_response(
 def _take_chunk(
     quorum: Quorum, state: Follower, answer: FetchSnapshotResponsePartitionSnapshot
 ) -> bool:
-    """Whether the piece is the next one. A leader that sends none cannot be asked for ever."""
+    """Whether the chunk is the expected one. An empty chunk is refused too, otherwise the follower
+    would request it forever."""
     download = state.download
     assert download is not None
     snapshot_id = OffsetAndEpoch(answer.snapshot_id.end_offset, answer.snapshot_id.epoch)

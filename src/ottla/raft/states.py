@@ -6,7 +6,7 @@ A voter:
       UNATTACHED ---------------------> PROSPECTIVE --------------------> CANDIDATE
        ^  |  ^                           |  ^  ^  |                        |     |
        |  |  +---------------------------+  |  |  |   election timeout     |     | majority
-       |  |    lost, no leader known        |  |  |   or lost              |     | of votes
+       |  |    lost, no leader known        |  |  |                        |     | of votes
        |  |                                 |  +--|------------------------+     v
        |  | leader     fetch timeout        |     | lost, leader known         LEADER
        |  +-------> FOLLOWER ---------------+     |                              |
@@ -15,36 +15,36 @@ A voter:
        +------------------------------------------------------------------- RESIGNED
                                  election timeout: next epoch
 
-    from any state, on word of a greater epoch:  its leader is known  -> FOLLOWER
-                                                 it is not            -> UNATTACHED
-    from any but LEADER, on word of the leader of this epoch          -> FOLLOWER
+    from any state, on a greater epoch:  its leader is known               -> FOLLOWER
+                                         it is not                         -> UNATTACHED
+    from any but LEADER and RESIGNED, on learning the leader of this epoch -> FOLLOWER
 
-The only voter has nobody to ask and starts as leader of the next epoch.
+If there is only one voter, it starts as leader of the next epoch without requesting votes.
 
-An observer is a replica that is not among the voters. It is UNATTACHED or FOLLOWER, looks for the
-leader for as long as it takes and does not stand for election. Whether a replica votes can change
-with every record, so it is no state of its own.
+An observer is a replica that is not a voter. It is UNATTACHED or FOLLOWER, keeps looking for the
+leader without a time limit and does not start elections. Whether a replica is a voter can change
+with every record, so it is not a state.
 
-"Voted" is UNATTACHED with a vote cast. A vote binds for the epoch, so PROSPECTIVE and FOLLOWER
-carry it along. A prospective voter asks whether it would win before it raises the epoch: one that
-was cut off for a while deposes nobody when it returns (KIP-996).
+"Voted" is UNATTACHED with a vote cast. A vote is binding for its epoch, so PROSPECTIVE and FOLLOWER
+keep it. A prospective voter asks whether it would win before it increments the epoch, so a voter
+that was disconnected for a while does not depose the leader when it reconnects (KIP-996).
 
-A voter that shuts down becomes neither PROSPECTIVE nor CANDIDATE any more, and a candidate becomes
-UNATTACHED with the vote for itself. Kafka lets a candidate finish its election and resign then.
+A voter that shuts down does not become PROSPECTIVE or CANDIDATE, and a candidate becomes UNATTACHED
+and keeps the vote for itself. In Kafka a candidate first finishes its election and then resigns.
 
-A leader resigns when it shuts down, when no majority fetches from it, and when it is no voter any
-more. It stays in its epoch, in which it can vote for nobody else, and a replica that stops as
-leader starts as resigned: what it had not flushed must not be written differently under the same
-offset and epoch.
+A leader resigns when it shuts down, when no majority fetches from it, and when it is no longer a
+voter. It stays in its epoch and cannot vote for another replica in it. A replica that stops as
+leader restarts as resigned: it must not write other records at an offset and epoch where records
+that it had not flushed may already be on other replicas.
 
 Invariants
-  - The epoch never goes back, and is on disk before anyone hears of it. So is the vote, so that
-    there is one vote per voter and epoch; hence one leader per epoch.
+  - The epoch never decreases, and is on disk before it is sent. So is the vote, so that each voter
+    has one vote per epoch; hence there is at most one leader per epoch.
   - A leader never truncates and never fetches. It appends, and only in its own epoch.
-  - What a vote or a fetch says about a log is on the disk of whoever says it.
-  - The high watermark never goes back, and no log is truncated below it.
+  - The log end in a vote or fetch request is flushed on the disk of the sender.
+  - The high watermark never decreases, and no log is truncated below it.
 
-`Quorum` owns the current state and is alone in replacing it.
+Only `Quorum` holds and replaces the current state.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from ottla.raft.voters import ReplicaKey, VoterEndpoint
 
 @dataclass(slots=True)
 class Unattached:
-    """Knows of an epoch and of no leader that could be asked. An observer has no deadline."""
+    """Has an epoch but no leader to fetch from. An observer has no election deadline."""
 
     epoch: int
     election_deadline_ms: int | None
@@ -71,7 +71,7 @@ class Unattached:
 
 @dataclass(slots=True)
 class Prospective:
-    """Asks the voters whether they would vote for it in the next epoch."""
+    """Asks the voters whether they would vote for it in the next epoch (pre-vote)."""
 
     epoch: int
     election_deadline_ms: int
@@ -83,7 +83,7 @@ class Prospective:
 
 @dataclass(slots=True)
 class Candidate:
-    """Voted for itself and asks the voters to do the same."""
+    """Voted for itself and requests the votes of the other voters."""
 
     epoch: int
     election_deadline_ms: int
@@ -92,7 +92,7 @@ class Candidate:
 
 @dataclass(slots=True)
 class SnapshotDownload:
-    """How much of the leader's snapshot has come. When it is complete the caller installs it."""
+    """How much of the leader's snapshot has arrived. When it is complete the caller installs it."""
 
     id: OffsetAndEpoch
     position: int = 0
@@ -101,10 +101,10 @@ class SnapshotDownload:
 
 @dataclass(slots=True)
 class Follower:
-    """Fetches from the leader. A voter that does not hear from it for too long gives it up.
+    """Fetches from the leader. A voter without a response for the fetch timeout starts an election.
 
-    `leader_high_watermark` is what the leader said last. While `is_log_changing` the caller has yet
-    to append or to truncate as decided, and nothing is fetched.
+    `leader_high_watermark` is the latest one that the leader sent. While `is_log_changing`, the
+    caller still has to append or truncate as decided, and nothing is fetched.
     """
 
     epoch: int
@@ -120,13 +120,13 @@ class Follower:
     download: SnapshotDownload | None = None
 
     def heard_from_leader(self, *, fetch_deadline_ms: int) -> None:
-        """What a leader sent before it resigned may come after it said so."""
+        """Ignored after the leader has resigned: responses sent before may arrive later."""
         if not self.has_leader_resigned:
             self.has_fetched = True
             self.fetch_deadline_ms = fetch_deadline_ms
 
     def leader_resigned(self, *, fetch_deadline_ms: int) -> None:
-        """It will not lead in this epoch again, so nobody has to be kept from deposing it."""
+        """The leader will not lead again in this epoch, so pre-votes against it are granted."""
         self.has_leader_resigned = True
         self.has_fetched = False
         self.fetch_deadline_ms = fetch_deadline_ms
@@ -134,7 +134,7 @@ class Follower:
 
 @dataclass(slots=True)
 class ParkedFetch:
-    """A fetch with nothing to answer yet."""
+    """A fetch waiting for data."""
 
     key: ReplicaKey
     position: OffsetAndEpoch
@@ -145,8 +145,9 @@ class ParkedFetch:
 
 @dataclass(slots=True)
 class VoterChange:
-    """A voter being added or removed, one at a time. `offset` is where the new set stands, once it
-    is appended; `request` is answered when that is committed or, if so asked, right away."""
+    """A voter being added or removed; only one at a time. `offset` is that of the VotersRecord,
+    once it is appended. The response to `request` is sent when the record is committed, or right
+    away if the request says so."""
 
     number: int
     request: VoterChangeRequest
@@ -157,7 +158,7 @@ class VoterChange:
 
 @dataclass(slots=True)
 class Leader:
-    """Appends, answers fetches, commits."""
+    """Appends, serves fetches, commits."""
 
     epoch: int
     epoch_start_offset: int
@@ -171,7 +172,7 @@ class Leader:
 
 @dataclass(slots=True)
 class Resigned:
-    """Was the leader of this epoch. Tells the voters until they know."""
+    """Was the leader of this epoch. Sends EndQuorumEpoch to each voter until it acknowledges."""
 
     epoch: int
     election_deadline_ms: int

@@ -1,4 +1,4 @@
-"""What is checked of every request and read from every response, whatever it asks."""
+"""Checks and fields that requests and responses of all types have in common."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ottla.raft.voters import VoterEndpoint
 
 
 class NodeEndpoint(Protocol):
-    """The structs of that name in all the responses."""
+    """The structs of this name in the responses."""
 
     node_id: int
     host: str
@@ -21,7 +21,7 @@ class NodeEndpoint(Protocol):
 
 
 class NamedEndpoint(Protocol):
-    """The structs of listeners in all the requests."""
+    """The listener structs in the requests."""
 
     name: str
     host: str
@@ -29,12 +29,12 @@ class NamedEndpoint(Protocol):
 
 
 def has_other_cluster_id(quorum: Quorum, cluster_id: str | None) -> bool:
-    """It need not be told."""
+    """The cluster id is optional."""
     return cluster_id is not None and cluster_id != quorum.config.cluster_id
 
 
 def voter_request_error(quorum: Quorum, replica_id: int, *, epoch: int) -> ErrorCode:
-    """Of a request by which leadership is established or given up."""
+    """Checks a request that starts or ends a leadership, or asks for a vote."""
     if epoch < quorum.epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
     if replica_id < 0 or replica_id == quorum.local.id:
@@ -43,7 +43,7 @@ def voter_request_error(quorum: Quorum, replica_id: int, *, epoch: int) -> Error
 
 
 def leader_request_error(quorum: Quorum, *, epoch: int) -> ErrorCode:
-    """Of a request that only the leader of that epoch can serve."""
+    """Checks a request that only the leader of its epoch can serve."""
     if epoch < quorum.epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
     if epoch > quorum.epoch:
@@ -54,7 +54,7 @@ def leader_request_error(quorum: Quorum, *, epoch: int) -> ErrorCode:
 
 
 def is_for_other_replica(quorum: Quorum, voter_id: int, directory_id: Uuid) -> bool:
-    """Whether a request was meant for the replica that had this address or this disk before."""
+    """Whether a request was meant for the replica that previously had this address or this disk."""
     if voter_id == NOBODY:
         return False
     if voter_id != quorum.local.id:
@@ -65,7 +65,7 @@ def is_for_other_replica(quorum: Quorum, voter_id: int, directory_id: Uuid) -> b
 def leader_endpoint(
     quorum: Quorum, leader_id: int, told: Iterable[NodeEndpoint]
 ) -> VoterEndpoint | None:
-    """Where a response says that its leader is."""
+    """The leader's address according to a response."""
     for each in told:
         if each.node_id == leader_id:
             return VoterEndpoint(quorum.config.listener_name, each.host, each.port)
@@ -73,7 +73,7 @@ def leader_endpoint(
 
 
 def listener_endpoint(quorum: Quorum, told: Iterable[NamedEndpoint]) -> VoterEndpoint | None:
-    """Where a request says that replicas are to reach its sender."""
+    """The sender's address for other replicas according to a request."""
     for each in told:
         if each.name == quorum.config.listener_name:
             return VoterEndpoint(each.name, each.host, each.port)

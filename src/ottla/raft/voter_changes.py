@@ -1,13 +1,13 @@
-"""Voters added and removed at run time (AddRaftVoter, RemoveRaftVoter).
+"""Adding and removing voters at run time (AddRaftVoter, RemoveRaftVoter).
 
-One voter at a time, and only once the last change and a record of this epoch are committed: then
-every majority of the old set has a member of every majority of the new one (KIP-853). A new voter
-must be caught up, lest the high watermark waits for it, and must speak the quorum's version, which
-it is asked for with ApiVersions.
+One voter at a time, and only after the previous change and a record of this epoch are committed:
+then every majority of the old set shares a voter with every majority of the new one (KIP-853). A
+new voter must be caught up, otherwise the high watermark would wait for it, and must support the
+quorum's kraft.version, which the leader checks with ApiVersions.
 
 Errors in a response: INCONSISTENT_CLUSTER_ID, NOT_LEADER_OR_FOLLOWER, INVALID_REQUEST,
-REQUEST_TIMED_OUT (also for what has to come first), UNSUPPORTED_VERSION, DUPLICATE_VOTER,
-VOTER_NOT_FOUND.
+REQUEST_TIMED_OUT (also if something else has to be committed first), UNSUPPORTED_VERSION,
+DUPLICATE_VOTER, VOTER_NOT_FOUND.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def receive_add_voter(
         return
     destination = Destination(request.voter_id, endpoint.host, endpoint.port)
     leader.change = VoterChange(number, request, now_ms + quorum.config.request_timeout_ms)
-    # A node answers only those that say who they are.
+    # Nodes reject ApiVersions requests without a client name and version.
     hello = ApiVersionsRequest(client_software_name="ottla", client_software_version="0")
     quorum.send(destination, hello, now_ms=now_ms)
 
@@ -63,7 +63,7 @@ def receive_add_voter(
 def take_api_versions_response(
     quorum: Quorum, voter_id: int, response: ApiVersionsResponse, *, now_ms: int
 ) -> Handled:
-    """Appends the set with the new voter, or gives up."""
+    """Appends the voter set with the new voter, or ends the change with an error."""
     leader = quorum.state
     change = leader.change if isinstance(leader, Leader) else None
     if change is None or change.offset is not None or change.request.voter_id != voter_id:
@@ -108,7 +108,7 @@ def take_api_versions_response(
 
 
 def fail_api_versions(quorum: Quorum) -> None:
-    """Nobody is there to be added."""
+    """The new voter is unreachable: ends the change with an error."""
     leader = quorum.state
     if isinstance(leader, Leader) and leader.change is not None and leader.change.offset is None:
         message = "the new voter cannot be reached: start it, and see that its listener is right"
@@ -181,14 +181,15 @@ def _refuse(quorum: Quorum, number: int, request: VoterChangeRequest, error: Kaf
 
 
 def voters_appended(quorum: Quorum, leader: Leader) -> None:
-    """The new set counts from now on. Nobody else appends one while a change is under way."""
+    """The new set is in effect from now on. No other set is appended while a change is under
+    way."""
     leader.progress.set_voters(quorum.voters)
     if leader.change is not None:
         leader.change.offset = quorum.history.voters_offset
 
 
 def high_watermark_advanced(quorum: Quorum, leader: Leader) -> None:
-    """A change that is committed is done, and a leader that it removed has to go."""
+    """Completes a change that is committed; a leader that it removed resigns."""
     high_watermark, offset = leader.progress.high_watermark, quorum.history.voters_offset
     assert high_watermark is not None
     change = leader.change
@@ -199,7 +200,7 @@ def high_watermark_advanced(quorum: Quorum, leader: Leader) -> None:
 
 
 def maybe_expire_change(quorum: Quorum, leader: Leader, *, now_ms: int) -> None:
-    """The set that was appended stays, and may still be committed."""
+    """Ends only the request: a voter set that was appended stays and may still be committed."""
     if leader.change is not None and now_ms >= leader.change.deadline_ms:
         finish_change(quorum, leader, ErrorCode.REQUEST_TIMED_OUT)
 

@@ -1,7 +1,7 @@
-"""Which voters and which version of the protocol the log says there are, by offset (KIP-853).
+"""The voter sets and kraft.version levels in the log, by offset (KIP-853).
 
-A set of voters counts as soon as it is appended, committed or not: the majority that commits it is
-its own. Hence truncation takes sets back, and what was there before counts again.
+A voter set is in effect as soon as it is appended, committed or not: it is committed by its own
+majority. So truncation can remove a set, and the previous one is in effect again.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from ottla.wire.stored.quorum import KRaftVersionRecord, VotersRecord
 
 
 class ControlRecord(NamedTuple):
-    """A record of the quorum's own, where it stands in the log.
+    """A control record of the quorum and its offset.
 
-    Those of a snapshot stand at the last offset that it contains: -1 for the one that formatting
-    leaves, which no leader has written to the log yet.
+    Records of a snapshot have the last offset that it contains; for the snapshot written by
+    formatting that is -1, and means that no leader has written the records to the log yet.
     """
 
     offset: int
@@ -26,14 +26,14 @@ class ControlRecord(NamedTuple):
 
 
 class QuorumVersion(NamedTuple):
-    """What a snapshot has to say about the quorum."""
+    """The kraft.version and voters to put in a snapshot."""
 
     kraft_version: int
     voters: VoterSet | None
 
 
 class VoterHistory:
-    """Made from all control records of the latest snapshot and of the log after it."""
+    """Created from all control records of the latest snapshot and of the log after it."""
 
     def __init__(self, static_voters: VoterSet, records: Iterable[ControlRecord]) -> None:
         self._static_voters = static_voters
@@ -42,7 +42,7 @@ class VoterHistory:
         self.add(records)
 
     def add(self, records: Iterable[ControlRecord]) -> None:
-        """Takes in what was appended. Records of other types mean nothing here."""
+        """Adds appended records. Records of other types are ignored."""
         for offset, record in records:
             if isinstance(record, VotersRecord):
                 voters = VoterSet.from_record(record)
@@ -55,12 +55,12 @@ class VoterHistory:
                 self._versions.append((offset, record.kraft_version))
 
     def truncate(self, end_offset: int) -> None:
-        """Forgets what stood at an offset and after it."""
+        """Removes entries at this offset and above."""
         self._voters = [entry for entry in self._voters if entry[0] < end_offset]
         self._versions = [entry for entry in self._versions if entry[0] < end_offset]
 
     def replace(self, records: Iterable[ControlRecord]) -> None:
-        """Begins again with the records of a snapshot in whose place the log went."""
+        """Starts again with the records of a snapshot that replaced the log."""
         self._voters.clear()
         self._versions.clear()
         self.add(records)
@@ -71,12 +71,12 @@ class VoterHistory:
 
     @property
     def voters_offset(self) -> int | None:
-        """Where the latest set stands; None while it is the configured one."""
+        """The offset of the current set; None while it is the configured (static) one."""
         return self._voters[-1][0] if self._voters else None
 
     @property
     def previous_voters(self) -> VoterSet:
-        """Those that count again if the latest set is taken back."""
+        """The set that is in effect again if the current one is truncated."""
         return self._voters[-2][1] if len(self._voters) > 1 else self._static_voters
 
     @property
@@ -84,7 +84,7 @@ class VoterHistory:
         return self._versions[-1][1] if self._versions else 0
 
     def at(self, end_offset: int) -> QuorumVersion:
-        """What a snapshot of everything below an offset has to say."""
+        """The state for a snapshot of all records below an offset."""
         voters = [voters for offset, voters in self._voters if offset < end_offset]
         versions = [version for offset, version in self._versions if offset < end_offset]
         return QuorumVersion(versions[-1] if versions else 0, voters[-1] if voters else None)

@@ -1,8 +1,8 @@
-"""A voter that listens elsewhere or speaks other versions than the log says (UpdateRaftVoter).
+"""Updates of a voter whose endpoints or supported versions differ from the log (UpdateRaftVoter).
 
 Errors in a response: INCONSISTENT_CLUSTER_ID, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH,
-NOT_LEADER_OR_FOLLOWER, INVALID_REQUEST, REQUEST_TIMED_OUT (for what has to be committed first),
-UNSUPPORTED_VERSION, VOTER_NOT_FOUND.
+NOT_LEADER_OR_FOLLOWER, INVALID_REQUEST, REQUEST_TIMED_OUT (if something else has to be committed
+first), UNSUPPORTED_VERSION, VOTER_NOT_FOUND.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ottla.wire.messages.update_raft_voter import (
 def receive_update_voter(
     quorum: Quorum, request: UpdateRaftVoterRequest, *, now_ms: int
 ) -> UpdateRaftVoterResponse:
-    """Answered before it is committed: the voter will ask again if it is not."""
+    """Responds before the update is committed: if it is lost, the voter sends it again."""
     error = _update_voter(quorum, request, now_ms=now_ms)
     return update_voter_response(quorum.leader, error)
 
@@ -71,7 +71,8 @@ def _update_voter(quorum: Quorum, request: UpdateRaftVoterRequest, *, now_ms: in
 def maybe_update_voter(
     quorum: Quorum, state: Follower, leader: Destination, *, now_ms: int
 ) -> bool:
-    """Tells the leader where this voter listens now, in place of a fetch; says if it did."""
+    """Sends this voter's current endpoints and versions to the leader instead of a fetch, if they
+    differ from the log; returns whether it did."""
     local = quorum.config.local_voter
     is_outdated = quorum.history.kraft_version > 0 and quorum.voters.needs_update(local)
     if not is_outdated or now_ms < state.update_voter_ms:

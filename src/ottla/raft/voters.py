@@ -1,8 +1,9 @@
-"""Who votes: replicas by id and directory, where they listen, and the sets they form (KIP-853).
+"""Voters, identified by id and directory id, their endpoints, and voter sets (KIP-853).
 
-A replica that lost its disk comes back with the same id and an empty log. If it still counted as
-the voter it was, what a majority holds could be lost, so a voter is known by its directory too.
-Voters from the static configuration have no directory yet (`ZERO_UUID`): any directory is theirs.
+A replica that lost its disk restarts with the same id and an empty log. If it still counted as the
+same voter, records that a majority acknowledged could be lost, so a voter is also identified by its
+directory id. Voters of a static configuration have no directory id (`ZERO_UUID`), which matches any
+directory.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ class ReplicaKey(NamedTuple):
     directory_id: Uuid = ZERO_UUID
 
     def admits(self, other: ReplicaKey) -> bool:
-        """Whether a replica is the one that this key of a voter or of a vote speaks of."""
+        """Whether `other` is the replica that this key, of a voter or a vote, identifies."""
         return self.id == other.id and self.directory_id in (ZERO_UUID, other.directory_id)
 
 
 class VoterEndpoint(NamedTuple):
-    """Where a listener is reached."""
+    """The address of a listener."""
 
     name: str
     host: str
@@ -34,7 +35,7 @@ class VoterEndpoint(NamedTuple):
 
 
 class KRaftVersions(NamedTuple):
-    """The versions of the quorum's protocol that a replica can speak."""
+    """The range of kraft.version levels that a replica supports."""
 
     lowest: int = 0
     highest: int = 0
@@ -57,7 +58,7 @@ class Voter(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VoterSet:
-    """Voters in the order of their ids, each id once."""
+    """Voters ordered by id, each id once."""
 
     voters: tuple[Voter, ...] = ()
 
@@ -122,7 +123,7 @@ class VoterSet:
         return voter is not None and voter.key.admits(key)
 
     def needs_update(self, voter: Voter) -> bool:
-        """Whether the set has the voter, but says something else about it."""
+        """Whether the set has this voter with other endpoints or versions."""
         return self.has(voter.key) and self.get(voter.key.id) != voter
 
     def added(self, voter: Voter) -> VoterSet | None:
@@ -131,7 +132,7 @@ class VoterSet:
         return VoterSet.of((*self.voters, voter))
 
     def removed(self, key: ReplicaKey) -> VoterSet | None:
-        """None if there is no such voter, or no other one."""
+        """None if there is no such voter, or if it is the only one."""
         if key not in self.keys or len(self.voters) == 1:
             return None
         return VoterSet(tuple(voter for voter in self.voters if voter.key != key))
@@ -140,8 +141,8 @@ class VoterSet:
         return VoterSet.of((*self.voters, voter)) if self.has(voter.key) else None
 
     def overlaps(self, other: VoterSet) -> bool:
-        """Whether every majority of one has a member of every majority of the other, which is so
-        as long as they differ by one voter."""
+        """Whether every majority of one set shares a voter with every majority of the other, which
+        is true if they differ by at most one voter."""
         ours, theirs = set(self.keys), set(other.keys)
         return len(ours - theirs) <= 1 and len(theirs - ours) <= 1
 

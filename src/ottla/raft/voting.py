@@ -1,7 +1,7 @@
-"""Elections: asking for votes and granting them (Vote, with pre-votes since KIP-996).
+"""Elections: requesting and granting votes (Vote, with pre-votes since KIP-996).
 
-Errors in a response: INCONSISTENT_CLUSTER_ID and INVALID_REQUEST for the whole of it;
-INVALID_REQUEST, FENCED_LEADER_EPOCH and INVALID_VOTER_KEY for the partition.
+Errors in a response: INCONSISTENT_CLUSTER_ID and INVALID_REQUEST at the top level; INVALID_REQUEST,
+FENCED_LEADER_EPOCH and INVALID_VOTER_KEY for the partition.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from ottla.wire.messages.vote import (
     VoteResponse,
 )
 
-# ---- being asked
+# ---- requests of other replicas
 
 
 def receive_vote(quorum: Quorum, request: VoteRequest, *, now_ms: int) -> VoteResponse:
-    """Any replica votes, one that knows of no voters too: it may not have heard yet that it is one
-    (KIP-853)."""
+    """Any replica votes, even if it is not in its own voter set: it may not have replicated the
+    record yet that makes it a voter (KIP-853)."""
     if has_other_cluster_id(quorum, request.cluster_id):
         return VoteResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID)
     asked = only_partition(
@@ -64,9 +64,9 @@ def receive_vote(quorum: Quorum, request: VoteRequest, *, now_ms: int) -> VoteRe
 
 
 def _would_vote(quorum: Quorum, *, now_ms: int) -> bool:
-    """A pre-vote binds nobody, but whoever hears from a leader does not help to depose it. A
-    follower that shuts down stays a follower when its leader is silent, and must not stand in the
-    way of those that can be elected."""
+    """Whether to grant a pre-vote, which is not binding. A follower that has fetched from its
+    leader refuses, so that it does not help to depose a live leader. A follower that shuts down
+    stays a follower when its leader fails, so it grants pre-votes after the fetch timeout."""
     state = quorum.state
     if isinstance(state, Follower):
         has_given_up = quorum.is_shutting_down and now_ms >= state.fetch_deadline_ms
@@ -75,7 +75,7 @@ def _would_vote(quorum: Quorum, *, now_ms: int) -> bool:
 
 
 def _can_vote(quorum: Quorum, nominee: ReplicaKey, *, is_up_to_date: bool) -> bool:
-    """The same candidate may ask twice: the first answer can have been lost."""
+    """The same candidate may request the vote twice: the first response can have been lost."""
     state = quorum.state
     if not isinstance(state, Unattached | Prospective):
         return False
@@ -84,11 +84,12 @@ def _can_vote(quorum: Quorum, nominee: ReplicaKey, *, is_up_to_date: bool) -> bo
     return state.leader_id is None and is_up_to_date
 
 
-# ---- asking
+# ---- own elections
 
 
 def poll_prospective(quorum: Quorum, state: Prospective, *, now_ms: int) -> None:
-    """Whoever loses goes back to where it came from: to the leader it had, or to none."""
+    """If the election is lost, follows the previous leader again, or becomes unattached if there is
+    none."""
     has_ended = state.election.is_lost or now_ms >= state.election_deadline_ms
     if state.election.is_won and not quorum.is_shutting_down:
         quorum.become_candidate(now_ms=now_ms)
@@ -103,8 +104,8 @@ def poll_prospective(quorum: Quorum, state: Prospective, *, now_ms: int) -> None
 
 
 def poll_candidate(quorum: Quorum, state: Candidate, *, now_ms: int) -> None:
-    """A candidate that lost waits for its timeout, which differs from that of the others. One that
-    shuts down withdraws; it has given its vote in this epoch all the same."""
+    """A candidate that lost waits for its randomized election timeout. One that shuts down becomes
+    unattached and keeps the vote for itself."""
     if quorum.is_shutting_down:
         quorum.become_unattached(state.epoch, now_ms=now_ms)
     elif state.election.is_won:
@@ -116,8 +117,8 @@ def poll_candidate(quorum: Quorum, state: Candidate, *, now_ms: int) -> None:
 
 
 def _send_vote_requests(quorum: Quorum, state: Prospective | Candidate, *, now_ms: int) -> None:
-    """Only once the log is on the disk: a voter that crashes must still have what it was elected
-    for, since its voters do not look again."""
+    """Sends only after the log is flushed: a leader that crashes must still have the log that it
+    was elected for, since voters do not compare logs again."""
     if not quorum.is_flushed:
         return
     end = quorum.log.end

@@ -1,1 +1,1 @@
-"""What a controller can be asked for: a function for each request, without effects of its own."""
+"""The operations of the controller: one function per request, without side effects."""

@@ -1,6 +1,6 @@
-"""AllocateProducerIds, version 0: a broker takes the next thousand producer ids (KIP-730).
+"""AllocateProducerIds, version 0: assigns the next thousand producer ids to a broker (KIP-730).
 
-STALE_BROKER_EPOCH if the broker has registered anew meanwhile.
+STALE_BROKER_EPOCH if the broker has registered again in the meantime.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """IncrementalAlterConfigs (0 to 1) and AlterConfigs (0 to 2) for topics, groups, brokers and the
 cluster.
 
-Per resource: INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION,
-BROKER_ID_NOT_REGISTERED, UNSUPPORTED_VERSION for a type of resource that there is not.
+Per resource: INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION, BROKER_ID_NOT_REGISTERED,
+UNSUPPORTED_VERSION for an unknown resource type.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ottla.wire.messages import incremental_alter_configs as incremental
 from ottla.wire.schema import Message
 
 Resource = TypeVar("Resource", incremental.AlterConfigsResource, whole.AlterConfigsResource)
-# The changes that a request asks for, given what is set.
+# Computes the changes that a request makes to the current configs.
 Changes: TypeAlias = Callable[[ConfigResource, Mapping[str, str]], dict[str, str | None]]
 
 _NODE_ID_DIGITS_MAX: Final = 10
@@ -99,7 +99,7 @@ def _alter(
     context: Context,
     changes_of: Callable[[Resource], Changes],
 ) -> tuple[list[Message], list[KafkaError | None]]:
-    """The records of what can be done, and for each resource why it cannot, if it cannot."""
+    """The records of all valid changes, and for each resource its error or None."""
     counts = Counter((each.resource_type, each.resource_name) for each in resources)
     records: list[Message] = []
     refusals: list[KafkaError | None] = []
@@ -127,7 +127,7 @@ def _alter(
 def _check(
     image: MetadataImage, resource: ConfigResource, configs: Mapping[str, str], context: Context
 ) -> None:
-    """Raises KafkaError if the resource does not exist, or must not have these configs."""
+    """Raises KafkaError if the resource does not exist, or if these configs are not allowed."""
     if resource.type is ConfigResourceType.TOPIC:
         _check_topic(image, resource.name)
         validate_topic_configs(configs, existing=image.configs_of(resource), node=context.node)
@@ -135,7 +135,7 @@ def _check(
     elif resource.type is ConfigResourceType.BROKER:
         _check_broker(image, resource.name)
         if resource.name:
-            # The broker itself judges whether they go with what it is started with.
+            # Only the broker itself can check them against its static configs.
             validate_dynamic_configs(configs, per_broker=True)
         else:
             validate_broker_configs(configs, node=context.node, per_broker=False)

@@ -1,10 +1,11 @@
-"""AlterPartition, versions 2 and 3: a leader says who is in sync with it (KIP-497).
+"""AlterPartition, versions 2 and 3: a leader changes the ISR of its partitions (KIP-497).
 
-For all partitions at once: STALE_BROKER_EPOCH. Per partition: UNKNOWN_TOPIC_ID,
-UNKNOWN_TOPIC_OR_PARTITION; NOT_CONTROLLER if the leader knows more than the controller;
-FENCED_LEADER_EPOCH or INVALID_UPDATE_VERSION if it knows less; INELIGIBLE_REPLICA if a replica must
-not be in sync, which may pass; INVALID_REQUEST for what no leader should ask. NEW_LEADER_ELECTED is
-no refusal: the change ended a reassignment, and with it the leadership of who asked.
+For the whole request: STALE_BROKER_EPOCH. Per partition: UNKNOWN_TOPIC_ID,
+UNKNOWN_TOPIC_OR_PARTITION; NOT_CONTROLLER if the leader's epochs are newer than the controller's;
+FENCED_LEADER_EPOCH or INVALID_UPDATE_VERSION if they are older; INELIGIBLE_REPLICA if a replica
+must not join the ISR at the moment; INVALID_REQUEST for what no leader should send.
+NEW_LEADER_ELECTED means that the change was made: it completed a reassignment, and another replica
+now leads.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ottla.wire.messages.alter_partition import (
 )
 from ottla.wire.schema import Message
 
-# The leader does not know which incarnation of the broker it speaks of.
+# Sent by a leader that does not know the follower's broker epoch.
 _ANY_EPOCH = -1
 
 
@@ -93,7 +94,7 @@ def _alter(
 def _check_epochs(
     partition: PartitionRegistration, asked: AlterPartitionRequestPartitionData, broker_id: int
 ) -> None:
-    """Lets only the leader pass that knows the partition as it is."""
+    """Accepts only the leader with the current epochs."""
     leader_epoch, partition_epoch = partition.leader_epoch, partition.partition_epoch
     if asked.leader_epoch > leader_epoch or asked.partition_epoch > partition_epoch:
         raise KafkaError(
@@ -129,7 +130,7 @@ def _check_isr(
 
 
 def _check_eligible(image: MetadataImage, state: BrokerState) -> None:
-    """A replica that was fenced since it caught up may have lost what it had (KIP-903)."""
+    """A replica whose broker was fenced since it caught up may have lost records (KIP-903)."""
     broker = image.brokers.get(state.broker_id)
     if broker is None:
         reason = "not registered"

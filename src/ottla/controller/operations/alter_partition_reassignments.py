@@ -1,11 +1,11 @@
-"""AlterPartitionReassignments, versions 0 and 1: moves partitions, or takes a move back (KIP-455).
+"""AlterPartitionReassignments, versions 0 and 1: starts and cancels reassignments (KIP-455).
 
-    replicas 1 2 3 ──move to 3 4──▶ replicas 3 4 1 2, adding 4, removing 1 2 ──4 in sync──▶ 3 4
-                                         └──taken back──▶ 3 1 2
+    replicas 1 2 3 ──reassign to 3 4──▶ 3 4 1 2, adding 4, removing 1 2 ──4 in sync──▶ 3 4
+                                           └──cancelled──▶ 3 1 2
 
-A move that only takes replicas away or orders them anew ends at once. Per partition:
+A reassignment that only removes or reorders replicas completes at once. Per partition:
 UNKNOWN_TOPIC_OR_PARTITION, INVALID_REPLICA_ASSIGNMENT, NO_REASSIGNMENT_IN_PROGRESS, and
-INVALID_REPLICATION_FACTOR if the request forbids that their number changes (KIP-860).
+INVALID_REPLICATION_FACTOR if the request does not allow changing it (KIP-860).
 """
 
 from __future__ import annotations
@@ -87,8 +87,9 @@ def _target(
 def _moved(
     image: MetadataImage, partition: PartitionRegistration, wanted: list[int]
 ) -> PartitionRegistration:
-    """The partition on its way to the replicas that are wanted. Those that are there stay until
-    the others are in sync; those that a move before this one added can still be taken back."""
+    """The partition with the reassignment started. Current replicas stay until the new ones are in
+    sync. Replicas added by an earlier unfinished reassignment stay marked as adding, so that they
+    can still be removed by cancelling."""
     leaving = sorted(set(partition.replicas).difference(wanted))
     replicas = (*wanted, *leaving)
     original = _original(partition)
@@ -104,7 +105,8 @@ def _moved(
 
 
 def _taken_back(partition: PartitionRegistration) -> PartitionRegistration:
-    """The partition without the move, in sync with nobody if only the added replicas were."""
+    """The partition with the reassignment cancelled. The ISR is empty if only added replicas were
+    in sync."""
     if not partition.removing_replicas and not partition.adding_replicas:
         raise KafkaError(
             ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "No partition reassignment is in progress."
@@ -124,7 +126,7 @@ def _original(partition: PartitionRegistration) -> tuple[int, ...]:
 
 
 def _check_factor(partition: PartitionRegistration, wanted: list[int]) -> None:
-    """Where a move is under way, the number that it leads to counts."""
+    """During a reassignment, the replication factor of its target counts."""
     factor = len(set(partition.replicas).difference(partition.removing_replicas))
     if len(wanted) != factor:
         raise KafkaError(

@@ -1,8 +1,8 @@
-"""AssignReplicasToDirs, version 0: a broker says in which log directory its replicas are (KIP-858).
+"""AssignReplicasToDirs, version 0: a broker reports the log directories of its replicas (KIP-858).
 
-For all at once: UNSUPPORTED_VERSION before the cluster knows directories, STALE_BROKER_EPOCH. Per
-partition: UNKNOWN_TOPIC_ID, UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER if the broker has no
-replica of it.
+For the whole request: UNSUPPORTED_VERSION if the metadata.version has no log directories,
+STALE_BROKER_EPOCH. Per partition: UNKNOWN_TOPIC_ID, UNKNOWN_TOPIC_OR_PARTITION,
+NOT_LEADER_OR_FOLLOWER if the broker is not a replica of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ottla.wire.messages.assign_replicas_to_dirs import (
 )
 from ottla.wire.schema import Message
 
-# The first metadata.version, 3.7-IV2, whose records name directories.
+# 3.7-IV2, the first metadata.version whose records have directories.
 _LOG_DIRECTORIES: Final = 17
 
 
@@ -52,7 +52,7 @@ def assign_replicas_to_dirs(
 
 
 class _Assigning:
-    """One request of a broker on its way into records."""
+    """Processes one request and collects its records."""
 
     def __init__(self, image: MetadataImage, broker: BrokerRegistration, context: Context) -> None:
         self.records: list[Message] = []
@@ -90,7 +90,7 @@ class _Assigning:
         return ErrorCode.NONE
 
     def _assigned(self, partition: PartitionRegistration, directory: Uuid) -> PartitionRegistration:
-        """A replica in a directory that has failed is as good as gone."""
+        """A replica in a directory that is not online leaves the ISR."""
         broker = self._broker
         directories = tuple(
             directory if replica == broker.id else each

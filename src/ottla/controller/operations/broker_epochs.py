@@ -1,4 +1,4 @@
-"""Whether a request comes from the incarnation of a broker that is registered."""
+"""Checks that a request is from the registered incarnation of a broker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ottla.model import ErrorCode, KafkaError
 
 
 def current_broker(image: MetadataImage, broker_id: int, epoch: int) -> BrokerRegistration:
-    """Raises KafkaError (STALE_BROKER_EPOCH) for any other."""
+    """Raises KafkaError (STALE_BROKER_EPOCH) for any other incarnation."""
     broker = image.brokers.get(broker_id)
     if broker is None:
         raise _stale(f"No broker registration found for broker id {broker_id}")

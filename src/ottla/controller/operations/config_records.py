@@ -1,7 +1,8 @@
-"""Changes of a resource's configs as records, and what eligible leader replicas have to do with it.
+"""Config changes as records, and the rules of eligible leader replicas for min.insync.replicas.
 
-The minimum of in-sync replicas decides who is eligible (KIP-966). When it changes, those who were
-are forgotten; and there is one for the cluster, which brokers have no other for.
+The eligible leader replicas of a topic depend on its min.insync.replicas (KIP-966), so a change of
+it clears them. While the feature is enabled, the cluster-level config cannot be removed and
+broker-level configs cannot be set.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
 def config_records(
     image: MetadataImage, resource: ConfigResource, changes: Mapping[str, str | None]
 ) -> list[Message]:
-    """Raises KafkaError for a change that eligible leader replicas do not allow."""
+    """Raises KafkaError for a change that is not allowed with eligible leader replicas."""
     records: list[Message] = [
         ConfigRecord(
             resource_type=resource.type, resource_name=resource.name, name=name, value=value

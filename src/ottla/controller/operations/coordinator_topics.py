@@ -1,8 +1,8 @@
-"""What administrators must not do to the topics that coordinators keep their state in.
+"""Restrictions on the topics in which coordinators store their state.
 
-Apache Kafka allows all of it, and loses the state: records older than a week are deleted from a
-topic that is not compacted, and with another number of partitions a group or a transactional id
-belongs to another partition than its records are in.
+Apache Kafka allows all of these changes and then loses the state: without compaction, records older
+than a week are deleted, and with another number of partitions a group or a transactional id maps to
+another partition than the one with its records.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _COMPACT: Final = "compact"
 
 
 def check_deletable(name: str) -> None:
-    """Raises INVALID_TOPIC_EXCEPTION if the topic is not to be deleted."""
+    """Raises INVALID_TOPIC_EXCEPTION if the topic must not be deleted."""
     if name in COORDINATOR_TOPICS:
         raise KafkaError(
             ErrorCode.INVALID_TOPIC_EXCEPTION, f"The internal topic {name} cannot be deleted."
@@ -27,7 +27,7 @@ def check_deletable(name: str) -> None:
 
 
 def check_growable(name: str) -> None:
-    """Raises INVALID_TOPIC_EXCEPTION if the topic's number of partitions is fixed."""
+    """Raises INVALID_TOPIC_EXCEPTION if the number of partitions of the topic is fixed."""
     if name in COORDINATOR_TOPICS:
         raise KafkaError(
             ErrorCode.INVALID_TOPIC_EXCEPTION,
@@ -36,6 +36,6 @@ def check_growable(name: str) -> None:
 
 
 def check_configs(name: str, configs: Mapping[str, str]) -> None:
-    """Raises INVALID_CONFIG if the topic is to be compacted and these configs do not say so."""
+    """Raises INVALID_CONFIG if the topic must be compacted and these configs do not compact it."""
     if name in COORDINATOR_TOPICS and configs.get(_POLICY) != _COMPACT:
         raise InvalidConfigError(f"The internal topic {name} has to have {_POLICY}={_COMPACT}.")

@@ -1,9 +1,9 @@
 """CreatePartitions, versions 0 to 3.
 
 Per topic: UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS, INVALID_REPLICA_ASSIGNMENT,
-INVALID_REPLICATION_FACTOR, INVALID_REQUEST for one that is named twice, INVALID_TOPIC_EXCEPTION for
-one that coordinators keep their state in; POLICY_VIOLATION for one
-that would get more partitions than one request may make.
+INVALID_REPLICATION_FACTOR, INVALID_REQUEST for a duplicate topic, INVALID_TOPIC_EXCEPTION for a
+topic with coordinator state; POLICY_VIOLATION for a topic with which the request would exceed the
+partition limit per request.
 """
 
 from __future__ import annotations

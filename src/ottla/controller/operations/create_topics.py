@@ -1,8 +1,8 @@
 """CreateTopics, versions 2 to 7.
 
 Per topic: INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS,
-INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG, INVALID_REQUEST; for all of
-them at once POLICY_VIOLATION, if the request asks for more partitions than one may.
+INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG, INVALID_REQUEST; for all
+topics POLICY_VIOLATION, if the request exceeds the partition limit per request.
 """
 
 from __future__ import annotations

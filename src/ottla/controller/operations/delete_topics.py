@@ -1,8 +1,8 @@
 """DeleteTopics, versions 1 to 6: by name, or by topic id since version 6.
 
-Per topic: UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, INVALID_REQUEST for one that is named twice
-or not at all, INVALID_TOPIC_EXCEPTION for one that coordinators keep their state in,
-TOPIC_DELETION_DISABLED for all of them where `delete.topic.enable` is off.
+Per topic: UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, INVALID_REQUEST for a duplicate or for
+neither name nor id, INVALID_TOPIC_EXCEPTION for a topic with coordinator state,
+TOPIC_DELETION_DISABLED for all topics if `delete.topic.enable` is false.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def _key(state: DeleteTopicState) -> tuple[str | None, Uuid]:
 
 
 def _once(states: list[DeleteTopicState]) -> Iterator[DeleteTopicState]:
-    """Each of them once, ids before names: whoever gives both gets the error for the name."""
+    """Each topic once, ids before names: if a request has both the id and the name of a topic, the
+    error is returned for the name."""
     distinct = {_key(state): state for state in states}
     yield from sorted(distinct.values(), key=lambda state: state.name is not None)
 

@@ -1,8 +1,10 @@
-"""ElectLeaders, versions 0 to 2: elects preferred leaders, or unclean ones where nobody leads.
+"""ElectLeaders, versions 0 to 2: elects preferred leaders, or unclean leaders for leaderless
+partitions.
 
-Per partition: UNKNOWN_TOPIC_OR_PARTITION; ELECTION_NOT_NEEDED for one that has such a leader, which
-is left out when all partitions are asked for; PREFERRED_LEADER_NOT_AVAILABLE;
-ELIGIBLE_LEADERS_NOT_AVAILABLE. For all of them INVALID_REQUEST if there is no such election.
+Per partition: UNKNOWN_TOPIC_OR_PARTITION; ELECTION_NOT_NEEDED if it already has such a leader (such
+partitions are omitted if the request is for all partitions); PREFERRED_LEADER_NOT_AVAILABLE;
+ELIGIBLE_LEADERS_NOT_AVAILABLE. For the whole request INVALID_REQUEST if the election type is
+unknown.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Fences a broker that cannot ask for it any more: it has died, or is silent for too long.
+"""Fences a broker that cannot request it itself: it died, or sent no heartbeat for too long.
 
-It is the heartbeat with which it would have asked itself, of which only the id and the epoch count;
-STALE_BROKER_EPOCH, and nothing happens, if it has registered anew meanwhile.
+The request is the heartbeat that the broker would have sent; only its id and epoch are used.
+STALE_BROKER_EPOCH, without any change, if the broker has registered again in the meantime.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def fence_broker(
 def fencing_records(
     image: MetadataImage, broker: BrokerRegistration, context: Context
 ) -> list[Message]:
-    """Takes the broker out of the in-sync replicas of every partition, then fences it."""
+    """Removes the broker from the ISR of every partition, then fences it."""
     moved = leadership_records(
         image, context, BrokerChange(removed=broker.id), lambda each: broker.id in each.isr
     )

@@ -1,11 +1,11 @@
-"""BrokerHeartbeat, versions 0 to 2: a broker asks to serve, to be fenced, or to shut down.
+"""BrokerHeartbeat, versions 0 to 2: a broker requests to serve, to be fenced, or to shut down.
 
     fenced ──caught up──▶ serving ──wants to shut down──▶ in controlled shutdown
       ▲                      │                                      │
-      └──wants to be fenced──┘        fenced, may stop ◀──leads nothing any more
+      └──wants to be fenced──┘        fenced, may stop ◀──leads no partition
 
-One whose last directory has failed is fenced until it comes back as another incarnation.
-STALE_BROKER_EPOCH if the broker has registered anew meanwhile.
+A broker whose last directory has failed is fenced until it registers as another incarnation.
+STALE_BROKER_EPOCH if the broker has registered again in the meantime.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ def heartbeat(
     *,
     others_know: bool = True,
 ) -> OperationOutcome[BrokerHeartbeatResponse]:
-    """`others_know` says whether the brokers that stay have read that this one is shutting down:
-    before that they may look for leaders where there are none (`BrokerSessions` knows)."""
+    """`others_know`: whether the remaining brokers have replicated that this one is shutting down
+    (from `BrokerSessions`). Before that they may still expect leaders on it, so it must not
+    stop."""
     try:
         broker = current_broker(image, request.broker_id, request.broker_epoch)
     except KafkaError as error:
         return OperationOutcome([], BrokerHeartbeatResponse(error_code=error.code))
-    # The registration is in the batch that begins at its epoch: whoever has read that far has it.
+    # The broker epoch is the offset of the batch with the registration.
     is_caught_up = request.current_metadata_offset >= broker.epoch
     state = _next_state(image, broker, request, is_caught_up=is_caught_up, others_know=others_know)
     records = _records(image, broker, state, context) if state is not _state(broker) else []
@@ -77,8 +78,8 @@ def _next_state(
     if state is _State.FENCED:
         if request.want_shut_down:
             return _State.SHUTDOWN_NOW
-        # Who has begun to shut down comes back as another incarnation, or not at all. And who has
-        # just lost a directory must not be elected for what was in it.
+        # A broker that began to shut down serves again only as another incarnation. A broker that
+        # has just lost a directory must not be elected for the partitions in it.
         has_lost = not set(broker.log_dirs).isdisjoint(request.offline_log_dirs)
         can_serve = is_caught_up and not broker.in_controlled_shutdown and not has_lost
         return _State.SERVING if can_serve and not request.want_fence else state
@@ -124,8 +125,8 @@ def _records(
 def _directories_offline(
     image: MetadataImage, broker: BrokerRegistration, offline: list[Uuid], context: Context
 ) -> list[Message]:
-    """Directories that failed take their replicas out of sync (KIP-858). No record can say that
-    none is left: then the broker is fenced, and has lost what it led."""
+    """Removes replicas in failed directories from the ISR (KIP-858). A record cannot express that
+    no directory is left; in that case the broker is fenced instead."""
     lost, left = set(offline), _directories_left(broker, offline)
     if not left or len(left) == len(broker.log_dirs):
         return []

@@ -1,8 +1,8 @@
-"""Changes of partitions in the light of the image: who can lead, and what their topics say.
+"""Partition changes that follow from the image: which replicas can lead, and the topic's configs.
 
-Very many partitions change together when a broker goes or comes, and most of them are alike: same
-replicas, same leader, other epochs. Each kind is decided once (partition_change.py has the rules),
-which makes thousands of changes a matter of milliseconds.
+When a broker fails or joins, very many partitions change at once, and most of them are alike: same
+replicas and leader, other epochs. Each kind of partition is decided once (partition_change.py has
+the rules), so thousands of changes take milliseconds.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord
 
 
 class BrokerChange(NamedTuple):
-    """What happens to a broker, which the image does not show yet."""
+    """A change of a broker that the image does not show yet."""
 
-    # It leaves the in-sync replicas and may lead no more.
+    # Leaves the ISR and can no longer lead.
     removed: int | None = None
-    # It may lead from now on.
+    # Can lead from now on.
     added: int | None = None
-    # It came back without what it had not synced, and is eligible no more.
+    # Restarted after an unclean shutdown, may lack records, and is no longer eligible.
     unclean: int | None = None
 
 
@@ -39,7 +39,7 @@ def leadership_records(
     change: BrokerChange,
     is_affected: Callable[[PartitionRegistration], bool],
 ) -> list[Message]:
-    """The changes of all partitions that a broker's change affects."""
+    """The partition changes that follow from a broker's change."""
     changes = PartitionChanges(image, context, change=change)
     records: list[Message] = []
     for topic in image.topics:
@@ -52,8 +52,8 @@ def leadership_records(
 
 
 class PartitionChanges:
-    """Makes the records of one operation. An election is what the topic's configs say, unless the
-    operation wants another."""
+    """Creates the partition change records of one operation. The topic's configs decide about
+    unclean elections, unless the operation sets `election`."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class PartitionChanges:
         self._election = election
         self._topic: TopicImage | None = None
         self._topic_rules = (0, ElectionRule.ONLINE)
-        # What is decided about partitions that are alike; see `_kind`.
+        # The decisions for partitions that are alike; see `_kind`.
         self._decided: dict[tuple[Any, ...], PartitionChangeRecord | None] = {}
 
     def record(
@@ -81,8 +81,8 @@ class PartitionChanges:
         isr: tuple[int, ...] | None = None,
         leader_recovery_state: int | None = None,
     ) -> PartitionChangeRecord | None:
-        """The record for a partition that is to have other in-sync replicas, or for one of which a
-        broker has changed; None if nothing changes."""
+        """The record for a partition with a new ISR, or for one affected by the broker change; None
+        if nothing changes."""
         if topic is not self._topic:
             self._enter(topic)
         partition = topic.partitions[partition_id]
@@ -96,7 +96,7 @@ class PartitionChanges:
     def retarget(
         self, topic: TopicImage, partition_id: int, target: PartitionRegistration
     ) -> PartitionChangeRecord | None:
-        """The record for a partition that is to become anything else."""
+        """The record that changes a partition to any other target; None if nothing changes."""
         if topic is not self._topic:
             self._enter(topic)
         partition = topic.partitions[partition_id]
@@ -123,14 +123,14 @@ class PartitionChanges:
         target = partition._replace(isr=isr)
         if leader_recovery_state is not None:
             target = target._replace(leader_recovery_state=leader_recovery_state)
-        # A replica without others has nobody to whom it could have lost anything.
+        # The only replica stays eligible: no other replica has more records.
         unclean = self._change.unclean if len(partition.replicas) > 1 else None
         rules = self._rules(partition, target)
         return change_partition(partition, target, rules, unclean=unclean)
 
     def _rules(self, partition: PartitionRegistration, target: PartitionRegistration) -> Rules:
         def is_leader_possible(replica: int) -> bool:
-            """A replica that is only being added has nothing yet."""
+            """A replica that is only being added has no records yet and cannot lead."""
             return (
                 replica not in self._gone
                 and replica in partition.replicas
@@ -148,7 +148,7 @@ class PartitionChanges:
 
 
 def can_lead(image: MetadataImage, partition: PartitionRegistration, replica: int) -> bool:
-    """Whether a replica of the partition is there to lead it."""
+    """Whether a replica of the partition is available as leader."""
     return image.is_active(replica) and is_in_online_directory(image, partition, replica)
 
 
@@ -164,14 +164,15 @@ assert PartitionRegistration._fields[3:5] == ("leader_epoch", "partition_epoch")
 
 
 def _kind(partition: PartitionRegistration) -> tuple[Any, ...]:
-    """Everything about a partition but its epochs, of which no decision depends."""
+    """All fields of a partition except its epochs, on which no decision depends."""
     return partition[:3], partition[5:]
 
 
 def _for_partition(
     decided: PartitionChangeRecord, topic_id: Uuid, partition_id: int
 ) -> PartitionChangeRecord:
-    """What was decided, for one of the partitions. The lists are shared: records do not change."""
+    """The decided change for one of the partitions. The lists are shared: records are never
+    modified."""
     return PartitionChangeRecord(
         partition_id=partition_id,
         topic_id=topic_id,

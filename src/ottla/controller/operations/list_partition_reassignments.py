@@ -1,6 +1,6 @@
-"""ListPartitionReassignments, version 0: the moves that are under way (KIP-455).
+"""ListPartitionReassignments, version 0: the reassignments in progress (KIP-455).
 
-What is not known or not on the move is left out.
+Unknown partitions and partitions without a reassignment are omitted.
 """
 
 from __future__ import annotations

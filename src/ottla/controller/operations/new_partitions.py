@@ -1,4 +1,4 @@
-"""The partitions of a topic that is created or grows: replicas, directories, the first leader."""
+"""The partitions of a new or growing topic: their replicas, directories and first leaders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ottla.metadata import BrokerRegistration, MetadataImage, PartitionRegistrat
 from ottla.metadata.partition import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 from ottla.model import ErrorCode, KafkaError, Uuid
 
-# As many as Kafka makes for one request.
+# The same limit as in Kafka.
 PARTITIONS_PER_REQUEST_MAX: Final = 10_000
 
 
@@ -23,8 +23,8 @@ def check_partition_count(count: int) -> None:
 
 
 class NewPartitions:
-    """Makes the new partitions of one operation. Those on the same brokers are one value: there
-    may be thousands of them, and few ways to place them."""
+    """Creates the new partitions of one operation. Partitions on the same brokers share one value:
+    there may be thousands of them, but few distinct placements."""
 
     def __init__(self, image: MetadataImage, context: Context) -> None:
         self._image = image
@@ -32,7 +32,7 @@ class NewPartitions:
         self._made: dict[tuple[int, ...], PartitionRegistration | None] = {}
 
     def place(self, *, count: int, replication_factor: int) -> list[PartitionRegistration]:
-        """The partitions of a topic, on brokers of the controller's choice."""
+        """The partitions of a topic, on brokers chosen by the controller."""
         placer = ReplicaPlacer(self._image.brokers.values(), self._dice)
         times = f"Unable to replicate the partition {replication_factor} time(s)"
         try:
@@ -53,7 +53,7 @@ class NewPartitions:
     def assign(
         self, partition_id: int, broker_ids: Sequence[int], *, replication_factor: int | None
     ) -> PartitionRegistration:
-        """A partition on brokers that the client named."""
+        """A partition on brokers chosen by the client."""
         check_assignment(self._image, broker_ids, replication_factor)
         partition = self._on(broker_ids)
         if partition is None:
@@ -71,7 +71,7 @@ class NewPartitions:
 
 
 def _partition(image: MetadataImage, replicas: tuple[int, ...]) -> PartitionRegistration | None:
-    """None if no replica could lead."""
+    """None if no replica can lead."""
     isr = tuple(broker_id for broker_id in replicas if image.is_active(broker_id))
     if not isr:
         return None
@@ -86,7 +86,7 @@ def _partition(image: MetadataImage, replicas: tuple[int, ...]) -> PartitionRegi
 
 
 def default_directory(broker: BrokerRegistration) -> Uuid:
-    """A broker with one usable directory uses that; one with several chooses for itself."""
+    """If a broker has exactly one usable directory, that one; otherwise the broker chooses."""
     if not broker.log_dirs:
         return MIGRATING_DIRECTORY
     usable = [each for each in broker.log_dirs if each not in (broker.cordoned_log_dirs or ())]
@@ -96,7 +96,7 @@ def default_directory(broker: BrokerRegistration) -> Uuid:
 def check_assignment(
     image: MetadataImage, broker_ids: Sequence[int], replication_factor: int | None = None
 ) -> None:
-    """Raises KafkaError for replicas that a partition cannot have."""
+    """Raises KafkaError for an invalid list of replicas."""
     if not broker_ids:
         raise _invalid_assignment("The manual partition assignment includes an empty replica list.")
     for broker_id in sorted(broker_ids):

@@ -1,16 +1,16 @@
-"""What becomes of a partition when its replicas, its in-sync replicas or its brokers change.
+"""The new state of a partition when its replicas, its ISR or its brokers change.
 
-The in-sync replicas lead. When there are none any more, one of the eligible leader replicas may:
-those that were in sync when the minimum of in-sync replicas was last met, and have lost nothing
-since (KIP-966). After that only the last leader known, which may have lost records, or with
-`unclean.leader.election.enable` whoever is there.
+The leader is elected from the ISR. If the ISR is empty, an eligible leader replica (ELR) can lead:
+a replica that was in sync when the ISR last had min.insync.replicas, and has lost no records since
+(KIP-966). Otherwise only the last known leader can, which may have lost records, or with
+`unclean.leader.election.enable` any live replica.
 
-A caller says what the partition shall be, its target. The steps from there:
+The caller passes the target state of the partition. The steps from there:
 
-    target ──reassignment over?──▶ who is eligible? ──election──▶ who led last? ──▶ record
+    target ──complete reassignment──▶ compute ELR ──elect leader──▶ last known leader ──▶ record
 
-What holds after every change: the leader is in sync and can lead, or there is none; in-sync and
-eligible replicas are replicas, and nobody is both.
+Invariants after every change: the leader is in the ISR and can lead, or there is none; ISR and ELR
+are disjoint subsets of the replicas.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord
 
 
 class ElectionRule(Enum):
-    """Whom to prefer. All of them let the leader go on rather than take any other."""
+    """How to choose a leader. Every rule keeps the current leader rather than elect another
+    replica, apart from the preferred one under PREFERRED."""
 
     ONLINE = auto()
-    # The first replica before the present leader.
+    # The preferred replica first, then the current leader.
     PREFERRED = auto()
-    # Whoever can lead, before nobody does.
+    # Any replica that can lead, if there would be no leader otherwise.
     UNCLEAN = auto()
 
 
 class Rules(NamedTuple):
-    """What decides about one partition."""
+    """The conditions for the change of one partition."""
 
     can_lead: Callable[[int], bool]
     min_insync_replicas: int
@@ -50,8 +51,8 @@ def change_partition(
     *,
     unclean: int | None = None,
 ) -> PartitionChangeRecord | None:
-    """The record that makes of a partition what is wanted, with the leader that follows from it;
-    None if nothing changes. `unclean` is a replica that may have lost what it had not synced."""
+    """The record that changes the partition to the target, with the leader that follows from it;
+    None if nothing changes. `unclean` is a replica that may have lost unflushed records."""
     after = _complete_reassignment(target)
     after = after._replace(eligible_leader_replicas=_eligible(before, after, rules, unclean))
     after = _elect(before, after, rules)
@@ -63,7 +64,7 @@ def change_partition(
 
 
 def _complete_reassignment(target: PartitionRegistration) -> PartitionRegistration:
-    """Lets the replicas that are to go go, once all others are in sync."""
+    """Drops the replicas being removed, once all others are in sync."""
     removing = target.removing_replicas
     if not removing and not target.adding_replicas:
         return target
@@ -96,7 +97,7 @@ def _eligible(
 def _elect(
     before: PartitionRegistration, after: PartitionRegistration, rules: Rules
 ) -> PartitionRegistration:
-    """The partition with its leader, the present one if it can go on."""
+    """The partition with its leader: the current one if it can keep leading."""
     eligible = after.eligible_leader_replicas
     candidates = [before.leader, *after.replicas]
     if rules.election is ElectionRule.PREFERRED:
@@ -121,7 +122,7 @@ def _elect(
 def _elect_incomplete(
     before: PartitionRegistration, after: PartitionRegistration, rules: Rules
 ) -> int:
-    """A leader that may lack records, where one is allowed."""
+    """A leader that may lack records, if one is allowed."""
     last = before.last_known_elr
     is_lost = not after.isr and not after.eligible_leader_replicas
     if rules.has_eligible_leader_replicas and is_lost and len(last) == 1:
@@ -134,7 +135,7 @@ def _elect_incomplete(
 
 
 def _last_known(before: PartitionRegistration, after: PartitionRegistration) -> tuple[int, ...]:
-    """Who led last, as long as nobody does."""
+    """The last leader, while there is none."""
     if after.leader != NO_LEADER:
         return ()
     has_just_lost_all = before.leader != NO_LEADER and not after.isr
@@ -142,8 +143,8 @@ def _last_known(before: PartitionRegistration, after: PartitionRegistration) -> 
 
 
 def _last_in_sync(before: PartitionRegistration, after: PartitionRegistration) -> tuple[int, ...]:
-    """Without eligible leader replicas, the last in-sync replicas stay so when they are gone: they
-    are the only ones that may come back."""
+    """Without ELR, an ISR that would become empty keeps its last replicas: only they can be elected
+    cleanly again."""
     if not before.isr:
         return ()
     return tuple(each for each in before.isr if each in after.replicas) or after.replicas[:1]
@@ -166,7 +167,8 @@ def _difference(
     assert after.leader == NO_LEADER or after.leader in after.isr
     assert not set(after.isr).intersection(after.eligible_leader_replicas)
     record = PartitionChangeRecord()
-    # A replica that goes must not go on replicating in this epoch, even if the leader stays.
+    # A record with a leader starts a new leader epoch, even if the leader stays: a removed replica
+    # must not keep replicating in the old epoch.
     if after.leader != before.leader or not set(before.replicas).issubset(after.replicas):
         record.leader = after.leader
     if after.leader_recovery_state != before.leader_recovery_state:

@@ -1,9 +1,9 @@
-"""Where the replicas of new partitions go.
+"""Placement of the replicas of new partitions.
 
-Striped, as Kafka places them: each partition takes its replicas from one rack after the other, each
-rack its brokers in turn, and the next partition begins one further on. So racks share the replicas
-of every partition, and brokers share leaders and followers. Fenced brokers get a replica only when
-no other is left, and never the leader.
+Striped like in Kafka: a partition takes its replicas from one rack after the other, and from the
+brokers of each rack in turn; the next partition starts one further. So each partition spans racks,
+and leaders and followers are spread over the brokers. Fenced brokers get a replica only if no
+unfenced broker is left, and never the leader.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from ottla.runtime.dice import Dice
 
 
 class ReplicaPlacer:
-    """Places the partitions of one topic. Begins anywhere, so that topics spread too."""
+    """Places the partitions of one topic. Starts at a random rack and broker, to spread topics as
+    well."""
 
     def __init__(self, brokers: Iterable[BrokerRegistration], dice: Dice) -> None:
         self._dice = dice
@@ -34,7 +35,7 @@ class ReplicaPlacer:
         self._first_rack = dice.below(len(self._racks)) if self._racks else 0
 
     def check(self, replication_factor: int) -> None:
-        """Raises KafkaError if so many replicas cannot be placed."""
+        """Raises KafkaError if this many replicas cannot be placed."""
         if replication_factor <= 0:
             raise _refused(
                 f"Invalid replication factor {replication_factor}: "
@@ -49,10 +50,10 @@ class ReplicaPlacer:
             )
 
     def place(self, replication_factor: int) -> list[int]:
-        """The brokers of the next partition, the leader first; after `check`."""
+        """The brokers of the next partition, the leader first. Call `check` before."""
         if self._place_in_turn == self._unfenced_count > 1:
-            # Every broker has led once. Another order, so that not all partitions of a broker
-            # have the same followers.
+            # Every broker has been leader once. Shuffle, so that not all partitions that a broker
+            # leads have the same followers.
             self._dice.shuffle(self._racks)
             for rack in self._racks:
                 rack.shuffle(self._dice)
@@ -75,7 +76,7 @@ class ReplicaPlacer:
 
 
 class _Rack:
-    """A rack's brokers, handed out in turn."""
+    """The brokers of a rack, taken in turn."""
 
     __slots__ = ("_fenced", "_offset", "_taken", "_unfenced")
 

@@ -1,8 +1,8 @@
-"""BrokerRegistration, versions 0 to 4: a broker says that it is there, and stays fenced at first.
+"""BrokerRegistration, versions 0 to 4: registers a broker, which is fenced at first.
 
-INCONSISTENT_CLUSTER_ID, DUPLICATE_BROKER_REGISTRATION while another with its id is alive,
-INVALID_REGISTRATION for directories that cannot be, UNSUPPORTED_VERSION for a broker that does not
-know the levels of the cluster's features.
+INCONSISTENT_CLUSTER_ID, DUPLICATE_BROKER_REGISTRATION while another broker with this id is alive,
+INVALID_REGISTRATION for invalid directories, UNSUPPORTED_VERSION if the broker does not support a
+finalized feature level of the cluster.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ottla.wire.stored.cluster_metadata.brokers import (
     RegisterBrokerRecord,
 )
 
-# Ids below this one mean something else than a directory (KIP-858).
+# Ids below this one are reserved and are not directories (KIP-858).
 _RESERVED_IDS = 100
 
 
@@ -34,7 +34,7 @@ def register_broker(
     *,
     has_session: bool = False,
 ) -> OperationOutcome[BrokerRegistrationResponse]:
-    """`has_session` says whether the incarnation that is registered is alive (`BrokerSessions`)."""
+    """`has_session`: whether the registered incarnation is alive (from `BrokerSessions`)."""
     try:
         _check(image, request, context, has_session=has_session)
     except KafkaError as error:
@@ -99,7 +99,8 @@ def _check_directories(image: MetadataImage, broker_id: int, directories: list[U
 
 
 def _check_features(image: MetadataImage, request: BrokerRegistrationRequest) -> None:
-    """The broker has to know every finalized level; a feature it does not name it knows as 0."""
+    """The broker has to support every finalized level; of features that it does not list, only
+    level 0."""
     supported = {
         feature.name: VersionRange(feature.min_supported_version, feature.max_supported_version)
         for feature in request.features
@@ -149,10 +150,10 @@ def _registration(request: BrokerRegistrationRequest) -> RegisterBrokerRecord:
 def _end_previous_incarnation(
     image: MetadataImage, broker_id: int, context: Context, *, is_clean: bool
 ) -> list[Message]:
-    """Takes the broker out of every partition in which it still counts as being there.
+    """Removes the previous incarnation of the broker from the ISR of every partition.
 
-    One that does not prove that it shut down cleanly may have lost what it acknowledged, so that
-    it is no eligible leader either.
+    Without proof of a clean shutdown it may have lost acknowledged records, so it is removed from
+    the eligible leader replicas as well.
     """
     if is_clean or not image.has_eligible_leader_replicas:
         change = BrokerChange(removed=broker_id)

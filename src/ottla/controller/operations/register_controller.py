@@ -1,4 +1,4 @@
-"""ControllerRegistration, version 0: a controller says where it is and what it supports."""
+"""ControllerRegistration, version 0: registers the endpoints and features of a controller."""
 
 from __future__ import annotations
 

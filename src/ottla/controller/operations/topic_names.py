@@ -1,4 +1,4 @@
-"""Which names a topic can have."""
+"""Rules for topic names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]*")
 
 
 def check_new_name(name: str, topics: Topics) -> None:
-    """Raises KafkaError for a name that no new topic can have."""
+    """Raises KafkaError if a new topic cannot have this name."""
     if name == CLUSTER_METADATA:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"Creation of internal topic {name} is prohibited."

@@ -1,6 +1,6 @@
-"""UnregisterBroker, version 0: forgets a broker that will not come back.
+"""UnregisterBroker, version 0: removes the registration of a broker that will not return.
 
-BROKER_ID_NOT_REGISTERED if it is not known.
+BROKER_ID_NOT_REGISTERED if there is no such registration.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""UpdateFeatures, versions 0 to 2: raises or lowers finalized levels (KIP-584, KIP-778, KIP-1022).
+"""UpdateFeatures, versions 0 to 2: changes finalized levels (KIP-584, KIP-778, KIP-1022).
 
 INVALID_UPDATE_VERSION for a level that a node does not support or that cannot be reached from the
-present one, INVALID_REQUEST for a feature that is named twice. One refusal refuses all.
+current one, INVALID_REQUEST for a duplicate feature. One invalid update rejects the whole request.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _check(
 
 
 def _upgrade_type(update: FeatureUpdateKey) -> UpgradeType:
-    if update.allow_downgrade:  # How version 0 says it.
+    if update.allow_downgrade:  # Version 0.
         return UpgradeType.SAFE_DOWNGRADE
     known = update.upgrade_type in UpgradeType.__members__.values()
     return UpgradeType(update.upgrade_type) if known else UpgradeType.UNKNOWN
@@ -129,7 +129,8 @@ def _check_supported(image: MetadataImage, update: FeatureUpdateKey, node_id: in
 
 
 def _check_metadata_downgrade(current: int, level: int, upgrade_type: UpgradeType) -> None:
-    """Lowering it is allowed as long as no record says anything that lower levels do not."""
+    """A downgrade is allowed only if it loses no metadata: no level between the two changed the
+    records."""
     if not any(level < changing <= current for changing in METADATA_CHANGING_LEVELS):
         return
     reason = (
@@ -149,7 +150,7 @@ def _check_metadata_downgrade(current: int, level: int, upgrade_type: UpgradeTyp
 def _eligible_leader_replicas_records(
     image: MetadataImage, proposed: dict[str, int], context: Context
 ) -> list[Message]:
-    """Switching them on needs one minimum of in-sync replicas for the cluster (KIP-966)."""
+    """Enabling them needs a single min.insync.replicas for the cluster (KIP-966)."""
     is_wanted = proposed.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0
     if not is_wanted or image.has_eligible_leader_replicas:
         return []

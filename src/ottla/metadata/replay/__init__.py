@@ -1,6 +1,6 @@
-"""Records applied to an image: a function for each type, grouped by what they are about."""
+"""Applies records to an image: one function per record type, grouped by subject."""
 
-# The first five are imported for what they register.
+# The first five are imported because they register their functions.
 from ottla.metadata.replay import brokers, cluster, configs, security, topics
 from ottla.metadata.replay.replay import MetadataReplay, apply
 

@@ -1,4 +1,4 @@
-"""What concerns the cluster as a whole: features and producer ids."""
+"""Records about the whole cluster: features and producer ids."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def apply_producer_ids(
 
 @applies(NoOpRecord)
 def apply_nothing(_image: MetadataImage, _record: NoOpRecord, _delta: MetadataDelta) -> None:
-    """Moves the log forward and changes nothing."""
+    """Advances the log without a change."""
 
 
 @applies(ZkMigrationStateRecord)
 def apply_migration_state(
     _image: MetadataImage, record: ZkMigrationStateRecord, _delta: MetadataDelta
 ) -> None:
-    """Kafka 4 has left ZooKeeper behind: old logs say that no migration began, or that it ended."""
+    """Kafka 4 has no ZooKeeper: old logs have the state "no migration" or "migration completed"."""
     if record.zk_migration_state not in (0, 3):
         raise MetadataError(
             "a migration from ZooKeeper is under way in this cluster; "

@@ -1,4 +1,4 @@
-"""Configs and clients' quotas."""
+"""Records of configs and client quotas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which function applies which record. The modules beside this one register theirs."""
+"""The functions that apply records, by record type. The modules beside this one register theirs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ APPLY: Final[dict[type[Message], Apply[Any]]] = {}
 
 
 def applies(record: type[R]) -> Callable[[Apply[R]], Apply[R]]:
-    """Registers a function as the one that changes an image as a record says."""
+    """Registers the function that applies records of a type to an image."""
 
     def register(function: Apply[R]) -> Apply[R]:
         assert record not in APPLY, f"two functions apply {record.__name__}"

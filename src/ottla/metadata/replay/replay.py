@@ -1,9 +1,9 @@
-"""Records applied to an image, in the order of the log.
+"""Applies records to an image, in the order of the log.
 
     outside ──begin──▶ in a transaction ──end──▶ outside, with all of its records applied
-                             └──abort──▶ outside, with none of them
+                             └──abort──▶ outside, with none of them applied
 
-A transaction's records wait until its end (KIP-868): an image never shows half of one.
+The records of a transaction are applied at its end (KIP-868): an image never shows a part of one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ottla.wire.stored.cluster_metadata.transactions import (
 
 
 def apply(image: MetadataImage, record: Message, delta: MetadataDelta) -> None:
-    """Changes the image as one record outside of transactions says.
+    """Applies one record outside of transactions to the image.
 
-    `MetadataError` says why a record cannot be true; then the image is as it was.
+    Raises `MetadataError` for a record that contradicts the image, which is then unchanged.
     """
     function = APPLY.get(type(record))
     if function is None:
@@ -34,7 +34,7 @@ def apply(image: MetadataImage, record: Message, delta: MetadataDelta) -> None:
 
 
 class MetadataReplay:
-    """An image, and the transaction on its way into it. Owned by whoever owns the image."""
+    """An image, and its pending transaction. Has the same owner as the image."""
 
     __slots__ = ("_waiting", "image")
 
@@ -47,13 +47,13 @@ class MetadataReplay:
         return self._waiting is not None
 
     def copy(self) -> MetadataReplay:
-        """One with an image of its own, in the same transaction."""
+        """A replay with its own copy of the image and of the pending transaction."""
         replay = MetadataReplay(self.image.copy())
         replay._waiting = None if self._waiting is None else self._waiting.copy()
         return replay
 
     def take(self, records: Iterable[Message], delta: MetadataDelta) -> None:
-        """Applies records as far as they are not part of an unfinished transaction."""
+        """Applies records, except those of an unfinished transaction, which wait for its end."""
         image, find = self.image, APPLY.get
         for record in records:
             function = find(type(record))

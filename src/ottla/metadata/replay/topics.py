@@ -1,4 +1,4 @@
-"""Topics and partitions."""
+"""Records of topics and partitions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def apply_topic_removal(
 
 @applies(PartitionRecord)
 def apply_partition(image: MetadataImage, record: PartitionRecord, delta: MetadataDelta) -> None:
-    """A partition, new or, in early logs, as it is from now on."""
+    """Creates a partition or, in early logs, replaces it."""
     topic = _topic(image, record.topic_id)
     partition_id = record.partition_id
     registration = PartitionRegistration.from_record(record, image.topics.shared_tuples)
@@ -71,7 +71,8 @@ def apply_partition_change(
 def apply_clearing_of_elr(
     image: MetadataImage, record: ClearElrRecord, delta: MetadataDelta
 ) -> None:
-    """Forgets who else could lead: of one topic, or of all if none is named (KIP-966)."""
+    """Clears the eligible leader replicas of one topic, or of all topics if the name is empty
+    (KIP-966)."""
     topics = list(image.topics)
     if record.topic_name:
         named = image.topics.by_name.get(record.topic_name)
