@@ -1,6 +1,6 @@
-"""`python -m ottla.pipeline.compile_loops`: compiles the loops of reads and writes ahead of them.
+"""`python -m ottla.pipeline.compile_loops`: compiles the loops of reads and writes in advance.
 
-Without it the first read and the first write on a machine take some seconds longer, once.
+Without it the first read and the first write on a machine take some seconds longer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", p
 
 
 def compile_loops() -> RecordColumns:
-    """Writes a row and reads it, with everything that a row may have; gives back what was read."""
+    """Encodes a row with key, value and headers, decodes it, and returns the decoded columns."""
     column = pa.array([b"row"], pa.binary())
     headers = pa.array([[{"key": "of", "value": b"a pipeline"}]], _HEADERS)
     payloads = Payloads(column, column, *encode_headers(headers))

@@ -1,4 +1,4 @@
-"""`format("ottla")` as Spark finds it: the source, and the sink beside it."""
+"""The data source that Spark loads for `format("ottla")`: the source and the sink."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class OttlaDataSource(OttlaSource):
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         require_append(overwrite=overwrite)
         options = parse_options(self.options, is_streaming=False)
-        # The writer itself goes to the tasks and to the commit, so they agree on the id.
+        # Spark pickles this writer for the tasks and for the commit, so they use the same id.
         write_id = options.write_id or str(SystemDice().uuid())
         return OttlaWriter(options, schema, write_id=write_id)
 

@@ -1,11 +1,11 @@
-"""The Python processes in which Spark calls what is here, one task after the other.
+"""Workarounds for Spark's Python workers, the processes that run one task after the other.
 
-They belong to Spark. Two of their habits cost us something, and are mended from within:
+Spark starts and ends these processes. This module fixes two problems from inside of them:
 
-- A worker looks for garbage between two tasks, in all objects of all modules: 25 ms for those of
-  Spark and 40 more once the compiled loops are there, for which the next task waits.
-- A worker that waits for work when its session ends writes to the session that nothing more came.
-  On a Unix socket that fails at once, and the user's last lines would be a traceback.
+- A worker runs a garbage collection between two tasks, over the objects of all modules. It takes
+  25 ms with Spark's modules and 40 ms more with the compiled loops, and delays the next task.
+- A worker that waits for a task when its session ends writes to the session's socket. On a Unix
+  socket the write fails at once, and the worker would end the user's output with a traceback.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functools import cache
 from types import FrameType
 from typing import Final
 
-# Spark sets it for the processes that it starts.
+# Spark sets this variable for the workers that it starts.
 _IS_WORKER: Final = "SPARK_REUSE_WORKER" in os.environ
 _SPARK: Final = f"{os.sep}pyspark{os.sep}"
 _LOOP_OF_WORKERS: Final = f"{_SPARK}daemon.py"
@@ -26,20 +26,20 @@ _LOOP_OF_WORKERS: Final = f"{_SPARK}daemon.py"
 
 @cache
 def set_aside(loaded: str) -> None:  # noqa: ARG001 - once for each
-    """Nobody looks for garbage any more in what is here now: modules, once they are loaded."""
+    """Excludes all present objects from garbage collection. Called once the modules are loaded."""
     if _IS_WORKER:
         gc.collect()
         gc.freeze()
 
 
 def leave_quietly() -> None:
-    """Without a word if Spark is gone. What else this process writes to fails as before."""
+    """Exits without a traceback when Spark's socket is closed. Other broken pipes still raise."""
     if _IS_WORKER and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGPIPE, _on_broken_pipe)
 
 
 def _on_broken_pipe(_number: int, frame: FrameType | None) -> None:
-    """Spark's loop has written, and no task of anybody's that it has called."""
+    """Exits if Spark's worker loop itself wrote to the pipe, and not a task that it runs."""
     while frame is not None and _SPARK not in frame.f_code.co_filename:
         frame = frame.f_back
     if frame is not None and frame.f_code.co_filename.endswith(_LOOP_OF_WORKERS):

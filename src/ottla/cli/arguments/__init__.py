@@ -1,1 +1,1 @@
-"""How values are written on the command line."""
+"""Parsers of values on the command line."""

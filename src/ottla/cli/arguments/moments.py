@@ -1,4 +1,4 @@
-"""Points in time as people write them on a command line."""
+"""Points in time on the command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_40
 
 
 def parse_moment(text: str, *, now_ms: int) -> int:
-    """Milliseconds since 1970. Raises ValueError, which says what would be understood."""
+    """Milliseconds since 1970. Raises ValueError, whose message names the accepted forms."""
     timestamp_ms = _parse(text, now_ms)
     if not 0 <= timestamp_ms <= TIMESTAMP_MAX:
         raise ValueError(f"{text!r} is outside of the times that Kafka has; they begin with 1970")

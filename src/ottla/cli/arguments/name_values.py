@@ -1,4 +1,4 @@
-"""`NAME=VALUE` as options and arguments have it."""
+"""`NAME=VALUE` in options and arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ottla.cli.exit_codes import CommandError, ExitCode
 
 
 def parse_name_values(texts: Iterable[str], *, what: str) -> Iterator[tuple[str, str]]:
-    """Splits each at its first =, so that values may have more of them."""
+    """Splits each text at its first =; values may contain more of them."""
     for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals:

@@ -1,4 +1,4 @@
-"""`TOPIC` or `TOPIC:0,1`: partitions of a topic as options and arguments have them."""
+"""`TOPIC` or `TOPIC:0,1`: partitions of a topic in options and arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ottla.cli.exit_codes import CommandError, ExitCode
 
 
 def parse_partitions(text: str, *, what: str) -> tuple[str, list[int]]:
-    """The topic and its partitions; none are all."""
+    """The topic and its partitions; an empty list stands for all."""
     topic, colon, numbers = text.partition(":")
     parts = numbers.split(",") if colon else []
     if not topic or not all(part.isdecimal() for part in parts):

@@ -1,7 +1,7 @@
-"""Records at an even rate, each timed until it is acknowledged and until a consumer has it.
+"""Measures latencies: from the sending of a record to its acknowledgement and to its consumption.
 
-One thread sends and receives, so that nothing but the cluster and its client is between the two. A
-record carries the moment of its sending.
+Records are sent at an even rate. One thread sends and receives, so that the times have no delays
+between threads of this command. Each record's value begins with the time of its sending.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ottla.cli.display.record_progress import RecordProgress
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.runtime.clock import Clock
 
-# The client counts in milliseconds, and less than one would keep a core busy with asking.
+# The client's timeouts are in milliseconds; a shorter one would poll without pause.
 WAIT_S: Final = 0.001
 STRAGGLERS_S: Final = 10.0
 
@@ -31,7 +31,7 @@ class Latencies(NamedTuple):
 
 
 class LatencyTest:
-    """Runs once. Its consumer is assigned to the ends of all partitions."""
+    """Runs once. The consumer must be assigned to all partitions, at their ends."""
 
     def __init__(
         self, producer: Producer, consumer: Consumer, topic: str, watch: ConnectionWatch

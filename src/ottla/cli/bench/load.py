@@ -1,4 +1,4 @@
-"""What the tests of `ottla bench` send, and what they find."""
+"""The load that the tests of `ottla bench` send, and their results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VALUES: Final = 64
 
 
 class BenchLoad(NamedTuple):
-    """How records are sent."""
+    """The parameters of a test."""
 
     seconds: float
     value_bytes: int
@@ -35,7 +35,7 @@ class Throughput(NamedTuple):
 
 
 class Latency(NamedTuple):
-    """Of `records` records, in milliseconds."""
+    """Latencies of `records` records, in milliseconds."""
 
     records: int
     p50_ms: float
@@ -54,7 +54,7 @@ def summarise_latencies(latencies_s: Iterable[float]) -> Latency:
 
 
 def make_values(value_bytes: int) -> list[bytes]:
-    """Different texts of one length, which compress about as hexadecimal numbers do."""
+    """Different hexadecimal texts of the same length, so that compression has a moderate effect."""
     return [_hexadecimal_text(number, value_bytes) for number in range(VALUES)]
 
 

@@ -1,4 +1,4 @@
-"""What `ottla bench` found, as tables and as JSON."""
+"""The results of `ottla bench`, as tables and as JSON."""
 
 from __future__ import annotations
 

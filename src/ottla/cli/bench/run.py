@@ -1,4 +1,4 @@
-"""`ottla bench` at work: one test after the other, on a topic of its own or a given one."""
+"""Runs `ottla bench`: one test after the other, on a new topic or a given one."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Bench:
 def _topic(
     cluster: ConnectedCluster, given: str | None, fresh: str, partitions: int
 ) -> Iterator[str]:
-    """The given topic, or a fresh one that is gone afterwards."""
+    """The given topic, or a new one that is deleted afterwards."""
     if given is not None:
         yield given
         return

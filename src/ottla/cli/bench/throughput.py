@@ -1,4 +1,4 @@
-"""As much as possible: how fast a cluster takes records, and gives them back."""
+"""Measures throughput: how many records per second can be produced and consumed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WAIT_S: Final = 0.1
 
 
 def warm_up(producer: Producer, topic: str) -> None:
-    """Connects, and waits until the topic is known everywhere it has to be."""
+    """Produces a record, so that connections are open and the topic's metadata is known."""
     deliveries = Deliveries()
     producer.produce(topic, b"warm-up", on_delivery=deliveries.on_delivery)
     while producer.flush(WAIT_S):
@@ -28,10 +28,10 @@ def warm_up(producer: Producer, topic: str) -> None:
 
 
 class ProduceTest:
-    """Sends until its time is up, then waits for the last acknowledgement.
+    """Sends until the time is up, then waits for the last acknowledgement.
 
-    Only failures are reported by the client, since a call for each record costs more than sending
-    it: `deliveries` is to be the producer's callback.
+    `deliveries` must be the producer's callback, configured to report failures only: a callback per
+    record costs more than sending the record.
     """
 
     def __init__(self, producer: Producer, topic: str, deliveries: Deliveries) -> None:
@@ -59,7 +59,8 @@ class ProduceTest:
         return Throughput(sent, sent * load.value_bytes, clock.monotonic() - started_at)
 
     def _send(self, values: cycle[bytes]) -> int:
-        """Sends some; less where the client holds as much as it may."""
+        """Sends `RECORDS_PER_LOOK` records, or fewer if the client's queue is full. Returns how
+        many."""
         produce, topic = self._producer.produce, self._topic
         for sent in range(RECORDS_PER_LOOK):
             try:
@@ -73,7 +74,8 @@ class ProduceTest:
 
 
 class ConsumeTest:
-    """Reads from where its consumer was assigned to, until `records` have come or time is up."""
+    """Reads from the consumer's assigned positions until it has `records` records or the time is
+    up."""
 
     def __init__(self, consumer: Consumer, watch: ConnectionWatch) -> None:
         self._consumer = consumer

@@ -1,4 +1,4 @@
-"""What `ottla cluster` does where no option says otherwise."""
+"""The defaults of `ottla cluster`."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A cluster of this host in a directory of its own: one folder for each node.
+"""The directory of a cluster on this host, with one folder for each node.
 
-    DIR/cluster.json                 who runs, for scripts and for `ottla cluster`
-    DIR/node-1/server.properties     what the node is started with; yours to edit
-    DIR/node-1/data/                 its logs
-    DIR/node-1/node.log              what it says
+    DIR/cluster.json                 running processes, for scripts and for `ottla cluster`
+    DIR/node-1/server.properties     the node's configuration; yours to edit
+    DIR/node-1/data/                 its log directory
+    DIR/node-1/node.log              its output
 
-Ports are chosen once, when the cluster is made, and stay in the properties.
+Ports are chosen once, when the cluster is created, and stay in the properties.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STATE_NAME: Final = "cluster.json"
 
 @dataclass(frozen=True, slots=True)
 class NodePlace:
-    """One node: where its files are, and where it is to be reached."""
+    """A node's folder and addresses."""
 
     id: int
     folder: Path
@@ -43,7 +43,7 @@ class NodePlace:
 
     @property
     def stopped_file(self) -> Path:
-        """While it exists, whoever looks after the cluster leaves the node down."""
+        """While this file exists, the supervisor does not start the node."""
         return self.folder / "stopped"
 
     @property
@@ -53,7 +53,7 @@ class NodePlace:
 
 @dataclass(frozen=True, slots=True)
 class ClusterLayout:
-    """The nodes of a cluster, in the order of their ids."""
+    """The nodes of a cluster, in id order."""
 
     directory: Path
     nodes: tuple[NodePlace, ...]
@@ -78,7 +78,7 @@ class ClusterLayout:
 
 
 def parse_listen(text: str) -> Address:
-    """HOST:PORT, where port 0 is any."""
+    """Parses HOST:PORT. Port 0 stands for any free port."""
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdecimal() or int(port) > PORT_MAX:
         raise CommandError(
@@ -94,7 +94,7 @@ def has_cluster(directory: Path) -> bool:
 
 
 def read_layout(directory: Path) -> ClusterLayout:
-    """The cluster that is in a directory, from its nodes' properties."""
+    """The cluster in a directory, read from its nodes' properties."""
     directory = directory.resolve()
     if not has_cluster(directory):
         raise CommandError(
@@ -118,7 +118,7 @@ def node_properties(
     advertised_host: str | None,
     defaults: Mapping[str, str],
 ) -> dict[str, str]:
-    """What a node of a new cluster is started with. The controllers talk within the host."""
+    """The configuration of a node of a new cluster. Controllers communicate within the host."""
     properties = {
         "process.roles": "broker,controller",
         "node.id": str(place.id),

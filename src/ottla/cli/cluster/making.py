@@ -1,4 +1,4 @@
-"""A new cluster on this host: ports chosen, properties written, directories formatted."""
+"""Creates a cluster on this host: chooses ports, writes properties, formats directories."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 
 CONTROLLER_HOST: Final = "127.0.0.1"
-# Within one host an answer that is not there soon is not on its way. A new cluster waits this long,
-# and up to twice as long, for its first leader.
+# Short timeouts suffice within one host. A new cluster waits once to twice the election timeout for
+# its first leader.
 _ONE_HOST: Final = {
     "controller.quorum.election.timeout.ms": "300",
     "controller.quorum.election.backoff.max.ms": "300",
@@ -40,7 +40,7 @@ _ONE_HOST: Final = {
 
 @dataclass(frozen=True, slots=True)
 class NewCluster:
-    """What was asked for. Port 0 leaves the ports to us."""
+    """The options of a new cluster. Port 0 stands for any free ports."""
 
     nodes: int
     listen: Address
@@ -49,7 +49,7 @@ class NewCluster:
 
 
 def make_cluster(directory: Path, wanted: NewCluster) -> ClusterLayout:
-    """Returns with every node ready to be started for the first time."""
+    """Creates the cluster. Afterwards every node can be started for the first time."""
     directory = directory.resolve()
     _require_empty(directory)
     dice = SystemDice()
@@ -65,18 +65,18 @@ def make_cluster(directory: Path, wanted: NewCluster) -> ClusterLayout:
         )
         _validate(properties)
         place.folder.mkdir(parents=True)
-        # A colon needs no escape within a value, and people are to read the file.
+        # A colon needs no escape within a value, and the file is easier to read without.
         text = format_properties(properties).replace("\\:", ":")
         place.properties_file.write_text(text)
     cluster_id = new_cluster_id(dice)
     _format(layout, cluster_id, dice)
-    # The last of it: without this file there is no cluster in the directory.
+    # Written last: the directory has a cluster only once this file exists.
     initial_state(layout, cluster_id).write(layout.state_file)
     return layout
 
 
 def _format(layout: ClusterLayout, cluster_id: str, dice: Dice) -> None:
-    """Every node knows the same voters, by the ids that their directories get."""
+    """Formats every node's directory with the same voters and their new directory ids."""
     voters = VoterSet.of(
         initial_voter(node.id, dice.uuid(), VoterEndpoint("CONTROLLER", *node.controller_address))
         for node in layout.nodes

@@ -1,4 +1,4 @@
-"""Signals for single nodes of a cluster, and the end of all of them."""
+"""Sends signals to single nodes of a cluster, and stops the whole cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ottla.runtime.system_clock import SystemClock, sleep_blocking
 
 _POLL_SECONDS: Final = 0.02
 _WAIT_SECONDS: Final = 60.0
-# Which the process does not outlive.
+# The signals that end a node's process.
 _DEADLY: Final = frozenset({signal.SIGKILL, signal.SIGTERM})
 _DONE: Final = {
     signal.SIGKILL: "killed",
@@ -28,7 +28,7 @@ _DONE: Final = {
 
 
 def parse_signal(name: str, *, deadly: bool = False) -> signal.Signals:
-    """TERM, SIGTERM or term; `deadly` takes those only that end a process."""
+    """Parses TERM, SIGTERM or term. With `deadly` only signals that end a process are allowed."""
     allowed = sorted(_DEADLY if deadly else _DONE, key=lambda number: number.name)
     for number in allowed:
         if number.name.removeprefix("SIG") == name.upper().removeprefix("SIG"):
@@ -42,7 +42,7 @@ def parse_signal(name: str, *, deadly: bool = False) -> signal.Signals:
 def signal_node(
     terminal: Terminal, layout: ClusterLayout, node_id: int, number: signal.Signals
 ) -> None:
-    """Sends a signal. A node that ends of it stays down until somebody restarts it."""
+    """Sends a signal. A node that it ends stays down until it is restarted by a command."""
     node = layout.node(node_id)
     pid = send_signal(layout, node, number)
     if number in _DEADLY:
@@ -51,18 +51,18 @@ def signal_node(
 
 
 def send_signal(layout: ClusterLayout, node: NodePlace, number: signal.Signals) -> int:
-    """Returns the id of the process, which may end only after that."""
+    """Sends a signal and returns the process id. It does not wait for the process to end."""
     pid = _running_pid(layout, node)
     if pid is None:
         raise CommandError(
             f"Node {node.id} does not run.", f"`ottla cluster restart {node.id}` starts it."
         )
     if number in _DEADLY:
-        # Before the signal, so that the supervisor sees it when it sees the end of the process.
+        # Before the signal, so that the file exists when the supervisor sees the process end.
         node.stopped_file.touch()
     os.kill(pid, number)
     if number == signal.SIGTERM:
-        # Only a process that is not paused can end in order.
+        # A paused process cannot shut down cleanly.
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
     return pid
@@ -71,7 +71,7 @@ def send_signal(layout: ClusterLayout, node: NodePlace, number: signal.Signals) 
 def restart_node(
     terminal: Terminal, layout: ClusterLayout, node_id: int, number: signal.Signals
 ) -> None:
-    """Ends the node if it runs, and has it started again; returns when it is ready."""
+    """Ends the node if it runs, and makes the supervisor start it. Returns when it is ready."""
     node = layout.node(node_id)
     _require_supervisor(layout)
     clock = SystemClock()
@@ -88,7 +88,7 @@ def restart_node(
 
 
 def take_down(terminal: Terminal, layout: ClusterLayout) -> None:
-    """Stops the cluster, or what is left of it if nobody looks after it any more."""
+    """Stops the cluster. Also stops nodes that run without a supervisor."""
     supervisor = _supervisor_pid(layout)
     if supervisor is not None:
         os.kill(supervisor, signal.SIGTERM)
@@ -104,7 +104,7 @@ def take_down(terminal: Terminal, layout: ClusterLayout) -> None:
 
 
 def running_pids(layout: ClusterLayout) -> dict[int, int]:
-    """The processes of the nodes that run, by the nodes' ids."""
+    """The process ids of the running nodes, by node id."""
     found = ((node.id, _running_pid(layout, node)) for node in layout.nodes)
     return {node_id: pid for node_id, pid in found if pid is not None}
 

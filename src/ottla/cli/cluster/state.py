@@ -1,7 +1,7 @@
-"""`cluster.json`: which processes make up a cluster of this host.
+"""`cluster.json`: the processes of a cluster on this host.
 
-Whoever looks after the cluster (`ottla cluster up`) replaces the file as a whole whenever something
-changes; everybody else only reads it.
+The supervisor (`ottla cluster up`) replaces the file atomically on every change; all others only
+read it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ottla.cli.connection.bootstrap_addresses import address_text
 
 STARTING: Final = "starting"
 READY: Final = "ready"
-# By a command: it stays down until a command starts it again.
+# Stopped by a command: the node stays down until a command starts it.
 STOPPED: Final = "stopped"
 DIED: Final = "died"
 
@@ -27,7 +27,7 @@ class NodeState:
     id: int
     address: str
     controller_address: str
-    # None while there is no process.
+    # None if the node does not run.
     pid: int | None = None
     state: str = STOPPED
 
@@ -36,7 +36,7 @@ class NodeState:
 class ClusterState:
     cluster_id: str
     bootstrap: str
-    # Of the process that looks after the nodes; None if nobody does.
+    # None if no supervisor runs.
     supervisor_pid: int | None = None
     nodes: list[NodeState] = field(default_factory=list)
 
@@ -54,7 +54,7 @@ class ClusterState:
 
 
 def initial_state(layout: ClusterLayout, cluster_id: str) -> ClusterState:
-    """Of a cluster that nobody has started."""
+    """The state of a cluster that has not been started."""
     nodes = [
         NodeState(node.id, address_text(node.address), address_text(node.controller_address))
         for node in layout.nodes
@@ -69,12 +69,12 @@ def read_state(file: Path) -> ClusterState:
 
 
 def runs(pid: int | None, *, with_argument: str) -> bool:
-    """Whether the process lives and is the one meant: ids are used again after a while."""
+    """Whether the process runs and has the argument: the system reuses process ids."""
     return pid is not None and with_argument in _command_line(pid)
 
 
 def is_paused(pid: int) -> bool:
-    """Whether somebody stopped the process (SIGSTOP), where the system tells."""
+    """Whether the process is paused (SIGSTOP). Always false on systems without /proc."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -83,7 +83,7 @@ def is_paused(pid: int) -> bool:
 
 
 def _command_line(pid: int) -> str:
-    """Empty if there is no such process, or nothing but its exit code is left of it."""
+    """The command line; empty if there is no such process, or only a zombie."""
     if Path("/proc/self/cmdline").exists():
         try:
             return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()

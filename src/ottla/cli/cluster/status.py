@@ -1,4 +1,4 @@
-"""How a cluster is: asked of its nodes, and put together. Printing is another file's."""
+"""Collects the status of a cluster from its nodes. `status_view.py` prints it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ottla.wire.messages.list_offsets import (
 )
 
 NO_LEADER: Final = -1
-# A node that is asked for its offsets and takes longer is shown without them.
+# A node that takes longer to list its offsets is shown without them.
 _OFFSETS_TIMEOUT_MS: Final = 2_000
 _LATEST: Final = -1
-# Whose ListOffsets and Fetch requests followers answer, too: Kafka keeps it for debugging.
+# Kafka's debugging replica id: followers serve its ListOffsets and Fetch requests, too.
 _DEBUGGING_REPLICA: Final = -2
 
 
@@ -41,7 +41,7 @@ class PartitionPlace(NamedTuple):
 
 
 class BrokerView(NamedTuple):
-    """`lag` is how many records its replicas are behind their leaders; None if nobody knows."""
+    """`lag` is how many records its replicas are behind their leaders; None if it is unknown."""
 
     id: int
     address: Address
@@ -57,7 +57,7 @@ class BrokerView(NamedTuple):
 class ClusterStatus:
     cluster_id: str
     brokers: tuple[BrokerView, ...]
-    # None while no controller leads.
+    # None while there is no active controller.
     quorum: DescribedQuorum | None
     partitions: tuple[PartitionPlace, ...]
 
@@ -125,7 +125,7 @@ async def ask_status(admin: ClusterAdmin) -> ClusterStatus:
 async def _lags(
     admin: ClusterAdmin, addresses: Mapping[int, Address], partitions: Iterable[PartitionPlace]
 ) -> dict[int, int]:
-    """By broker, how many records its replicas lack of what their leaders have."""
+    """By broker, how many records its replicas are behind their leaders."""
     held: dict[int, list[PartitionPlace]] = defaultdict(list)
     for partition in partitions:
         for replica in partition.replicas:
@@ -151,7 +151,7 @@ async def _lags(
 async def _log_ends(
     admin: ClusterAdmin, address: Address, partitions: Iterable[PartitionPlace]
 ) -> dict[tuple[str, int], int] | None:
-    """Where a broker's replicas end. None if it does not answer in time."""
+    """The log end offsets of a broker's replicas. None if it does not respond in time."""
     topics: dict[str, ListOffsetsTopic] = {}
     for partition in partitions:
         topic = topics.setdefault(partition.topic, ListOffsetsTopic(name=partition.topic))

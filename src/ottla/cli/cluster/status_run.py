@@ -1,4 +1,4 @@
-"""`ottla cluster status` at work: once, or again and again."""
+"""Runs `ottla cluster status`, once or repeatedly."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def show_status(
     watch_s: float | None,
     as_json: bool,
 ) -> ExitCode:
-    """Of the cluster in the directory, or of any that the options name."""
+    """Shows the status of the cluster in the directory, or of the one that the options name."""
     layout = chosen_layout(directory, options)
     if layout is None:
         access = resolve(options)
@@ -75,7 +75,7 @@ async def _watch(
     *,
     as_json: bool,
 ) -> None:
-    """Until Ctrl-C. A cluster that does not answer is worth watching, too."""
+    """Repeats until Ctrl-C, even while the cluster does not respond."""
     clock = SystemClock()
     with nullcontext() if as_json else Live(console=terminal.stdout, auto_refresh=False) as live:
         while True:
@@ -102,8 +102,9 @@ async def _ask(addresses: tuple[Address, ...]) -> ClusterStatus:
 
 
 def chosen_layout(directory: Path, options: ClusterOptions) -> ClusterLayout | None:
-    """None if the cluster is that of the options: a directory that was chosen goes before the
-    environment, and the default directory before the profile in use."""
+    """The cluster in the directory, or None to use the cluster of the options. An explicit
+    directory overrides the environment; a cluster in the default directory overrides the current
+    profile."""
     is_own = options.has_own_bootstrap or options.has_own_profile
     if options.names_cluster and (is_own or directory == DEFAULT_DIR):
         return None

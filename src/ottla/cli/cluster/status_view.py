@@ -1,4 +1,4 @@
-"""A cluster's state as tables for people and as an object for scripts."""
+"""A cluster's status as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ottla.cli.display.cells import NOTHING, count
 from ottla.cli.display.terminal import new_table
 
 PARTITIONS_SHOWN_MAX: Final = 20
-# A follower fetches twice a second when nothing happens.
+# A follower of an idle leader fetches twice a second.
 _BEHIND_MS_WORTH_TELLING: Final = 2_000
 
 
 class ProcessView(NamedTuple):
-    """A node of this host: what its process does, and where it would be."""
+    """A node of this host: the state of its process, and its address."""
 
     text: str
     address: str

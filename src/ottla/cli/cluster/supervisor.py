@@ -1,11 +1,12 @@
-"""Looks after the nodes of a cluster: each a process of its own, started again when it dies.
+"""The supervisor of a cluster's nodes. Each node is a process, restarted when it dies.
 
-    down ──start──▶ starting ──says Ready──▶ ready ──exits──▶ died ──a moment later──▶ starting
+    down ──start──▶ starting ──says Ready──▶ ready ──exits──▶ died ──after a pause──▶ starting
       ▲                                        │
       └───────── stopped by a command ◀────────┘
 
-Nodes have sessions of their own: Ctrl-C at a terminal reaches the supervisor only, which then stops
-them in order. If the supervisor itself is killed the nodes go on; `ottla cluster down` finds them.
+Each node has its own session: Ctrl-C at a terminal reaches only the supervisor, which then shuts
+the nodes down cleanly. If the supervisor is killed, the nodes continue to run; `ottla cluster down`
+finds and stops them.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ from ottla.cli.cluster.state import (
 from ottla.runtime.clock import Clock
 from ottla.runtime.tasks import Tasks
 
-# A node that dies again and again is started at longer and longer intervals.
+# The pause before a restart doubles each time, up to the maximum.
 _RESTART_SECONDS_MIN: Final = 0.2
 _RESTART_SECONDS_MAX: Final = 10.0
-# How long a node may take to hand over what it leads and to close its logs.
+# How long a node may take to hand over its leadership and to close its logs.
 _STOP_SECONDS: Final = 30.0
 _POLL_SECONDS: Final = 0.01
 _READY: Final = b"Ready on "
 
-# Told of what happens to a node: the node, and what, in words.
+# A callback for events of a node, with the node and a text.
 Report: TypeAlias = Callable[[NodePlace, str], None]
 
 
 def start_command(node: NodePlace) -> list[str]:
-    """What runs a node."""
+    """The command that runs a node."""
     start = [sys.executable, "-m", "ottla", "start"]
     return [*start, "--config", str(node.properties_file)]
 
@@ -56,10 +57,10 @@ class NodeFailedError(Exception):
 
 
 class Supervisor:
-    """Lives within one event loop: `start`, then the waiting, in the end `stop`.
+    """Lives within one event loop: `start`, then one of the `wait` methods, at last `stop`.
 
     It owns the processes and `cluster.json`. A node whose `stopped` file exists stays down; `wake`
-    has it look for that file again.
+    makes the supervisor check these files again.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Supervisor:
         self._command_of = command_of
         self._tasks = Tasks(self._task_failed)
         self._processes: dict[int, Process] = {}
-        # Processes that are being made, and have no entry yet.
+        # The number of processes that are being created and are not in `_processes` yet.
         self._spawning = 0
         self._ever_ready: set[int] = set()
         self._stop_requests = 0
@@ -94,9 +95,9 @@ class Supervisor:
             self._tasks.start(f"node {node.id}", self._keep_running(node))
 
     async def wait_ready(self) -> bool:
-        """Whether every node became ready, rather than that a stop was asked for before.
+        """Waits until every node is ready. Returns False if a stop is requested before.
 
-        Raises NodeFailedError if a node never will be.
+        Raises NodeFailedError if a node ends before it was ready.
         """
         await self._wait(lambda: self._state.is_ready or self._stop_requests > 0)
         return self._stop_requests == 0
@@ -105,7 +106,7 @@ class Supervisor:
         await self._wait(lambda: self._stop_requests > 0)
 
     def request_stop(self) -> None:
-        """For whoever hears the signal. Those who ask again want it at once."""
+        """Called by the signal handler. The second request kills the nodes at once."""
         self._stop_requests += 1
         if self._stop_requests > 1:
             self.kill()
@@ -115,7 +116,8 @@ class Supervisor:
         self._wake.set()
 
     async def stop(self) -> None:
-        """Stops every node cleanly, those that are paused too, and waits for it."""
+        """Shuts all nodes down cleanly, paused ones too, and waits. Kills them after
+        `_STOP_SECONDS`."""
         self._is_stopping = True
         while self._spawning:
             await self._clock.sleep(_POLL_SECONDS)
@@ -154,7 +156,7 @@ class Supervisor:
                 pause_seconds = min(pause_seconds * 2, _RESTART_SECONDS_MAX)
 
     def _ended(self, node: NodePlace, how: str) -> None:
-        """Says what happened; that the `stopped` file is there then means that it stays down."""
+        """Reports how the node ended. With its `stopped` file it stays down."""
         restart = f"`ottla cluster restart {node.id}` starts it again"
         if node.stopped_file.exists():
             self._set(node, pid=None, state=STOPPED)
@@ -170,12 +172,12 @@ class Supervisor:
             self._report(node, f"{how}; {restart}")
 
     async def _run(self, node: NodePlace) -> str:
-        """One process from its start to its end; tells how that was."""
+        """Runs one process until it ends. Returns how it ended, as a text."""
         with node.log_file.open("ab") as log:
             position = log.tell()
             self._spawning += 1
             try:
-                # No pipes: the node is to outlive whoever reads them.
+                # No pipes: the node must survive the end of the supervisor.
                 process = await asyncio.create_subprocess_exec(
                     *self._command_of(node), stdout=log, stderr=log, start_new_session=True
                 )
@@ -190,7 +192,7 @@ class Supervisor:
         return _how_it_ended(code)
 
     async def _watch_ready(self, node: NodePlace, pid: int, position: int) -> None:
-        """Waits for the word in what the process writes."""
+        """Waits until the process has written `_READY` to its log."""
         started = self._clock.monotonic()
         with node.log_file.open("rb") as log:
             log.seek(position)

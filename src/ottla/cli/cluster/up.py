@@ -1,4 +1,4 @@
-"""`ottla cluster up` at work: a cluster made if there is none, started, and looked after."""
+"""Runs `ottla cluster up`: creates a cluster if there is none, starts and supervises it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ottla.runtime.disk import File
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
 from ottla.runtime.system_disk import SystemDisk
 
-# Has a supervisor look again which nodes are to be up.
+# Makes the supervisor check again which nodes must run.
 WAKE: Final = signal.SIGUSR1
 SUPERVISOR_LOG: Final = "supervisor.log"
 _LOCK: Final = ".lock"
@@ -49,7 +49,7 @@ def find_or_make(
     advertise: str | None,
     settings: Sequence[str],
 ) -> ClusterLayout:
-    """The cluster in the directory. What a new one is made with has to be true of an old one."""
+    """The cluster in the directory, or a new one. The options must match an existing cluster."""
     wanted = dict(parse_name_values(settings, what="--set"))
     address = parse_listen(listen or DEFAULT_LISTEN)
     if not has_cluster(directory):
@@ -68,13 +68,13 @@ def find_or_make(
 
 
 def run_in_foreground(terminal: Terminal, layout: ClusterLayout, *, restarts: bool) -> None:
-    """Until Ctrl-C, or until the cluster is told to go down."""
+    """Supervises the cluster until Ctrl-C or `ottla cluster down`."""
     with closing(_hold(layout)):
         asyncio.run(_supervise(terminal, layout, restarts=restarts))
 
 
 def run_in_background(terminal: Terminal, layout: ClusterLayout, *, restarts: bool) -> None:
-    """Returns when the cluster is ready; a process of its own looks after it."""
+    """Starts a supervisor as a separate process, and returns when the cluster is ready."""
     _hold(layout).close()
     log_file = layout.directory / SUPERVISOR_LOG
     command = [sys.executable, "-m", "ottla", "cluster", "up"]
@@ -129,7 +129,7 @@ async def _supervise(terminal: Terminal, layout: ClusterLayout, *, restarts: boo
 
 
 def _new_state(layout: ClusterLayout) -> ClusterState:
-    """Nobody runs yet, whatever the last one to look after the cluster wrote down."""
+    """The state before any node runs, whatever the previous supervisor has written."""
     state = initial_state(layout, read_state(layout.state_file).cluster_id)
     state.supervisor_pid = os.getpid()
     for node in layout.nodes:
@@ -145,7 +145,7 @@ def _handle_signals(supervisor: Supervisor) -> None:
 
 
 def _hold(layout: ClusterLayout) -> File:
-    """Keeps others from looking after the same cluster, until it is closed."""
+    """Locks the cluster against a second supervisor, until the file is closed."""
     state = read_state(layout.state_file)
     try:
         held = SystemDisk().lock(str(layout.directory / _LOCK))

@@ -1,4 +1,4 @@
-"""`ottla configs` at work."""
+"""Runs `ottla configs`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def open_resource(
     broker: int | None,
     group: str | None,
 ) -> tuple[ConnectedCluster, Resource]:
-    """Connects, and makes sure that there is such a topic or broker. A group need not exist yet."""
+    """Connects, and checks that the topic or broker exists. A group need not exist yet."""
     if [topic, broker, group].count(None) != 2:
         raise CommandError(
             "Whose configs? Name one topic with --topic NAME, one broker with --broker ID, or one "
@@ -68,7 +68,7 @@ def change_configs(
     to_delete: Sequence[str] = (),
     as_json: bool,
 ) -> None:
-    """Changes the configs, then shows what holds now."""
+    """Changes the configs, then shows their new values."""
     changed = dict.fromkeys([*(to_set or {}), *to_delete])
     configs = described_configs(cluster, resource)
     known = {config.name for config in configs}
@@ -90,7 +90,7 @@ def _print_configs(
 
 
 def configs_table(configs: Sequence[Config]) -> Table:
-    """Only brokers have configs that take a restart; only then it is worth a column."""
+    """Only brokers have configs that need a restart; only then there is a column for that."""
     has_fixed = any(config.is_read_only for config in configs)
     table = new_table("config", "from", *(("changes",) if has_fixed else ()), "value")
     for config in configs:

@@ -1,1 +1,1 @@
-"""How commands reach a cluster, and what they say when they cannot."""
+"""Connections of commands to a cluster, and their error messages."""

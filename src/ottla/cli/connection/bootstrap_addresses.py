@@ -1,4 +1,4 @@
-"""`HOST:PORT,HOST:PORT`: where a client knocks first."""
+"""`HOST:PORT,HOST:PORT`: the bootstrap addresses of a client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ottla.runtime.network import Address
 
 DEFAULT_PORT: Final = 9092
 PORT_MAX: Final = 65_535
-# A name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port.
+# A name, an IPv4 address or an IPv6 address in brackets; then optionally a port.
 _ADDRESS: Final = re.compile(
     r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:/\[\]]+))(?::(?P<port>\d+))?"
 )

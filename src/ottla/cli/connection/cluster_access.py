@@ -1,8 +1,8 @@
-"""Which cluster a command talks to, and with which client properties.
+"""The cluster that a command connects to, and the client properties.
 
-The command line goes before the environment, that before a profile, that before the default. The
-profile in use (`ottla profile use`) counts only where nothing else names a cluster: its passwords
-are not sent to addresses of somewhere else.
+The command line overrides the environment, which overrides the profile, which overrides the
+default. The current profile (`ottla profile use`) applies only if nothing else names a cluster:
+otherwise its passwords would be sent to another cluster's addresses.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ottla.runtime.network import Address
 DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
 PLAINTEXT: Final = "plaintext"
 SECURITY_PROTOCOL: Final = "security.protocol"
-# What the commands set themselves and rely on, with the option that sets it, if there is one.
+# Properties that the commands set themselves, with the option that sets them, if there is one.
 _OWN: Final[Mapping[str, str | None]] = {
     "auto.offset.reset": "--from",
     "bootstrap.servers": "--bootstrap",
@@ -36,7 +36,7 @@ _SECURITY: Final = ("security.", "sasl.", "ssl.", "enable.sasl.", "enable.ssl.",
 
 @dataclass(frozen=True, slots=True)
 class ClusterAccess:
-    """The addresses and client properties that hold. `explicit` are those given with -X."""
+    """The effective addresses and client properties. `explicit` are the properties of -X."""
 
     bootstrap: str = DEFAULT_BOOTSTRAP
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -51,9 +51,9 @@ class ClusterAccess:
         return self.properties.get(SECURITY_PROTOCOL, PLAINTEXT).lower() == PLAINTEXT
 
     def require_plaintext(self) -> None:
-        """For commands that speak the protocol themselves, without TLS, SASL and properties.
+        """Called by commands with a protocol client of their own, without TLS, SASL and properties.
 
-        A profile may have properties that tune the ordinary client: they mean nothing here.
+        Other properties of a profile tune the ordinary client and are ignored here.
         """
         for name in self.properties:
             is_of_security = name.startswith(_SECURITY)
@@ -80,13 +80,13 @@ def resolve(options: ClusterOptions) -> ClusterAccess:
 
 
 def require_usable(names: Mapping[str, str]) -> None:
-    """For properties that are stored: refuses those that `resolve` would."""
+    """Checks properties before they are stored: rejects those that `resolve` would reject."""
     for name in names:
         _require_free(name, where="a profile")
 
 
 def _profile(options: ClusterOptions) -> Profile:
-    """An empty one if none holds."""
+    """The profile to use; an empty one if there is none."""
     if options.profile is not None:
         return read_profiles().profile(options.profile)
     if options.bootstrap is not None:
@@ -96,7 +96,7 @@ def _profile(options: ClusterOptions) -> Profile:
 
 
 def _bootstrap(options: ClusterOptions, profile: Profile) -> str:
-    """A profile of the command line goes before addresses of the environment."""
+    """A profile given on the command line overrides addresses in the environment."""
     if options.has_own_profile and not options.has_own_bootstrap and profile.bootstrap is not None:
         return profile.bootstrap
     return options.bootstrap or profile.bootstrap or DEFAULT_BOOTSTRAP

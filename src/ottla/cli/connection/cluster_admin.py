@@ -1,7 +1,8 @@
-"""A cluster as operators' commands see it: over the wire, node by node.
+"""The protocol client of operators' commands: it sends requests to chosen nodes.
 
-Ordinary clients hide which node answers and lack some of the requests (DescribeQuorum, moves of
-partitions), so these commands speak the protocol themselves, to Apache Kafka's clusters as well.
+Ordinary clients hide which node responds and lack some requests (DescribeQuorum, reassignments of
+partitions), so these commands have a client of their own. It works with Apache Kafka's clusters as
+well.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ T = TypeVar("T")
 
 
 class ClusterAdmin:
-    """Connections to a cluster, made when they are needed. Used within `async with`."""
+    """Connections to a cluster, opened on first use. Use it within `async with`."""
 
     def __init__(
         self,
@@ -47,7 +48,7 @@ class ClusterAdmin:
         self._home: NodeLink | None = None
 
     async def ask(self, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS) -> Any:
-        """The answer of any node, which passes on what only the active controller can do."""
+        """Sends a request to any node, which forwards requests for the active controller."""
         if self._home is None:
             self._home = await self._first_link()
         try:
@@ -66,12 +67,12 @@ class ClusterAdmin:
     async def ask_node(
         self, address: Address, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS
     ) -> Any:
-        """The answer of a certain node. Raises ChannelError if there is none."""
+        """Sends a request to this node. Raises ChannelError if there is no response."""
         link = self._links.get(address) or await self._link(address)
         return await link.ask(request, timeout_ms=timeout_ms)
 
     async def metadata(self) -> MetadataResponse:
-        """All brokers that serve, and all topics."""
+        """All live brokers, and all topics."""
         request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
         response: MetadataResponse = await self.ask(request)
         return response
@@ -83,19 +84,20 @@ class ClusterAdmin:
         await self._tasks.close()
         for link in self._links.values():
             link.close()
-        # What was closed is gone after the next turn of the loop.
+        # The loop closes the sockets in its next iteration.
         await self._clock.sleep(0)
 
     async def _link(self, address: Address) -> NodeLink:
         link = await NodeLink.connect(self._network, self._clock, address)
         first = self._links.setdefault(address, link)
         if first is not link:
-            # Somebody else knocked there at the same time.
+            # Another task has connected to the same node meanwhile.
             link.close()
         return first
 
     async def _first_link(self) -> NodeLink:
-        """That of the bootstrap node that answers first: one that hangs holds up nobody."""
+        """The link to the bootstrap node that responds first, so a node that hangs causes no
+        delay."""
         reasons: dict[Address, str] = {}
         answers: asyncio.Queue[NodeLink | None] = asyncio.Queue()
         for address in self._bootstrap:
@@ -129,7 +131,7 @@ def _raise(_name: str, error: BaseException) -> None:
 
 
 def with_admin(options: ClusterOptions, ask: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
-    """Runs what talks to the cluster from its first connection to its last."""
+    """Runs `ask` with a ClusterAdmin, and closes its connections afterwards."""
     access = resolve(options)
     access.require_plaintext()
 
@@ -141,7 +143,7 @@ def with_admin(options: ClusterOptions, ask: Callable[[ClusterAdmin], Awaitable[
 
 
 def refusal(doing: str, error_code: int, message: str | None) -> CommandError:
-    """The cluster answered `doing` something with an error."""
+    """The error for a response with an error code. `doing` names the action."""
     name = ErrorCode(error_code).name
     reason = (message or name.replace("_", " ").lower()).rstrip(".")
     return CommandError(f"Cannot {doing}: {reason} ({name}).", *_hints(name))

@@ -1,7 +1,7 @@
-"""A cluster as the commands see it: through confluent-kafka, as any program would.
+"""The commands' access to a cluster through confluent-kafka, like any other program.
 
-Connecting finds out at once what a client would otherwise retry in silence: nobody listens, it is
-another protocol's port, or the brokers advertise addresses that cannot be reached from here.
+`connect` reports at once what a client would silently retry: no process listens on the port, the
+port has another protocol, or the brokers advertise addresses that cannot be reached from here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-# The package has types, but its modules do not say what they export.
+# The package has types, but its modules do not declare what they export.
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     ClusterMetadata,
@@ -42,27 +42,27 @@ from ottla.runtime.system_network import SystemNetwork
 FIRST_ANSWER_TIMEOUT_S: Final = 1.0
 ANSWER_TIMEOUT_S: Final = 9.0
 REQUEST_TIMEOUT_S: Final = 30.0
-# How long a record may wait for its acknowledgement, through restarts of brokers.
+# How long a record may wait for its acknowledgement, long enough for restarts of brokers.
 DELIVERY_TIMEOUT_MS: Final = 30_000
-# The broker judges what is too large; the client has to hold one record and some batches.
+# The broker rejects records that are too large; the client must hold one record and some batches.
 RECORD_BYTES_MAX: Final = 256 << 20
 
 T = TypeVar("T")
 
-# What Kafka asks for offsets by where a time would stand.
+# Special timestamps of ListOffsets requests.
 EARLIEST: Final = -2
 LATEST: Final = -1
 
 
 class ListedOffset(NamedTuple):
-    """A record by its offset, with its time."""
+    """The offset and timestamp of a record."""
 
     offset: int
     timestamp_ms: int
 
 
 class ConnectedCluster:
-    """A cluster that answered, with its metadata as of then. `connect` makes it."""
+    """A connected cluster, with its metadata at connection time. `connect` creates it."""
 
     def __init__(
         self, access: ClusterAccess, admin: AdminClient, metadata: ClusterMetadata
@@ -79,7 +79,7 @@ class ConnectedCluster:
         return found
 
     def partitions(self, topic: str, wanted: Iterable[int] = ()) -> list[int]:
-        """The partitions of a topic in order: those that are wanted, or all."""
+        """The wanted partitions of a topic, or all, in order."""
         existing = self.topic(topic).partitions
         chosen = sorted(set(wanted)) or sorted(existing)
         if missing := [partition for partition in chosen if partition not in existing]:
@@ -91,19 +91,19 @@ class ConnectedCluster:
         return {partition: found.offset for partition, found in listed.items()}
 
     def latest(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
-        """Where the next record goes."""
+        """The offset of the next record in each partition."""
         listed = self._offsets(topic, partitions, LATEST)
         return {partition: found.offset for partition, found in listed.items()}
 
     def last_stable(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
-        """The end of what consumers are given: behind it there are open transactions."""
+        """The last stable offset of each partition, up to which read_committed consumers read."""
         listed = self._offsets(topic, partitions, LATEST, IsolationLevel.READ_COMMITTED)
         return {partition: found.offset for partition, found in listed.items()}
 
     def at_time(
         self, topic: str, partitions: Iterable[int], timestamp_ms: int
     ) -> dict[int, ListedOffset | None]:
-        """The first record of that time or later in each partition; None if there is none."""
+        """The first record with that timestamp or a later one in each partition, or None."""
         listed = self._offsets(topic, partitions, timestamp_ms)
         return {
             partition: ListedOffset(found.offset, found.timestamp) if found.offset >= 0 else None
@@ -132,24 +132,24 @@ class ConnectedCluster:
         }
 
     def producer(self, configs: dict[str, Any]) -> Producer:
-        """The properties of the user go before what the command's options say."""
+        """A producer. The user's properties override these configs."""
         configs = {
             "delivery.timeout.ms": DELIVERY_TIMEOUT_MS,
             "message.max.bytes": RECORD_BYTES_MAX,
             "queue.buffering.max.kbytes": RECORD_BYTES_MAX // 1024,
-            # Keys go to the partitions that Apache Kafka's own client chooses.
+            # The same partitions for keys as with Apache Kafka's own client.
             "partitioner": "murmur2_random",
         } | configs
         return _new(Producer, client_configs(self._access, configs))
 
     def consumer(self, configs: dict[str, Any]) -> Consumer:
-        """One that is assigned its partitions. The client wants a group's name all the same."""
+        """A consumer with assigned partitions. The client requires a group id nevertheless."""
         configs = {
             "group.id": "ottla",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "error",
-            # When it has enough in store the client would not ask again for a whole second.
+            # By default the client pauses fetches for a whole second when its queue is full.
             "fetch.queue.backoff.ms": 10,
         } | configs
         return _new(Consumer, client_configs(self._access, configs))
@@ -170,10 +170,10 @@ def connect(
 
 
 def client_configs(access: ClusterAccess, configs: Mapping[str, Any]) -> dict[str, Any]:
-    """For a client with these configs, which the user's properties change."""
+    """The properties of a client. The user's properties override `configs`."""
     return {
         "client.id": "ottla",
-        # Every failure reaches the user through a command's own words.
+        # The commands report failures themselves.
         "log_level": 0,
         **configs,
         **access.properties,
@@ -182,10 +182,10 @@ def client_configs(access: ClusterAccess, configs: Mapping[str, Any]) -> dict[st
 
 
 def producer_configs(*, acks: str, compression: str, is_long: bool) -> dict[str, Any]:
-    """With acknowledgements from all, a record that is sent again is not written twice.
+    """With acks=all a long run is idempotent: a resent record is not written twice.
 
-    But the client waits half a second before it asks for what it needs to promise that. A few
-    records go without the promise, and keep their order by going one request at a time.
+    The client waits half a second before it requests a producer id. So a short run is not
+    idempotent, and keeps the order of records with one request in flight.
     """
     configs = {"acks": acks, "compression.type": compression}
     if acks == "all" and is_long:
@@ -209,7 +209,7 @@ def advertised_brokers(metadata: ClusterMetadata) -> list[AdvertisedBroker]:
 
 
 def _first_answer(access: ClusterAccess, probe: PortProbe) -> ConnectedCluster:
-    """Asks for a moment first: if there is no answer, it may be no broker."""
+    """Connects with a short timeout first: without a response the port may not be a broker's."""
     reasons: list[str] = []
     cluster = _ask(access, FIRST_ANSWER_TIMEOUT_S, reasons)
     if cluster is not None:
@@ -227,10 +227,10 @@ def _first_answer(access: ClusterAccess, probe: PortProbe) -> ConnectedCluster:
 
 
 def _ask(access: ClusterAccess, timeout_s: float, reasons: list[str]) -> ConnectedCluster | None:
-    """None if there is no answer; then the client is gone with its connections, too."""
+    """None if there is no response; then the client and its connections are closed, too."""
 
     def note(error: KafkaError) -> None:
-        # That all brokers are down comes after the reasons for it.
+        # The client reports the reasons before this error.
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - the client's own naming
             reasons.append(error.str())
 
@@ -239,7 +239,7 @@ def _ask(access: ClusterAccess, timeout_s: float, reasons: list[str]) -> Connect
         return ConnectedCluster(access, admin, admin.list_topics(timeout=timeout_s))
     except KafkaException as error:
         code = error.args[0].code()
-    # Callbacks are called from within a poll only.
+    # The client runs callbacks only within a poll.
     admin.poll(0)
     if code == KafkaError._UNSUPPORTED_FEATURE:  # noqa: SLF001 - the client's own naming
         raise cluster_errors.controllers_port(access.addresses)
@@ -247,7 +247,7 @@ def _ask(access: ClusterAccess, timeout_s: float, reasons: list[str]) -> Connect
 
 
 def _new(client: Callable[[dict[str, Any]], T], configs: dict[str, Any]) -> T:
-    """A client of the package, which refuses properties that it does not know."""
+    """Creates a client. Raises CommandError for a property that the client rejects."""
     try:
         return client(configs)
     except KafkaException as error:
@@ -255,7 +255,8 @@ def _new(client: Callable[[dict[str, Any]], T], configs: dict[str, Any]) -> T:
 
 
 def _check_advertised(cluster: ConnectedCluster, probe: PortProbe, terminal: Terminal) -> None:
-    """Fails if no broker can be reached; if some can, the others are only mentioned."""
+    """Raises CommandError if no broker can be reached. If some can, prints a notice of the
+    others."""
     brokers = advertised_brokers(cluster.metadata)
     unknown = {broker.address for broker in brokers} - set(cluster.addresses)
     reasons = probe.why_unreachable(unknown) if unknown else {}

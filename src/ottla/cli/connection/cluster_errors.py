@@ -1,4 +1,4 @@
-"""What went wrong between a command and a cluster, in words, with what to do about it."""
+"""The messages and hints for errors between a command and a cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 NAMES_SUGGESTED_MAX: Final = 3
 
-# The client's names for not getting an answer at all.
+# The client's error names for a missing response.
 _SILENCE: Final = frozenset(
     {
         "_ALL_BROKERS_DOWN",
@@ -48,14 +48,14 @@ _HINTS: Final = {
 
 
 class AdvertisedBroker(NamedTuple):
-    """A broker under the address that it gives to clients."""
+    """A broker and its advertised address."""
 
     broker_id: int
     address: Address
 
 
 def refused(doing: str, error: KafkaError) -> CommandError:
-    """The cluster, or the client on its way there, answered `doing` something with an error."""
+    """The cluster or the client reported an error. `doing` names the action."""
     name = error.name()
     exit_code = ExitCode.UNREACHABLE if name in _SILENCE else ExitCode.REFUSED
     hints = [_HINTS[name]] if name in _HINTS else []
@@ -78,7 +78,7 @@ def nobody_listens(reasons: Mapping[Address, str]) -> CommandError:
 
 
 def speaks_otherwise(address: Address, protocol: str) -> CommandError:
-    """Something listens on the port, and it is no broker's plain listener."""
+    """The port is open, but is not a broker's PLAINTEXT listener."""
     hint = "Give the port of a broker's listener with --bootstrap HOST:PORT; 9092 is usual."
     if protocol == "TLS":
         hint = "If it is a broker's listener, add -X security.protocol=SSL (or SASL_SSL)."
@@ -127,7 +127,7 @@ def controllers_port(addresses: Iterable[Address]) -> CommandError:
 def advertised_wrongly(
     bootstrap: Iterable[Address], reasons: Mapping[AdvertisedBroker, str]
 ) -> CommandError:
-    """The bootstrap address answers, and sends clients where they cannot go."""
+    """The bootstrap address responds, but the brokers advertise unreachable addresses."""
     answering = tuple(bootstrap)
     told = "; ".join(
         f"broker {broker.broker_id} advertises {address_text(broker.address)} ({reason})"
@@ -172,7 +172,7 @@ def _suggestions(name: str, known: Iterable[str]) -> list[str]:
 
 
 def near_names(name: str, known: Iterable[str]) -> list[str]:
-    """Known names that somebody who typed this one may have meant; case does not matter."""
+    """Known names that are similar to this one, regardless of case."""
     by_lower_case = {candidate.lower(): candidate for candidate in known}
     found = get_close_matches(name.lower(), by_lower_case, n=NAMES_SUGGESTED_MAX)
     return [by_lower_case[match] for match in found]

@@ -1,7 +1,7 @@
-"""`--bootstrap`, `--profile` and `-X`: the options of every command that talks to a cluster.
+"""`--bootstrap`, `--profile` and `-X`: the options of every command that connects to a cluster.
 
-Such a command is decorated with `cluster_command` and gets what was given as `ClusterOptions`;
-`cluster_access.resolve` turns it into addresses and properties. Nothing heavy is imported here.
+Such a command is decorated with `cluster_command` and receives the options as `ClusterOptions`;
+`cluster_access.resolve` turns them into addresses and properties. This module has no slow imports.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _FROM_COMMAND_LINE: Final = "COMMANDLINE"
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """What the command line and the environment say about the cluster."""
+    """The options that name the cluster, from the command line and the environment."""
 
     bootstrap: str | None = None
     profile: str | None = None
     properties: tuple[str, ...] = ()
-    # Of the command line, not of the environment.
+    # Whether they come from the command line and not from the environment.
     has_own_bootstrap: bool = True
     has_own_profile: bool = True
 
@@ -35,7 +35,7 @@ class ClusterOptions:
 
 
 def profile_names(incomplete: str) -> list[str]:
-    """For completion in shells, which shows nothing where the file cannot be read."""
+    """Shell completion of profile names; empty if the file cannot be read."""
     from ottla.cli.connection.profiles import read_profiles
     from ottla.cli.exit_codes import CommandError
 
@@ -129,7 +129,7 @@ def _options(
         return source is not None and source.name == _FROM_COMMAND_LINE
 
     return ClusterOptions(
-        # An empty variable of the environment is as none.
+        # An empty environment variable counts as unset.
         bootstrap or None,
         profile or None,
         tuple(properties or ()),

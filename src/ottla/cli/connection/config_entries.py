@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple, Self
 
-# The package has types, but its modules do not say what they export.
+# The package has types, but its modules do not declare what they export.
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AlterConfigOpType,
     ConfigEntry,
@@ -15,7 +15,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 
 from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, ConnectedCluster, result_of
 
-# By the names of the client's sources: older versions of it do not have all of them.
+# By the names of the client's enum members: older versions lack some of them.
 SOURCES: Final = {
     "DYNAMIC_TOPIC_CONFIG": "topic",
     "DYNAMIC_BROKER_CONFIG": "broker",
@@ -27,7 +27,7 @@ SOURCES: Final = {
 
 
 class Resource(NamedTuple):
-    """What has configs."""
+    """A topic, group or broker."""
 
     type: ResourceType
     name: str
@@ -49,10 +49,10 @@ class Resource(NamedTuple):
 
 
 class Config(NamedTuple):
-    """One config with its effective value, and where that comes from."""
+    """A config with its effective value and its source."""
 
     name: str
-    # None if it has none, or one that is nobody's business.
+    # None if it has no value, or a sensitive one.
     value: str | None
     source: ConfigSource
     is_read_only: bool
@@ -80,7 +80,7 @@ def described_configs(cluster: ConnectedCluster, resource: Resource) -> list[Con
 def alter_configs(
     cluster: ConnectedCluster, resource: Resource, *, to_set: dict[str, str], to_delete: list[str]
 ) -> None:
-    """Changes these configs and no others, all of them or none."""
+    """Changes these configs and no others, atomically."""
     changes = [
         ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
         for name, value in to_set.items()

@@ -1,4 +1,4 @@
-"""Notices that a cluster which once answered has fallen silent."""
+"""Detects that the connection to a cluster is lost."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PATIENCE_S: Final = 10.0
 
 
 class ConnectionWatch:
-    """Hears of the client's errors through `on_error`, and judges them in `check`.
+    """`on_error` records the client's errors; `check` raises CommandError when an outage is long.
 
-    A client goes on trying by itself. A patient watch only tells about it, once for each silence.
+    The client reconnects by itself. A patient watch only prints a notice, once for each outage.
     """
 
     def __init__(self, clock: Clock, terminal: Terminal, *, is_patient: bool) -> None:

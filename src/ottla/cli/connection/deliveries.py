@@ -1,4 +1,4 @@
-"""What became of records that were produced."""
+"""Counts the delivery reports of produced records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, Message
 
 @dataclass(slots=True)
 class PartitionTally:
-    """What one partition took. Without acknowledgements nobody knows the offsets."""
+    """The records written to one partition. With acks=0 the offsets are unknown."""
 
     records: int = 0
     first_offset: int | None = None
@@ -17,9 +17,9 @@ class PartitionTally:
 
 
 class Deliveries:
-    """Counts while the client calls `on_delivery`, from within its poll and flush.
+    """Counts the client's calls of `on_delivery`, which it makes within poll and flush.
 
-    Bytes are those of the values: to ask a message for its key would copy it.
+    Bytes are those of the values only: reading a message's key would copy it.
     """
 
     def __init__(self) -> None:

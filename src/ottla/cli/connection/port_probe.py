@@ -1,7 +1,7 @@
-"""Knocks on ports: is anybody there, and is it something else than a broker?
+"""Probes ports: is one open, and does it have another protocol than Kafka's?
 
-A Kafka client that cannot connect tries again until its time is up. A person at a terminal should
-be told at once, and told why.
+A Kafka client that cannot connect retries until its timeout. A user at a terminal should see the
+reason at once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ottla.runtime.network import Address, Connection, ConnectionHandler
 CONNECT_TIMEOUT_S: Final = 3.0
 ANSWER_TIMEOUT_S: Final = 1.0
 ANSWER_BYTES_MAX: Final = 64
-# To a broker this is a frame of more than a gigabyte, and it hangs up.
+# A broker reads this as a frame of more than a gigabyte and closes the connection.
 HTTP_REQUEST: Final = b"GET / HTTP/1.0\r\n\r\n"
 REASONS: Final = {
     errno.ECONNREFUSED: "connection refused",
@@ -29,23 +29,23 @@ REASONS: Final = {
 
 
 class Connector(Protocol):
-    """The one thing that a probe needs of a network."""
+    """The part of a network that a probe needs."""
 
     async def connect(self, address: Address, handler: ConnectionHandler) -> Connection: ...
 
 
 class PortProbe:
-    """Opens connections through a network and closes them again. Has no state of its own."""
+    """Opens connections through a network and closes them again. It has no state."""
 
     def __init__(self, network: Connector) -> None:
         self._network = network
 
     def why_unreachable(self, addresses: Iterable[Address]) -> dict[Address, str]:
-        """The addresses that take no connection, each with the reason."""
+        """The addresses that refuse connections, each with the reason."""
         return asyncio.run(self._why_unreachable(dict.fromkeys(addresses)))
 
     def other_protocol(self, address: Address) -> str | None:
-        """What listens there, if it gives itself away as something else than a broker."""
+        """The protocol of the port, if it is recognizably not Kafka's; else None."""
         return asyncio.run(self._other_protocol(address))
 
     async def _why_unreachable(self, addresses: Iterable[Address]) -> dict[Address, str]:
@@ -82,7 +82,7 @@ class PortProbe:
 
 
 class FirstWords:
-    """A connection's handler that keeps the beginning of what the other side says."""
+    """A connection handler that keeps the first bytes received."""
 
     def __init__(self) -> None:
         self.said = bytearray()
@@ -110,7 +110,7 @@ class FirstWords:
 
 
 def protocol_of(said: bytes) -> str | None:
-    """A server's protocol by what it says to an HTTP request; None if that tells nothing."""
+    """A server's protocol, from its response to an HTTP request; None if it is unknown."""
     if said.startswith(b"HTTP/"):
         return "HTTP"
     if said.startswith((b"\x15\x03", b"\x16\x03")):
@@ -124,7 +124,7 @@ def protocol_of(said: bytes) -> str | None:
 def reason_text(error: OSError) -> str:
     if error.errno in REASONS:
         return REASONS[error.errno]
-    # Of several addresses of one name asyncio reports all failures in one error without a number.
+    # If a name has several addresses, asyncio reports all failures in one error without errno.
     for number, reason in REASONS.items():
         if error.errno is None and f"[Errno {number}]" in str(error):
             return reason

@@ -1,4 +1,4 @@
-"""Profiles: clusters by name, with the properties of their clients, in a file of the user.
+"""Profiles: named clusters with client properties, in a file of the user.
 
     current = "prod"
 
@@ -8,7 +8,7 @@
     [profiles."prod".properties]
     "client.id" = "billing"
 
-The file may hold passwords, so only its owner may read it. It is replaced as a whole.
+The file may contain passwords, so only its owner may read it. It is replaced atomically.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ HIDDEN: Final = "hidden"
 @dataclass(frozen=True, slots=True)
 class Profile:
     name: str
-    # None leaves the addresses to the options and the default.
+    # If None, the addresses come from the options or the default.
     bootstrap: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def shown_properties(self) -> dict[str, str]:
-        """Without secrets."""
+        """The properties, with secrets hidden."""
         return {
             name: HIDDEN if any(part in name for part in _SECRET_PARTS) else value
             for name, value in self.properties.items()
@@ -47,7 +47,7 @@ class Profile:
 
 @dataclass(slots=True)
 class Profiles:
-    """What is in the file. `current` is used where nothing else names a cluster."""
+    """The content of the file. `current` is used if nothing else names a cluster."""
 
     current: str | None = None
     by_name: dict[str, Profile] = field(default_factory=dict)
@@ -65,15 +65,15 @@ class Profiles:
 
 
 def profiles_file() -> Path:
-    """Where the XDG Base Directory Specification has configurations."""
+    """The path of the file, by the XDG Base Directory Specification."""
     directory = os.environ.get("XDG_CONFIG_HOME", "")
-    # The specification wants relative paths ignored.
+    # The specification requires that relative paths are ignored.
     home = Path(directory) if directory.startswith("/") else Path.home() / ".config"
     return home / "ottla" / FILE_NAME
 
 
 def read_profiles() -> Profiles:
-    """Without a file there are no profiles. Raises CommandError."""
+    """Reads the file; if there is none, there are no profiles. Raises CommandError."""
     file = profiles_file()
     try:
         return _parse(tomllib.loads(file.read_text("utf-8")))
@@ -90,7 +90,7 @@ def write_profiles(profiles: Profiles) -> None:
     file = profiles_file()
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Nobody else may read it from the moment it is there.
+        # Only the owner can read a temporary file from its creation on.
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=file.parent, prefix=f".{FILE_NAME}.", delete=False
         ) as partial:

@@ -19,7 +19,7 @@ METADATA_TOPIC: Final = "__cluster_metadata"
 
 
 class QuorumReplica(NamedTuple):
-    """`lag` is in records; the times are None where the leader has not heard of the replica."""
+    """`lag` is in records; the times are None if the leader has had no fetch of the replica."""
 
     id: int
     directory_id: Uuid
@@ -38,7 +38,7 @@ class QuorumReplica(NamedTuple):
 
     @property
     def directory_id_text(self) -> str | None:
-        """None for a voter of a quorum whose members never change."""
+        """None for a voter of a static quorum, which has no directory ids."""
         return None if self.directory_id == ZERO_UUID else uuid_to_text(self.directory_id)
 
 
@@ -49,12 +49,12 @@ class DescribedQuorum:
     high_watermark: int
     # Voters first.
     replicas: tuple[QuorumReplica, ...]
-    # Where voters listen, as far as the cluster tells.
+    # The addresses of the voters, as far as the response has them.
     addresses: dict[int, Address]
 
 
 async def describe_quorum(admin: ClusterAdmin) -> DescribedQuorum:
-    """Raises CommandError while nobody leads."""
+    """Raises CommandError while there is no leader."""
     topic = DescribeQuorumRequestTopicData(
         topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartitionData()]
     )
@@ -80,7 +80,7 @@ def _quorum(response: DescribeQuorumResponse) -> DescribedQuorum:
             is_leader=state.replica_id == partition.leader_id,
             is_voter=is_voter,
             log_end_offset=state.log_end_offset,
-            # A follower may have told the leader after it looked at its own log.
+            # A follower may report a later offset after the leader has read its own log end.
             lag=max(end - max(state.log_end_offset, 0), 0),
             last_fetch_ms=_time(state.last_fetch_timestamp),
             last_caught_up_ms=_time(state.last_caught_up_timestamp),

@@ -1,11 +1,10 @@
-"""What a pipeline's module says: sources, views and sinks, declared with decorators that only
-register.
+"""The vocabulary of a pipeline's module: sources, views and sinks, which decorators register.
 
 | module | holds |
 |---|---|
-| `registry.py` | the decorators, and what they register |
-| `connector.py` | what a connector is: one small class |
-| `formats.py` | JSON, CSV, text and bytes, and what does not parse |
-| `avro.py`, `avro_columns.py`, `avro_schema.py` | Avro, the same |
+| `registry.py` | the decorators and the registry |
+| `connector.py` | the interfaces of connectors |
+| `formats.py` | JSON, CSV, text and bytes |
+| `avro.py`, `avro_columns.py`, `avro_schema.py` | Avro |
 | `topic.py`, `files.py`, `jdbc.py`, `delta.py` | the connectors |
 """

@@ -1,7 +1,7 @@
-"""Plain Avro: a value is one record of a schema that both sides know, and nothing else.
+"""Plain Avro: a value is one Avro record without a header; writer and reader share the schema.
 
-Spark's own Avro is a jar that is not part of its Python package; here the package fastavro does it,
-in Spark's Python workers, a column at a time.
+Spark's own Avro support is a jar that its Python package lacks. Here the package fastavro decodes
+and encodes in Spark's Python workers, a column at a time.
 """
 
 from __future__ import annotations

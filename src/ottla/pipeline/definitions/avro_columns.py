@@ -1,6 +1,6 @@
-"""Columns of Avro records, decoded and encoded by Spark's Python workers.
+"""Decodes and encodes columns of Avro records in Spark's Python workers.
 
-Apart from `avro.py`, so that a definition can be imported where pyarrow is not installed.
+Separate from `avro.py`, so that a definition can be imported without pyarrow.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def by_column(
 ) -> Callable[[Column], Column]:
     from pyspark.sql.pandas.functions import arrow_udf
 
-    # It finds out by itself what sort of function it is given, which its overloads do not know.
+    # arrow_udf infers the kind of function from its annotations; its overloads do not allow that.
     found: Callable[[Column], Column] = arrow_udf(function, kind)  # type: ignore[call-overload]
     return found
 
 
 def decoding(record: Schema, kind: StructType) -> Callable[[pa.Array], pa.Array]:
-    """From values to `fields` and `reason`, of which one is null."""
+    """A function from values to `fields` and `reason`, of which one is null."""
 
     def decode(values: pa.Array) -> pa.Array:
         from pyspark.sql.pandas.types import to_arrow_type
@@ -48,7 +48,7 @@ def decoding(record: Schema, kind: StructType) -> Callable[[pa.Array], pa.Array]
 
 
 def read_record(value: bytes | None, record: Schema) -> tuple[dict[str, Any] | None, str | None]:
-    """Its fields, or what is wrong with it."""
+    """The record's fields, or the reason why it cannot be decoded."""
     from fastavro import schemaless_reader
 
     if value is None:
@@ -56,7 +56,7 @@ def read_record(value: bytes | None, record: Schema) -> tuple[dict[str, Any] | N
     stream = BytesIO(value)
     try:
         fields: Any = schemaless_reader(stream, record, None)
-    # Bytes that are something else make fastavro fail in many ways, none of which is its own.
+    # fastavro has no exception of its own for invalid bytes: it fails in many ways.
     except Exception as error:
         said = str(error) or type(error).__name__
         return None, f"is no Avro record {record['name']}: {said}"

@@ -1,7 +1,7 @@
-"""Avro's schemas as Spark's types.
+"""Converts Avro schemas to Spark types.
 
-A union of null and something else is a column that may be null; other unions, times of day and
-records within themselves have no type in Spark that would keep them.
+A union of null and another type becomes a nullable column. Other unions, times of day and recursive
+records have no matching type in Spark.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Schema: TypeAlias = dict[str, Any]
 
-# By the names that Spark's classes of types begin with.
+# Avro's types to the names of Spark's type classes, without the suffix "Type".
 _PRIMITIVES: Final = {
     "boolean": "Boolean",
     "bytes": "Binary",
@@ -40,7 +40,7 @@ _NAMED: Final = ("enum", "fixed", "record")
 
 
 def parse_record(text: str) -> Schema:
-    """Raises DefinitionError for what is no schema, or not that of a record."""
+    """Raises DefinitionError if the text is not the schema of a record."""
     try:
         from fastavro import parse_schema
         from fastavro.schema import SchemaParseException, UnknownType
@@ -59,7 +59,7 @@ def parse_record(text: str) -> Schema:
 
 
 def spark_type(record: Schema) -> StructType:
-    """Raises DefinitionError for what Spark has no type for."""
+    """Raises DefinitionError for an Avro type that Spark does not have."""
     from pyspark.sql.types import StructType
 
     found = _type(record, {})
@@ -79,7 +79,7 @@ def _type(schema: Any, named: Mapping[str, Any]) -> DataType:
         return _type(kind, named)
     if kind == "record":
         fields = []
-        # Those that follow may name what stands before them.
+        # A field may refer by name to a type that an earlier field defines.
         known = {**named, schema["name"]: {"type": f"{schema['name']} within itself"}}
         for field in schema["fields"]:
             fields.append(StructField(field["name"], _type(field["type"], known)))
@@ -115,7 +115,7 @@ def _the_other(union: list[Any]) -> Any:
 
 
 def _names(schema: Any) -> dict[str, Any]:
-    """What a schema defines, for those that name it later."""
+    """The named types that a schema defines; later fields may refer to them."""
     if isinstance(schema, list):
         return {name: found for each in schema for name, found in _names(each).items()}
     if not isinstance(schema, dict):

@@ -1,7 +1,7 @@
-"""What a connector is: a source says how to load a DataFrame, a sink how to write one.
+"""The interfaces of connectors: a source loads a DataFrame, a sink writes one.
 
-A new one is a small frozen dataclass with what a user writes in a definition. `BatchSink` is for
-whatever has no writer in Spark.
+A new connector is a small frozen dataclass whose fields are what a user writes in a definition.
+`BatchSink` is the base of sinks for targets without a streaming writer in Spark.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# As Spark names it among the properties of the thread that runs a query.
+# Spark's name for this local property of the thread that runs a query.
 _QUERY_ID: Final = "sql.streaming.queryId"
 _PAUSE_S_FIRST: Final = 0.5
 _PAUSE_S_MAX: Final = 10.0
@@ -28,10 +28,10 @@ _PAUSE_S_MAX: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a connector knows of the query that uses it."""
+    """The properties of a query that its connectors use."""
 
     bootstrap: str
-    # Under which the query commits how far it is: its own, so that its lag is its own.
+    # The consumer group of this query alone, to which it commits its progress: it shows its lag.
     group_id: str
     # Spark's output mode.
     mode: str = "append"
@@ -56,7 +56,7 @@ class Source(ABC):
 
     @abstractmethod
     def load(self, spark: SparkSession, around: Surroundings) -> DataFrame:
-        """The rows that parse. Called before anything is read."""
+        """A DataFrame of the rows that parse. It reads nothing yet."""
 
     def rejected(self, spark: SparkSession, around: Surroundings) -> Rejected | None:  # noqa: ARG002
         """The rows that do not parse and their sink, or None if they stop the query."""

@@ -1,7 +1,7 @@
-"""A Delta table, written without a jar by the package deltalake.
+"""Writes a Delta table with the package deltalake, without a jar.
 
-A commit records in the table which query and batch it is (Delta's application transactions), so a
-batch that comes again is seen to be there already.
+Each commit records the query and batch in the table (Delta's application transactions), so a
+repeated batch is recognized and skipped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is wrong with a definition, or with what it asks for."""
+"""The errors of definitions and their connectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directories of files, as Spark reads and writes them: exactly once, by a log beside the files."""
+"""Directories of files. Spark writes them exactly once, by means of a log beside the files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Files(Source, Sink):
         return f"{self.format} files in {self.path}"
 
     def load(self, spark: SparkSession, around: Surroundings) -> DataFrame:  # noqa: ARG002
-        # The same methods on two classes that have nothing in common.
+        # The two classes have the same methods but no common base.
         reader = spark.read if self.is_static else spark.readStream
         if self.schema is not None:
             reader = reader.schema(self.schema)

@@ -1,7 +1,7 @@
-"""How a record's value becomes columns, and columns a value.
+"""Formats: parse a record's value to columns, and render columns to a value.
 
-Parsing gives two columns: `fields`, a struct, and `reason`, which is null where the value is good.
-Nothing is dropped here: whoever reads decides what becomes of a value with a reason.
+Parsing adds two columns: the struct `fields`, and `reason`, which is null for a valid value. It
+drops no rows: the source decides what to do with a value that has a reason.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CORRUPT: Final = "_ottla_corrupt"
 
 
 class Format(ABC):
-    """How values of records become columns, and columns values."""
+    """Parses record values to columns, and renders columns to values."""
 
     @abstractmethod
     def parse(self, frame: DataFrame) -> DataFrame:
@@ -29,7 +29,7 @@ class Format(ABC):
 
     @abstractmethod
     def render(self, frame: DataFrame) -> Column:
-        """One value from all columns."""
+        """Renders all columns to one value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Csv(Format):
             "columnNameOfCorruptRecord": _CORRUPT,
             "sep": self.separator,
         }
-        # The only one of Spark's functions that takes a schema as text alone.
+        # from_csv is the only such function of Spark that takes the schema only as text.
         ddl = ", ".join(
             f"`{each.name}` {each.dataType.simpleString()}" for each in _lenient(schema)
         )
@@ -130,7 +130,7 @@ def _schema(text: str, name: str) -> StructType:
 
 
 def _lenient(schema: StructType) -> StructType:
-    """Everything may be missing, and there is room for what does not parse."""
+    """The schema with all fields nullable and a column for values that do not parse."""
     from pyspark.sql.types import StringType, StructField, StructType
 
     fields = [StructField(each.name, each.dataType) for each in schema]

@@ -1,10 +1,10 @@
-"""A table of a database, through JDBC: rows are inserted, or updated where their key is there.
+"""Writes a database table through JDBC: inserts a row, or updates the row with the same key.
 
-A batch goes to a staging table first, in parallel, and from there into the target by one MERGE,
-SQL's own word for an upsert, in one transaction. So a batch that comes again changes nothing, and
-whoever reads sees a batch whole or not at all. Of rows with the same key the last one counts, in
-the order in which they were read; MERGE itself would refuse them. Works with any database that
-knows MERGE, such as PostgreSQL from 15 on; the driver's jar is given to Spark with spark.jars.
+Tasks write a batch to a staging table in parallel; then one MERGE statement upserts it into the
+target, in one transaction. So a repeated batch changes nothing, and readers see all of a batch or
+nothing. Of rows with the same key the one that was read last is written; MERGE itself would reject
+duplicates. The database must support MERGE, such as PostgreSQL 15 or later; spark.jars names the
+driver's jar.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ottla.pipeline.definitions.errors import DefinitionError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Classes of SQLSTATE for a database that is not there, is starting or is going down, and SQLSTATE
-# 40: what a transaction loses against another one.
+# Classes of SQLSTATE for a database that cannot be reached, is starting or is shutting down; 40 is
+# a rollback because of another transaction.
 _PASSING_STATES: Final = ("08", "57P", "40", "53", "XJ0", "XBM")
-# A column of the staging table: the number of a row in its batch, which grows as rows were read.
+# A column of the staging table: a row's number in its batch, ascending in the order of reading.
 _NUMBER: Final = "ottla_row_number"
 
 
@@ -60,7 +60,7 @@ class Jdbc(BatchSink):
         return {**self.properties, **({"driver": self.driver} if self.driver else {})}
 
     def _merge(self, batch: DataFrame, staging: str) -> None:
-        """By way of Spark, which knows drivers from spark.jars, and how databases quote."""
+        """Connects through Spark, which has the drivers of spark.jars and the quoting rules."""
         jvm: Any = batch.sparkSession._jvm  # noqa: SLF001 - the way into the JVM
         dialect = jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(self.url)
         options = {**self._options, "url": self.url, "dbtable": self.table}
@@ -89,13 +89,14 @@ class Jdbc(BatchSink):
 def merge(
     table: str, *, staging: str, columns: Sequence[str], key: Sequence[str], number: str
 ) -> str:
-    """Of the rows of a key, the one with the highest number is merged."""
+    """The MERGE statement. Of the rows with the same key it merges the one with the highest
+    number."""
     rest = [each for each in columns if each not in key]
     matches = " AND ".join(f"target.{each} = staged.{each}" for each in key)
     update = ", ".join(f"{each} = staged.{each}" for each in rest)
     names = ", ".join(columns)
     turn = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(key)} ORDER BY {number} DESC)"
-    # The names are the definition's own, and quoted where the database wants it.
+    # The names come from the definition, and columns are quoted by the database's rules.
     ranked = f"SELECT {names}, {turn} AS ottla_turn FROM {staging}"  # noqa: S608
     last = f"SELECT {names} FROM ({ranked}) AS ranked WHERE ottla_turn = 1"  # noqa: S608
     return (
@@ -107,7 +108,7 @@ def merge(
 
 
 def _sql_state(error: Exception) -> str | None:
-    """Of the database's own exception, somewhere among the causes of Java's."""
+    """The SQLSTATE of the first SQLException among the causes of Java's exception."""
     from py4j.java_gateway import is_instance_of
     from pyspark import SparkContext
 

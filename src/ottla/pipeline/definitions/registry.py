@@ -1,7 +1,7 @@
-"""The decorators of a pipeline's module. They register, and nothing runs.
+"""The decorators of a pipeline's module. They register definitions and run nothing.
 
-Whoever loads the module opens a registry first; imported without one, for a test of its functions,
-a module is plain Python.
+The loader opens a registry before it executes the module. Imported without one, as in a test of its
+functions, a module is plain Python.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from ottla.pipeline.definitions.errors import DefinitionError
 if TYPE_CHECKING:
     from ottla.pipeline.definitions.connector import Sink, Source
 
-# Takes DataFrames, named like what they come from, and returns one, or SQL over those names.
+# Takes DataFrames, whose argument names are those of their definitions, and returns a DataFrame or
+# an SQL query over these names.
 Function: TypeAlias = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
@@ -42,7 +43,7 @@ class ViewDefinition:
 
 @dataclass(frozen=True, slots=True)
 class SinkDefinition:
-    """One query: it is named like its sink."""
+    """A sink and its query, which has the same name."""
 
     name: str
     function: Function
@@ -57,12 +58,12 @@ Definition: TypeAlias = SourceDefinition | ViewDefinition | SinkDefinition
 
 @dataclass(slots=True)
 class Registry:
-    """What a module declared, in its order: a definition uses those that stand above it."""
+    """The definitions of a module, in order. A definition may use those above it."""
 
     definitions: dict[str, Definition] = field(default_factory=dict)
 
     def add(self, definition: Definition) -> None:
-        """Raises DefinitionError."""
+        """Raises DefinitionError for a duplicate name or an unknown input."""
         if definition.name in self.definitions:
             raise DefinitionError(
                 f"{definition.name} is defined twice; every source, view and sink has its own name"
@@ -104,7 +105,7 @@ def _register(definition: Definition) -> None:
 
 
 def source(connector: Source) -> Callable[[F], F]:
-    """Declares what is read. The function receives the rows and may prepare them: a watermark, a
+    """Declares a source. The function receives its rows and may prepare them: add a watermark or a
     column."""
 
     def register(function: F) -> F:
@@ -117,7 +118,7 @@ def source(connector: Source) -> Callable[[F], F]:
 
 
 def view(function: F) -> F:
-    """Declares rows made of others: a function of DataFrames, or one without arguments that
+    """Declares a view of other rows: a function of DataFrames, or one without arguments that
     returns SQL."""
     _register(ViewDefinition(_name(function), function, _inputs(function)))
     return function
@@ -126,7 +127,7 @@ def view(function: F) -> F:
 def sink(connector: Sink, *, mode: str = "append", every: str | None = None) -> Callable[[F], F]:
     """Declares a query that writes rows, with Spark's output mode.
 
-    A batch starts as soon as possible, or `every` so often, as in "10 seconds".
+    A batch starts as soon as possible, or at the interval `every`, such as "10 seconds".
     """
 
     def register(function: F) -> F:

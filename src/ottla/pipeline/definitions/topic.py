@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 READ_FORMAT: Final = "ottla"
 WRITE_FORMAT: Final = "ottla"
-# Of every row that was read from a topic, beside the fields of its value.
+# A column of every row read from a topic, in addition to the fields of its value.
 MESSAGE: Final = "message"
 _MESSAGE_COLUMNS: Final = ("key", "topic", "partition", "offset", "timestamp")
-# What is read of a record.
+# The columns that are read.
 _SCHEMA: Final = (
     "key binary, value binary, topic string NOT NULL, partition int NOT NULL, "
     "offset bigint NOT NULL, timestamp timestamp NOT NULL"
@@ -63,7 +63,7 @@ class Topic(Source, Sink):
         parsed = self._parsed(spark, around)
         if self.rejected_to is not None:
             return _columns(parsed.where("reason IS NULL"))
-        # Checked on the way to the fields, so that nobody can have them unchecked.
+        # The check is part of the column's expression: no query can use the fields without it.
         checked = f.when(f.col("reason").isNull(), f.col("fields")).otherwise(
             f.raise_error(f.concat(_place(), f.lit(" "), f.col("reason")))
         )
@@ -98,7 +98,8 @@ class Topic(Source, Sink):
         return _writer(rows, self.name, around).options(**self.options)
 
     def _updates(self, around: Surroundings) -> Callable[[DataFrame, Turn], None]:
-        """Spark gives updates to no sink that is written in Python, but as batches."""
+        """Writes each micro-batch as a batch: Spark does not support update mode for Python
+        sinks."""
 
         def write(batch: DataFrame, turn: Turn) -> None:
             writer = batch.write.format(WRITE_FORMAT).mode("append").options(**_client(around))
@@ -111,7 +112,7 @@ class Topic(Source, Sink):
 
 @dataclass(frozen=True, slots=True)
 class RejectedTopic(Sink):
-    """Records as they were, with headers that say what is wrong with them and where they were."""
+    """Writes rejected records unchanged, with their reason and position as headers."""
 
     name: str
 
@@ -161,7 +162,7 @@ class Table(Source):
         reader = spark.read.format(READ_FORMAT).options(**_client(around))
         reader = reader.options(subscribe=self.name).options(**self.options)
         rows = reader.schema(_SCHEMA).load()
-        # All records of a key are in one partition, unless the topic has grown meanwhile.
+        # All records of a key are in one partition, unless partitions were added.
         latest = rows.groupBy("key").agg(
             f.max_by(
                 f.struct("value", "topic", "partition", "offset", "timestamp"),

@@ -1,11 +1,14 @@
-"""Topics as Spark reads them: Spark's Kafka columns and options, without Spark's Kafka connector.
+"""The source: reads topics into Spark, with the columns and options of Spark's Kafka connector, but
+without that connector.
 
 | module | holds |
 |---|---|
-| `options.py`, `positions.py` | what a user may ask for, checked before anything is read |
-| `topics.py` | a cluster asked for partitions and offsets |
-| `ranges.py` | from where to where each task reads, and how much a trigger takes |
-| `record_batches.py` | one partition's range fetched, without what was aborted |
-| `arrow_rows.py` | record batches to Arrow |
+| `options.py`, `positions.py` | the options, checked before anything is read |
+| `cluster.py`, `topics.py` | links to a cluster; requests for partitions and offsets |
+| `ranges.py` | the offset range that each task reads, and the limit of a trigger |
+| `record_batches.py` | fetches one range, without the records of aborted transactions |
+| `columns.py`, `arrow_rows.py` | the columns to read; record batches decoded to Arrow |
+| `pushdown.py` | filters that Spark pushes down |
+| `group_offsets.py` | commits a query's progress as the offsets of a consumer group |
 | `data_source.py` | the classes that Spark calls |
 """

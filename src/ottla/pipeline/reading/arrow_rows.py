@@ -1,4 +1,4 @@
-"""Record batches to Arrow, in the columns of Spark's Kafka source."""
+"""Decodes record batches to Arrow, in the columns of Spark's Kafka source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ottla.wire.records.header import BatchHeader
 
 _log = logging.getLogger(__name__)
 
-# What Spark's workers hold at once; a fetch may bring more.
+# Rows in one Arrow batch; a fetch may have more.
 _ROWS_MAX: Final = 65_536
 _MICROSECONDS: Final = 1_000
 
@@ -44,7 +44,7 @@ _TYPES: Final = {
 
 
 class ArrowRows:
-    """The rows of one range. What is the same in all of them is made once, and looked at again."""
+    """Decodes the rows of one range. Columns with a constant value are built once and reused."""
 
     def __init__(
         self,
@@ -65,14 +65,15 @@ class ArrowRows:
         self._repeated: dict[tuple[str, str | int], pa.Array] = {}
 
     def read(self, fetched: Fetched) -> Iterator[pa.RecordBatch]:
-        """Those that lie in the range, some at a time. A batch whose records cannot be read raises
-        UnreadableBatchError, or is left out where `failOnDataLoss` is false."""
+        """Yields the rows within the range, at most `_ROWS_MAX` at a time. Raises
+        UnreadableBatchError for a batch that cannot be decoded, or skips it if `failOnDataLoss` is
+        false."""
         if not fetched.batches:
             return
         try:
             records = self._decode(fetched.batches)
         except ProtocolError:
-            # One of them is bad, or they are too large together.
+            # One batch is bad, or all of them together are too large: decode them one by one.
             for each in self._readable(fetched):
                 yield from self._rows(self._decode(each.batches), each)
         else:
@@ -85,7 +86,7 @@ class ArrowRows:
         return records
 
     def _readable(self, fetched: Fetched) -> Iterator[Fetched]:
-        """The batches that hold something of the range, one by one."""
+        """The batches that overlap the range and can be decoded, one by one."""
         for header, batch in zip(fetched.headers, fetched.batches, strict=True):
             if header.last_offset < fetched.start or header.base_offset >= self._range.end:
                 continue
@@ -157,7 +158,7 @@ def _binary(column: BinaryColumn, kind: pa.DataType) -> pa.Array:
 
 
 def _headers(column: HeadersColumn) -> pa.Array:
-    """Null where there are none, as Spark's own source has it."""
+    """The column `headers`; null for a record without headers, as in Spark's own source."""
     pairs = pa.StructArray.from_arrays(
         [_binary(column.keys, pa.string()), _binary(column.values, pa.binary())],
         fields=list(_HEADER_TYPE),

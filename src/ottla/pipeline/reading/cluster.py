@@ -1,7 +1,7 @@
-"""Links to the nodes of a cluster, and which node leads which partition.
+"""Links to the nodes of a cluster, and the leaders of partitions.
 
-Asked from the outside and from one task at a time: everything is told in the order it happens, and
-what fails because nodes come and go is tried again until the time is up.
+One asyncio task uses it at a time. Requests that fail because a node is down or has lost its role
+are retried until a timeout.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from ottla.wire.messages.metadata import (
 
 T = TypeVar("T")
 
-# With the topics' names. From 13 on a Metadata response may leave them out.
+# Version 13 adds an error that sends clients back to their bootstrap nodes, not supported here.
 METADATA_VERSION: Final = 12
-# The last one that asks for one key: nodes of every age answer it.
+# The last version with a single key; old nodes support it too.
 _FIND_COORDINATOR_VERSION: Final = 3
 GROUP: Final = 0
 TRANSACTION: Final = 1
-# How long after a failure something is tried again: twice as long each time, up to a limit.
+# The pause before a retry doubles each time, up to the maximum.
 _RETRY_SECONDS_MIN: Final = 0.01
 _RETRY_SECONDS_MAX: Final = 0.2
-# A node may be slower than the one that told of a new topic. After this the topic is gone.
+# A node's metadata may not have a new topic yet. After this time the topic counts as deleted.
 _UNKNOWN_TOPIC_SECONDS: Final = 10.0
 _PASSING: Final = frozenset(
     {
@@ -56,7 +56,7 @@ _PASSING: Final = frozenset(
 
 
 def require(error_code: int, what: str) -> None:
-    """Raises KafkaError for an answer that is one."""
+    """Raises KafkaError if the error code is not zero."""
     if error_code:
         raise KafkaError(ErrorCode(error_code), what)
 
@@ -88,11 +88,11 @@ class SourceCluster:
     async def __aexit__(self, *_error: object) -> None:
         for link in self._links.values():
             link.close()
-        # What was closed is gone after the next turn of the loop.
+        # The loop closes the sockets in its next iteration.
         await self.clock.sleep(0)
 
     async def metadata(self, topics: Sequence[str] | None) -> MetadataResponse:
-        """Of these topics or of all, errors included; remembers who leads."""
+        """Metadata of these topics or of all (None), errors included. Caches the leaders."""
         request = MetadataRequest(
             topics=None if topics is None else [MetadataRequestTopic(name=name) for name in topics],
             allow_auto_topic_creation=False,
@@ -100,7 +100,8 @@ class SourceCluster:
         return await self.persist(lambda: self._metadata(request))
 
     async def leader(self, partition: TopicPartition) -> NodeLink:
-        """Raises ChannelError or a passing KafkaError, for `persist` to try again."""
+        """The link to the partition's leader. Raises ChannelError or KafkaError; `persist` retries
+        both."""
         node = self._leaders.get(partition)
         if node is None:
             await self._metadata(
@@ -115,15 +116,15 @@ class SourceCluster:
         return await self._link(self._nodes[node])
 
     async def coordinator(self, key: str, *, key_type: int) -> NodeLink:
-        """Of a GROUP or a TRANSACTION. Raises like `leader`."""
+        """The link to the coordinator of a GROUP or TRANSACTION key. Raises like `leader`."""
         request = FindCoordinatorRequest(key=key, key_type=key_type)
         response = await (await self.any()).ask(request, version_max=_FIND_COORDINATOR_VERSION)
         require(response.error_code, f"looking for the coordinator of {key}")
         return await self._link(Address(response.host, response.port))
 
     async def persist(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Tries again what fails for now, with fresh knowledge of who leads, until the time is
-        up."""
+        """Retries `attempt` after temporary failures, with fresh leaders, up to `timeout_ms`.
+        Raises ClusterError."""
         started = self.clock.monotonic()
         deadline = started + self.timeout_ms / 1_000
         wait = _RETRY_SECONDS_MIN
@@ -161,7 +162,7 @@ class SourceCluster:
         return response
 
     async def any(self) -> NodeLink:
-        """Some node of the cluster. Raises ChannelError."""
+        """The link to any node of the cluster. Raises ChannelError if none can be reached."""
         for link in self._links.values():
             if link.is_open:
                 return link

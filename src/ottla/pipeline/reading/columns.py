@@ -1,9 +1,8 @@
-"""The columns of Spark's Kafka source, and which of them are read.
+"""The columns of Spark's Kafka source, and the choice of columns to read.
 
-All of them are, and all of them may be null, as Spark's own source has it. Spark does not tell a
-source that is written in Python which columns a query uses, so whoever reads may say it with a
-schema: only the columns in it are decoded and given to Spark, and those that no record lacks can be
-NOT NULL in it, which saves Spark a look at every value.
+By default all columns are read and all are nullable, as in Spark's own source. Spark does not pass
+a query's columns to Python sources, so a user can give a schema instead: only its columns are
+decoded. Columns that every record has can be NOT NULL in it, which saves Spark a check per value.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ottla.pipeline.reading.errors import OptionError
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-# As Spark writes their types.
+# Spark's simple type names.
 _TYPES: Final = {
     "key": "binary",
     "value": "binary",
@@ -27,24 +26,24 @@ _TYPES: Final = {
 }
 _HEADERS: Final = "headers"
 _HEADERS_TYPE: Final = "array<struct<key:string,value:binary>>"
-# What a record may be without.
+# The columns that may be null.
 _OPTIONAL: Final = ("key", "value", _HEADERS)
 
 
 class SourceColumn(NamedTuple):
-    """One that is read, and whether Spark takes it for one that may be null."""
+    """A column to read, and whether it is nullable in Spark's schema."""
 
     name: str
     is_nullable: bool
 
 
 def to_ddl(*, include_headers: bool) -> str:
-    """All columns, as Spark writes a schema."""
+    """All columns, as a schema in Spark's DDL."""
     return ", ".join(f"{name} {kind}" for name, kind in _types(include_headers).items())
 
 
 def choose(schema: StructType, *, include_headers: bool) -> tuple[SourceColumn, ...]:
-    """The columns of a schema. Raises OptionError for what cannot be read as it says."""
+    """The columns of a schema. Raises OptionError for a column with a wrong name or type."""
     known = _types(include_headers)
     for field in schema:
         name, kind = field.name, field.dataType.simpleString()

@@ -1,7 +1,7 @@
-"""The classes that Spark calls, on the driver and in tasks, each time in another process.
+"""The source classes that Spark calls, on the driver and in tasks, in different processes.
 
-Nothing is kept between calls but what is pickled: options and offset ranges. Spark calls from
-threads without an event loop, so each call runs one of its own to the end.
+Only pickled state reaches another process: options and offset ranges. Spark calls from threads
+without an event loop, so each call runs its own loop.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from ottla.runtime.system_network import SystemNetwork
 
 T = TypeVar("T")
 
-# As Spark's checkpoints have it: {"topic": {"0": 23}}.
+# The format of Spark's checkpoints: {"topic": {"0": 23}}.
 Offsets: TypeAlias = dict[str, dict[str, int]]
-# What a query waits at most for a coordinator before it goes on with its work.
+# The longest time that a query waits for an offset commit.
 _COMMIT_TIMEOUT_MS: Final = 5_000
 
 
@@ -76,7 +76,7 @@ class RangePartition(InputPartition):
 
 
 class OttlaReader(DataSourceReader):
-    """A batch: from a start to an end that are found out once, when it is planned."""
+    """Reads a batch. Its start and end offsets are resolved once, when it is planned."""
 
     def __init__(self, options: SourceOptions, columns: Sequence[SourceColumn]) -> None:
         self._options = options
@@ -107,12 +107,12 @@ class OttlaReader(DataSourceReader):
 
 
 class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """A stream: micro-batches from one set of offsets to the next."""
+    """Reads a stream: micro-batches from one set of offsets to the next."""
 
     def __init__(self, options: SourceOptions, columns: Sequence[SourceColumn]) -> None:
         self._options = options
         self._columns = columns
-        # Where an availableNow query ends, once that is known.
+        # The end offsets of an availableNow query, set before its first batch.
         self._last: PerPartition | None = None
         self._group: GroupOffsets | None = None
         if options.group_id is not None:
@@ -128,15 +128,15 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: Offsets, limit: ReadLimit) -> Offsets:  # noqa: N802
         known = from_json(start)
         if self._group is not None:
-            # Spark asks for the next batch when the last one has ended, at `start`. Its call of
-            # `commit` comes only with the batch after that, so never for the last one.
+            # Spark calls `latestOffset` after a batch has ended at `start`. It calls `commit` for
+            # that batch only while it plans the one after, so never for the last batch.
             self._group.reached(known)
         end = self._latest() if self._last is None else self._last
         new = [partition for partition in end if partition not in known]
         if new:
-            # Partitions that came later are read from their beginning.
+            # New partitions are read from their beginning.
             known |= self._resolved(Position(EARLIEST), is_start=True, only=new)
-        # What has gone back is not read again; whoever reads it says that it is gone.
+        # An end offset that has decreased does not rewind the stream; a read reports the data loss.
         end = {each: max(offset, known[each]) for each, offset in end.items()}
         if isinstance(limit, ReadMaxRows):
             end = _limited(known, end, limit.max_rows)
@@ -198,12 +198,12 @@ def with_cluster(options: SourceOptions, ask: Callable[[SourceCluster], Awaitabl
 def read_range(
     wanted: OffsetRange, options: SourceOptions, columns: Sequence[SourceColumn]
 ) -> Iterator[pa.RecordBatch]:
-    """Fetches and decodes in turns, in a loop that runs only while something is fetched."""
-    # Compiled loops come with it, which only tasks have a use for.
+    """Fetches and decodes in turns; the event loop runs only while it fetches."""
+    # Imported here because it loads the compiled loops, which only tasks need.
     from ottla.pipeline.reading.arrow_rows import ArrowRows
 
     with asyncio.Runner() as runner:
-        # The runner's own `run` looks for interrupts each time.
+        # The runner's own `run` installs a signal handler on each call, which costs time.
         run = runner.get_loop().run_until_complete
         cluster = _cluster(options)
         reader = RangeReader(cluster, wanted, options)
@@ -211,7 +211,7 @@ def read_range(
         try:
             while (fetched := run(reader.next())) is not None:
                 yield from rows.read(fetched)
-                # The next fetch is received into its memory.
+                # Frees the buffer, into which the next response is received.
                 del fetched
         finally:
             run(cluster.__aexit__())

@@ -1,4 +1,4 @@
-"""What can go wrong for a reader or a writer. Spark shows the message to whoever runs the query."""
+"""The errors of readers and writers. Spark shows their messages to the user of the query."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ class DataLossError(RuntimeError):
 
 
 class UnreadableBatchError(RuntimeError):
-    """A record batch that the query was to read is not one. The message names its partition and
-    offsets."""
+    """A record batch cannot be decoded. The message names its partition and offsets."""
 
 
 class ClusterError(RuntimeError):
-    """The cluster cannot be reached, or refuses what was asked, and then says why by a code."""
+    """The cluster cannot be reached, or has rejected a request: then there may be a `code`."""
 
     def __init__(self, message: str, code: ErrorCode | None = None) -> None:
         super().__init__(message)

@@ -1,7 +1,7 @@
-"""How far a query has come, committed as the offsets of a group, where Kafka's users look for lag.
+"""Commits a query's progress as the offsets of a consumer group, so Kafka's tools show its lag.
 
-Spark's checkpoint decides where a query goes on; these offsets only tell. So a commit that fails is
-logged and never stops the query: the next one says more anyway.
+A query resumes from Spark's checkpoint, never from these offsets. So a failed commit is logged and
+does not stop the query; the next commit replaces it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ottla.wire.messages.offset_commit import (
 
 _log = logging.getLogger(__name__)
 
-# The last one with topics' names.
+# The last version with topic names; later ones have topic ids.
 _OFFSET_COMMIT_VERSION: Final = 9
-# A group without members forgets its offsets seven days after they were committed, and a query may
-# have nothing to read for longer than that.
+# By default the offsets of a group without members expire seven days after their commit, and a
+# query may have nothing to read for longer than that.
 _AGAIN_AFTER_S: Final = 3600.0
 
 
@@ -60,7 +60,10 @@ async def commit_offsets(
 
 
 class GroupOffsets:
-    """Told after each batch how far the query is; `commit` sends it, and may raise ClusterError."""
+    """Commits a query's offsets after each batch. `commit` sends them and may raise ClusterError.
+
+    Unchanged offsets are committed again after an hour, so that they do not expire.
+    """
 
     def __init__(
         self, commit: Callable[[PerPartition], None], monotonic: Callable[[], float]

@@ -1,7 +1,7 @@
 """The options of `format("ottla")`: the names and defaults of Spark's Kafka connector.
 
-What starts with `kafka.` is a config of a Kafka client, of which those count that a reader has a
-use for. An option that is not known is refused: a misspelt one would be ignored in silence.
+Options with the prefix `kafka.` are client configs; those that a reader does not use are ignored.
+Other unknown options are rejected, because a misspelt one would be ignored silently.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _KNOWN: Final = (
     "minPartitions",
     "maxRecordsPerPartition",
     "kafkaConsumer.pollTimeoutMs",
-    # Spark passes the path of `load(path)`, and its own bookkeeping.
+    # Spark passes the path of `load(path)`.
     "path",
 )
 _CLIENT_PREFIX: Final = "kafka."
@@ -45,7 +45,7 @@ _PARTITION_FETCH_BYTES: Final = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Which partitions are read: one of the three is given."""
+    """The partitions to read. One of the three fields is set."""
 
     topics: tuple[str, ...] = ()
     pattern: str | None = None
@@ -59,7 +59,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
-    """Checked, and small enough to travel to the tasks."""
+    """Validated options. Spark pickles them for the tasks."""
 
     bootstrap: tuple[Address, ...]
     subscription: Subscription
@@ -75,12 +75,12 @@ class SourceOptions:
     read_committed: bool
     partition_fetch_bytes: int
     client_id: str
-    # Under which a stream says how far it is.
+    # The consumer group to which a stream commits its progress.
     group_id: str | None
 
 
 def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SourceOptions:
-    """Raises OptionError with what to do about it."""
+    """Raises OptionError, whose message says how to correct the options."""
     given = _named(options)
     if is_streaming:
         for name in given:
@@ -113,7 +113,7 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SourceOp
 
 
 def _named(options: Mapping[str, str]) -> dict[str, str]:
-    """Under the names as they are written here: Spark's are in any case."""
+    """The options under the spelling of `_KNOWN`: Spark's option names are case-insensitive."""
     known = {name.lower(): name for name in _KNOWN}
     named = {}
     for name, value in options.items():
@@ -182,7 +182,7 @@ def _flag(given: Mapping[str, str], name: str, *, default: bool) -> bool:
 
 
 def _one_of(given: Mapping[str, str], name: str, allowed: tuple[str, str]) -> str:
-    """The first one is the default."""
+    """The first allowed value is the default."""
     text = given.get(name, allowed[0]).strip().lower()
     if text not in allowed:
         raise OptionError(f"{name} is {given[name]!r}; it is {' or '.join(allowed)}")

@@ -1,7 +1,7 @@
-"""Where reading begins and ends, as Spark's options say it.
+"""The positions at which reading starts and ends, from Spark's options.
 
-A position is the same for all partitions ("earliest", "latest", a timestamp) or given for each, as
-JSON: `{"topic": {"0": 23, "1": -2}}`, with -2 for the earliest and -1 for the latest offset.
+A position is the same for all partitions ("earliest", "latest", a timestamp) or one per partition,
+as JSON: `{"topic": {"0": 23, "1": -2}}`, with -2 for the earliest and -1 for the latest offset.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ PerPartition: TypeAlias = dict[TopicPartition, int]
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A timestamp where `is_timestamp`, an offset or EARLIEST or LATEST elsewhere."""
+    """Timestamps if `is_timestamp`, else offsets, EARLIEST or LATEST."""
 
     everywhere: int | None = None
     each: PerPartition = field(default_factory=dict)
     is_timestamp: bool = False
 
     def of(self, partition: TopicPartition) -> int:
-        """Raises OptionError for a partition that it says nothing of."""
+        """The value for a partition. Raises OptionError if there is none."""
         if self.everywhere is not None:
             return self.everywhere
         found = self.each.get(partition)
@@ -42,8 +42,8 @@ class Position:
 
 
 def parse_position(options: Mapping[str, str], which: str, *, default: int) -> Position:
-    """`which` is "starting" or "ending". A timestamp for all goes before timestamps for each, and
-    those before offsets, as in Spark's own connector."""
+    """`which` is "starting" or "ending". As in Spark's own connector, a timestamp for all
+    partitions overrides timestamps per partition, and both override offsets."""
     name = f"{which}Timestamp"
     if (text := options.get(name)) is not None:
         return Position(_timestamp(name, text), is_timestamp=True)

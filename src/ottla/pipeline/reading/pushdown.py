@@ -1,7 +1,8 @@
-"""Filters on topic, partition, offset and timestamp, turned into less that is read.
+"""Filter pushdown: filters on topic, partition, offset and timestamp reduce what is read.
 
-An offset or a partition is filtered here once and for all. A timestamp only moves the start: a
-record may be older than those before it, so Spark looks at each one again, and no end is known.
+Filters on topic, partition and offset are fully applied here, except for `IN` on offsets. A filter
+on timestamp only moves the start offset: timestamps need not ascend within a partition, so Spark
+filters each record again, and a latest timestamp gives no end offset.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _OFFSET_MAX: Final = 2**63 - 1
 
 @dataclass(slots=True)
 class Pushed:
-    """What a reader was told to leave out."""
+    """The filters that a reader applies."""
 
     partition_filters: list[Filter] = field(default_factory=list)
     offset_min: int = 0
@@ -48,7 +49,7 @@ class Pushed:
     timestamp_ms_min: int | None = None
 
     def take(self, wanted: Filter) -> bool:
-        """Whether it is done with here, so that Spark need not look at it again."""
+        """Adds a filter. Returns whether it is fully applied here, so that Spark can drop it."""
         column = getattr(wanted, "attribute", ())
         value = getattr(wanted, "value", None)
         if column in (("topic",), ("partition",)) and type(wanted) in _COMPARISONS:
@@ -103,11 +104,10 @@ def _holds(wanted: Any, partition: TopicPartition) -> bool:
 
 
 class PushFilters:
-    """A reader's `pushFilters`, which Spark calls where the session has
-    spark.sql.python.filterPushdown.enabled.
+    """A reader's `pushFilters`. Spark calls it if spark.sql.python.filterPushdown.enabled is true.
 
-    Where it has not, Spark refuses to run readers with a `pushFilters` of their own; so this one
-    says that it is the inherited one, and the same reader works in both.
+    If it is false, Spark rejects readers that override `pushFilters`. So this object presents the
+    inherited method as its `__func__`, and the same reader works in both cases.
     """
 
     __func__ = staticmethod(DataSourceReader.pushFilters)

@@ -1,4 +1,4 @@
-"""From where to where a task reads, and how much of what is there a trigger takes."""
+"""The offset ranges that tasks read, and the limit of records per trigger."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ottla.pipeline.reading.positions import PerPartition
 
 
 class OffsetRange(NamedTuple):
-    """A part of a partition, without its end."""
+    """The offsets of a partition from `start` up to, but not including, `end`."""
 
     partition: TopicPartition
     start: int
@@ -26,9 +26,10 @@ class OffsetRange(NamedTuple):
 def split(
     ranges: Sequence[OffsetRange], *, partitions_min: int | None, records_max: int | None
 ) -> list[OffsetRange]:
-    """The same offsets in at least so many pieces, none larger than that, in the same order.
+    """Splits the ranges, in order, into about `partitions_min` pieces or more, none of which has
+    more than `records_max` offsets.
 
-    A pure function of the offsets: a batch that is read again is read in the same pieces.
+    A pure function of the offsets: a batch that is read again is split the same way.
     """
     ranges = [each for each in ranges if each.size > 0]
     total = sum(each.size for each in ranges)
@@ -51,8 +52,8 @@ def _cut(whole: OffsetRange, count: int) -> list[OffsetRange]:
 def limit(
     start: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int], *, records_max: int
 ) -> PerPartition:
-    """An end at which no more than about so many records are read, shared out by how much each
-    partition has. Whoever has anything gets at least one, so that none starves."""
+    """End offsets that limit a batch to about `records_max` records, in proportion to what each
+    partition has. A partition with new records gets at least one, so that none starves."""
     sizes = {partition: end[partition] - start.get(partition, 0) for partition in end}
     total = sum(size for size in sizes.values() if size > 0)
     if total <= records_max:

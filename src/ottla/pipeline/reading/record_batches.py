@@ -1,7 +1,7 @@
-"""One partition's range fetched: whole record batches, without what was aborted.
+"""Fetches an offset range of one partition: whole record batches, without aborted transactions.
 
-The next fetch is asked for before the last one is handed out, so that the cluster works while the
-caller does.
+It sends the next Fetch request before it returns the last response, so that the request is served
+while the caller decodes.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from ottla.wire.records.record import iterate_records
 
 _log = logging.getLogger(__name__)
 
-# The last one with topics' names: nodes of every age answer it.
+# The last version with topic names; old nodes support it too.
 _FETCH_VERSION: Final = 12
 _FETCH_WAIT_MS: Final = 500
 
 
 class Fetched(NamedTuple):
-    """Batches in the order of their offsets. The first may begin before what is wanted of them,
-    the last may reach over the end of the range."""
+    """Batches in offset order. The first may begin before `start`, and the last may end after the
+    end of the range."""
 
     start: int
     headers: list[BatchHeader]
@@ -58,7 +58,7 @@ class RangeReader:
         self._under_way: asyncio.Task[PartitionData] | None = None
 
     async def next(self) -> Fetched | None:
-        """None at the end of the range."""
+        """The next batches; None at the end of the range."""
         deadline = self._cluster.clock.monotonic() + self._options.poll_timeout_ms / 1_000
         while self._position < self._wanted.end:
             data = await (self._under_way or self._fetch(self._position))
@@ -87,7 +87,7 @@ class RangeReader:
     async def _ask_ahead(self) -> None:
         if self._position < self._wanted.end:
             self._under_way = asyncio.ensure_future(self._fetch(self._position))
-            # Once it waits for its answer the request is on its way.
+            # Lets the new task run until it has sent its request.
             await self._cluster.clock.sleep(0)
 
     @property
@@ -129,7 +129,7 @@ async def fetch_partition(
     isolation: int,
     bytes_max: int,
 ) -> PartitionData:
-    """What there is from the offset on. That there is no such offset is left to the caller."""
+    """Fetches from the offset on. The caller handles OFFSET_OUT_OF_RANGE."""
     name = f"{partition.topic}-{partition.partition}"
     wanted = FetchPartition(
         partition=partition.partition, fetch_offset=offset, partition_max_bytes=bytes_max
@@ -157,7 +157,7 @@ async def fetch_partition(
 def _committed(
     data: PartitionData, batches: Sequence[tuple[int, BatchHeader]], start: int
 ) -> Fetched:
-    """Without control batches, and without those of transactions that were aborted."""
+    """Drops control batches and the batches of aborted transactions."""
     records = memoryview(data.records or b"")
     waiting = sorted(data.aborted_transactions or (), key=_first_offset, reverse=True)
     aborted: set[int] = set()
@@ -189,5 +189,5 @@ def _first_offset(aborted: AbortedTransaction) -> int:
 
 
 def control_types(batch: Buffer) -> Iterator[ControlRecordType]:
-    """Of a control batch's records."""
+    """The types of a control batch's records."""
     return (read_control_type(record.key) for record in iterate_records(batch))

@@ -1,4 +1,4 @@
-"""A cluster asked for partitions and offsets, before anything is read."""
+"""Requests for partitions and offsets, which plan a read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOT_FOUND: Final = -1
 async def find_partitions(
     cluster: SourceCluster, subscription: Subscription
 ) -> tuple[TopicPartition, ...]:
-    """All that are read, in order. Raises ClusterError for a topic that is named and not there."""
+    """All partitions to read, sorted. Raises ClusterError for a topic that does not exist."""
     names = subscription.topics or tuple({each.topic for each in subscription.assigned})
     response = await cluster.metadata(None if subscription.pattern is not None else sorted(names))
     found = []
@@ -56,8 +56,8 @@ async def find_partitions(
 async def list_offsets(
     cluster: SourceCluster, asked: Mapping[TopicPartition, int], *, isolation: int
 ) -> PerPartition:
-    """For each partition the offset at EARLIEST, LATEST or a timestamp; -1 if nothing is that
-    late."""
+    """For each partition the offset at EARLIEST, LATEST or a timestamp; -1 if no record has that
+    timestamp or a later one."""
 
     async def attempt() -> PerPartition:
         by_leader: dict[NodeLink, list[TopicPartition]] = defaultdict(list)
@@ -86,7 +86,7 @@ async def resolve(
     *,
     is_start: bool,
 ) -> PerPartition:
-    """The position as offsets that the cluster has."""
+    """Resolves the position to offsets."""
     isolation = READ_COMMITTED if options.read_committed else READ_UNCOMMITTED
     wanted = {partition: position.of(partition) for partition in partitions}
     unknown = set(position.each).difference(wanted)

@@ -1,15 +1,16 @@
-"""A pipeline's module loaded, checked and run.
+"""Loads, checks and runs a pipeline's module.
 
 | module | holds |
 |---|---|
-| `loading.py` | a file turned into a registry |
+| `loading.py` | loads a file into a registry |
 | `java.py` | the Java that Spark runs on |
-| `class_archive.py`, `class_training.py` | Spark's classes in a file, for quick starts |
-| `cache_directory.py` | where both keep what is made once |
-| `session.py` | Spark, started for a pipeline |
-| `graph.py` | definitions turned into DataFrames, one query at a time |
-| `checking.py` | what is wrong before anything runs |
-| `queries.py` | queries started, watched and stopped |
-| `progress.py` | Spark's progress in a few numbers |
-| `failures.py` | why a query ended, in words |
+| `spark_home.py` | a SPARK_HOME with which Python workers start faster |
+| `class_archive.py`, `class_training.py` | an archive of Spark's Java classes, for faster starts |
+| `cache_directory.py` | the directory of generated files |
+| `session.py` | starts Spark for a pipeline |
+| `graph.py` | builds DataFrames from definitions, one query at a time |
+| `checking.py` | finds mistakes before anything runs |
+| `queries.py` | starts, watches and stops queries |
+| `progress.py`, `metrics.py` | Spark's progress of a query, and Prometheus metrics of it |
+| `failures.py` | explains why a query ended |
 """

@@ -1,4 +1,4 @@
-"""Where things are kept that are made once and could be made again."""
+"""The directory of generated files that can be deleted at any time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from pathlib import Path
 
 
 def cache_directory() -> Path:
-    """Of this user, by the rules of XDG. It may not be there yet."""
+    """This user's cache directory, by the XDG rules. It may not exist yet."""
     given = os.environ.get("XDG_CACHE_HOME")
     return (Path(given) if given else Path.home() / ".cache") / "ottla"

@@ -1,4 +1,4 @@
-"""What is wrong with a pipeline before anything of it runs."""
+"""Finds the mistakes of a pipeline before anything runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ottla.pipeline.running.graph import Graph, Query, first_line
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Somebody waits for the answer, and a query asks again anyway.
+# Short, because a user waits; the query itself looks for its topics again.
 _TIMEOUT_MS: Final = 10_000
 
 
@@ -32,8 +32,8 @@ def check(graph: Graph, registry: Registry, spark: SparkSession) -> tuple[list[Q
 
 
 def _unsupported(query: Query, spark: SparkSession) -> str | None:
-    """What Spark would say at the start of the query: an aggregation without a watermark, a mode
-    that the operators do not have."""
+    """The error with which Spark would refuse to start the query, such as an aggregation without a
+    watermark or an unsupported output mode."""
     from pyspark.errors import PySparkException
 
     if not query.frame.isStreaming:

@@ -1,8 +1,8 @@
-"""Spark's classes as Java has them in memory, in a file: loading them is half of a start.
+"""An archive of Spark's classes as Java has them in memory (class-data sharing).
 
-Java calls it class-data sharing. An archive is of one Java and one Spark, so its name tells both.
-It is made by a Spark that does a bit of everything and ends (`class_training.py`), under another
-name first: Java does not survive an archive that is cut off.
+Loading these classes takes half of a start without it. An archive is valid for one Java and one
+Spark, so its name depends on both. A short training run of Spark creates it (`class_training.py`),
+first under a temporary name: Java crashes with a truncated archive.
 """
 
 from __future__ import annotations
@@ -21,22 +21,23 @@ from ottla.pipeline.running.spark_home import use_spark_home
 
 _TRAINING_TIMEOUT_S: Final = 600.0
 _DIGEST_LENGTH: Final = 12
-# Spark names one of its jars twice. From this version on Java forgets one of them when it makes an
-# archive, and finds that the class path is another one when it is to use it.
+# Spark has one of its jars twice on the class path. From this version on Java records it once in
+# the archive, and then rejects the archive because the class path differs.
 _MAJOR_END: Final = 21
-# Compiled for a long life, it would be through before that pays.
+# The fast compiler only: the training run ends before better code would pay off.
 _SHORT_LIVED: Final = "-XX:TieredStopAtLevel=1"
 
 
 class ClassArchive(NamedTuple):
-    """Two files: Java's own classes, and Spark's above them, which name the first by its path."""
+    """Two files: Java's own classes, and on top of them Spark's, which refer to the first file's
+    path."""
 
     java: Path
     directory: Path
 
     @classmethod
     def of(cls, java: Path) -> ClassArchive:
-        """For this Java and the Spark that is installed."""
+        """The archive for this Java and the installed Spark."""
         import pyspark
 
         use_spark_home()
@@ -48,23 +49,23 @@ class ClassArchive(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """It is there, or it is known that it cannot be."""
+        """The archive exists, or cannot be created with this Java and Spark."""
         major = major_version(self.java)
         is_refused = major is not None and major >= _MAJOR_END
         return is_refused or self._top.exists() or self._failed.exists()
 
     @property
     def options(self) -> str:
-        """Java's, for a Spark that is to start with it: none as long as there is no archive. Where
-        it does not fit, as with a class path of the user's, Java takes no notice of it."""
+        """The Java options to start Spark with the archive; none if there is no archive. Java
+        ignores an archive that does not match, such as after a change of the class path."""
         if not self._top.exists():
             return ""
         files = f"{self._base}:{self._top}"
         return f"-XX:SharedArchiveFile={files} -Xlog:cds=off -Xlog:cds+dynamic=off"
 
     def make(self) -> None:
-        """Takes half a minute. Where it fails, nobody tries again; unless the host was just too
-        busy, or nothing can be kept."""
+        """Creates the archive, which takes half a minute. A failure is recorded and not retried,
+        except for a timeout or a file that cannot be written."""
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             if not self._base.exists():
@@ -76,7 +77,7 @@ class ClassArchive(NamedTuple):
             return
 
     def _make_file(self, path: Path, make: Callable[[Path], None]) -> None:
-        """Whole, or not at all."""
+        """Creates the file atomically."""
         new = path.with_name(f"{path.name}.{os.getpid()}")
         try:
             make(new)

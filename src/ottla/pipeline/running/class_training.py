@@ -1,5 +1,5 @@
-"""A Spark that does a bit of everything that pipelines do, and ends: `python -m` with Java's
-options, which have it keep the classes that it has loaded by then."""
+"""`python -m ottla.pipeline.running.class_training OPTIONS`: a short run of Spark that uses what
+pipelines use and ends. With the given Java options Java then archives the classes it has loaded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WINDOWS: Final = """
 
 
 def train(options: str) -> int:
-    """Returns what Java ended with."""
+    """Returns Java's exit status."""
     from pyspark import SparkContext
 
     with tempfile.TemporaryDirectory(prefix="ottla-classes-") as scratch:
@@ -38,7 +38,7 @@ def train(options: str) -> int:
         writer.foreachBatch(_look).trigger(availableNow=True).start().awaitTermination()
         gateway: Any = SparkContext._gateway  # noqa: SLF001 - the process is nowhere else
         spark.stop()
-        # By which Java knows that it is to end.
+        # Java exits when its standard input is closed.
         gateway.proc.stdin.close()
         return int(gateway.proc.wait())
 

@@ -1,7 +1,7 @@
-"""Why a query ended, in words, with what to do about it.
+"""Explains why a query failed, and what to do about it.
 
-Spark tells a story of several pages, with Java's and Python's stacks. What a person needs is the
-last thing that was said by whoever knew.
+Spark reports several pages with the stack traces of Java and Python. The useful message is that of
+the last exception raised by Ottla or by the query's own checks, else the last cause.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 _OURS: Final = re.compile(r"^\s*ottla\.[\w.]*?(\w+Error): (.+)$", re.MULTILINE)
 _RAISED: Final = re.compile(r"\[USER_RAISED_EXCEPTION\] (.+?)(?: SQLSTATE|$)", re.MULTILINE)
 _PASSING: Final = (
-    # Spark gives a new Python ten seconds, which a busy host may need for something else.
+    # Spark waits ten seconds for a new Python worker, which can be too short on a busy host.
     "Python worker failed to connect back",
-    # Queries of one session that begin at once may change what another one is about to send to its
-    # tasks ("Illegal size 5 of collection, expected 6", says Scala's part of the story).
+    # Queries that start at the same time in one session may modify an object that another one is
+    # serializing for its tasks (Scala: "Illegal size 5 of collection, expected 6").
     "Task not serializable",
 )
 _FULL: Final = ("No space left on device", "Disk quota exceeded")
@@ -29,7 +29,7 @@ class Failure(NamedTuple):
 
 
 def explain(query: str, text: str, checkpoint: Path) -> Failure:
-    """From all that Spark says of the end of a query."""
+    """`text` is Spark's whole report about the failed query."""
     if any(each in text for each in _FULL):
         return Failure(
             f"{query} stopped: no space is left on the disk of its checkpoint {checkpoint}, or of "
@@ -49,7 +49,7 @@ def explain(query: str, text: str, checkpoint: Path) -> Failure:
 
 
 def is_passing(text: str) -> bool:
-    """Whether it is worth another try."""
+    """Whether the failure is temporary, so that a restart may succeed."""
     return any(each in text for each in _PASSING)
 
 

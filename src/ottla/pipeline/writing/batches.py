@@ -12,7 +12,7 @@ from ottla.pipeline.writing.sealing import UnsealedBatch
 from ottla.wire.records.compiled import Int64s
 from ottla.wire.records.header import HEADER_BYTES
 
-# So that an offset in its batch takes three bytes at most.
+# Limits an offset delta to three bytes as a varint.
 _RECORDS_MAX: Final = 2**20
 _RADIX_SORTED_MAX: Final = 2**15
 
@@ -20,8 +20,8 @@ _RADIX_SORTED_MAX: Final = 2**15
 def cut_batches(
     payloads: Payloads, targets: Int64s, sizes: Int64s, *, batch_bytes_max: int
 ) -> Iterator[UnsealedBatch]:
-    """All rows, in the order in which they are within each target. `sizes` are the most that the
-    rows take; no batch takes more than the limit, unless it is of one record."""
+    """Yields batches of all rows, in their original order within each partition (target). `sizes`
+    are upper bounds; a batch exceeds the limit only if it has a single record."""
     rows = np.arange(len(targets))
     if np.any(targets[1:] != targets[:-1]):
         narrow = targets.astype(np.int16) if targets.max() < _RADIX_SORTED_MAX else targets
@@ -34,7 +34,7 @@ def cut_batches(
 
 
 def _edges(targets: Int64s, sizes: Int64s, bytes_max: int) -> Int64s:
-    """Where batches begin, and the end of the last."""
+    """The row index at which each batch begins, and the end of the last one."""
     ends = np.cumsum(sizes)
     runs = [*(np.flatnonzero(np.diff(targets)) + 1).tolist(), len(targets)]
     edges = [0]

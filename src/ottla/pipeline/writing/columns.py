@@ -1,7 +1,6 @@
 """The columns of rows that can be written: those of Spark's Kafka connector.
 
-They are `value`, and where they are there `key`, `headers`, `topic` and `partition`. Others are
-left alone.
+`value` is required; `key`, `headers`, `topic` and `partition` are optional. Others are ignored.
 """
 
 from __future__ import annotations
@@ -22,7 +21,8 @@ _TYPES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def check_columns(types: Mapping[str, str], *, has_topic: bool) -> None:
-    """`types` are as Spark writes them. Raises OptionError for columns that cannot be written."""
+    """`types` are Spark's simple type names. Raises OptionError for columns that cannot be
+    written."""
     if "value" not in types:
         raise OptionError(
             f"rows need a column value, as {' or '.join(_TEXT_OR_BYTES)}; "

@@ -1,8 +1,8 @@
-"""The second phase: what a batch's tasks have prepared is committed, whole, once, or aborted.
+"""The second phase: the driver commits or aborts all transactions that a batch's tasks prepared.
 
-The driver first takes a producer id of its own under the query's name, which fences any other
-driver of the query that may still be there, and then looks into the journal. So two drivers cannot
-both decide about a batch, and the one that comes later sees what the other one has decided.
+The driver first initializes a producer under the query's own transactional id, which fences any
+older driver of the same query, and then reads the journal. So two drivers cannot both decide about
+a batch, and the later driver sees the decision of the earlier one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def cluster_of(options: SinkOptions) -> SourceCluster:
-    """To be used within `async with`."""
+    """Use it within `async with`."""
     return SourceCluster(
         options.bootstrap,
         SystemNetwork(),
@@ -35,19 +35,19 @@ def cluster_of(options: SinkOptions) -> SourceCluster:
 
 
 class Commitment:
-    """Of one batch. Used by the driver, and by tasks that find their batch decided already."""
+    """Commits one batch. Used by the driver, and by tasks to look for an earlier decision."""
 
     def __init__(self, cluster: SourceCluster, work: Work, options: SinkOptions) -> None:
         self._work = work
         self._options = options
         self._transactions = SinkTransactions(cluster)
         self.journal = Journal(cluster, work, options)
-        # What was decided about the batch before this one, once that was looked for.
+        # The decision about an earlier batch, set by `decided`.
         self._older: BatchDecision | None = None
 
     async def decided(self) -> BatchDecision | None:
-        """What was decided about this batch, if anything was. Raises ReplayError if the query was
-        further already."""
+        """The journal's decision about this batch, or None. Raises ReplayError if the query has
+        committed a later batch already."""
         decision = await self.journal.decision()
         if decision is None or decision.batch_id < self._work.batch_id:
             self._older = decision
@@ -61,8 +61,8 @@ class Commitment:
         return decision
 
     async def finish_older(self, slots: Iterable[int]) -> None:
-        """Commits what these slots had in the batch before, as far as nobody has. A query comes
-        here with all of it committed; a writer of batches may have gone on without."""
+        """Commits the earlier batch's transactions of these slots if they are still open. In a
+        stream they never are; a batch writer may start its next `writeVersion` without them."""
         if self._older is None:
             return
         for slot in slots:
@@ -72,8 +72,8 @@ class Commitment:
                     await self._transactions.end(part.producer, commits=True)
 
     async def finish(self, decision: BatchDecision) -> set[int]:
-        """Commits what was decided, and may be committed already. Returns the slots whose
-        transactions are lost: aborted in spite of the decision."""
+        """Commits the decision's transactions, some of which may be committed already. Returns
+        the slots whose transactions were aborted in spite of the decision."""
         uncertain = []
         for part in decision.parts.values():
             if part.producer is None:
@@ -89,8 +89,8 @@ class Commitment:
         return {slot for slot in uncertain if marks.get(slot) != decision.batch_id}
 
     async def commit(self, parts: Sequence[DecisionPart]) -> None:
-        """Raises TransactionLostError if rows are not in; the batch is to be written again then,
-        and what is in will not be written twice."""
+        """Raises TransactionLostError if a transaction was aborted. The batch must then be written
+        again; rows that are committed are not written twice."""
         if not any(part.row_count for part in parts):
             return
         prepared = {part.slot: part for part in parts}
@@ -115,7 +115,7 @@ class Commitment:
             raise _lost(lost)
 
     async def abort(self, parts: Sequence[DecisionPart]) -> None:
-        """Unless it was decided to commit them."""
+        """Aborts the transactions, unless the journal has a decision to commit them."""
         await self._transactions.begin(
             self._work.driver_transactional_id,
             timeout_ms=self._options.transaction_timeout_ms,
@@ -126,7 +126,7 @@ class Commitment:
     def _replacing(
         self, decision: BatchDecision, prepared: Mapping[int, DecisionPart], lost: set[int]
     ) -> dict[int, DecisionPart]:
-        """The lost slots as they were written again. Each must have got the rows that it had."""
+        """The new parts of the lost slots. Each must have as many rows as before."""
         found = {}
         for slot in lost:
             part = prepared.get(slot)
@@ -141,7 +141,7 @@ class Commitment:
 
 
 def require_same_rows(decision: BatchDecision, slot: int, row_count: int) -> None:
-    """Raises ReplayError where a slot is written again with other rows than the first time."""
+    """Raises ReplayError if a slot is written again with another number of rows."""
     known = decision.parts.get(slot)
     before = 0 if known is None else known.row_count
     if row_count != before:
@@ -154,7 +154,7 @@ def require_same_rows(decision: BatchDecision, slot: int, row_count: int) -> Non
 
 
 async def require_open(transactions: SinkTransactions, parts: Iterable[DecisionPart]) -> None:
-    """Raises TransactionLostError before anything is decided."""
+    """Raises TransactionLostError if a part's transaction is not open. Checked before deciding."""
     for part in parts:
         if part.producer is not None and not await transactions.is_open(part.producer):
             raise _lost({part.slot})
@@ -163,7 +163,7 @@ async def require_open(transactions: SinkTransactions, parts: Iterable[DecisionP
 async def drop(transactions: SinkTransactions, parts: Iterable[DecisionPart]) -> None:
     for part in parts:
         if part.producer is not None:
-            # Somebody else has ended it.
+            # FencedError: another producer has ended it.
             with suppress(FencedError):
                 await transactions.end(part.producer, commits=False)
 

@@ -1,7 +1,8 @@
-"""The classes that Spark calls, on the driver and in tasks, each time in another process.
+"""The sink classes that Spark calls, on the driver and in tasks, each time in another process.
 
-Nothing is kept between calls but what is pickled: options, and what tasks tell the driver. Spark
-makes a stream's writer anew to commit, so nothing is asked of the cluster when one is made.
+Only pickled state survives between calls: the options, and the commit messages from the tasks to
+the driver. Spark constructs a stream's writer again for each commit, so constructors send no
+requests to the cluster.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ from ottla.pipeline.writing.decisions import DecisionPart, Work
 from ottla.pipeline.writing.options import SinkOptions
 from ottla.pipeline.writing.transactions import SinkTransactions
 
-# As Spark names them among the properties of a stream's tasks.
+# Spark's names for these local properties of a stream's tasks.
 _QUERY_ID = "sql.streaming.queryId"
 _BATCH_ID = "streaming.sql.batchId"
 
 
 @dataclass(frozen=True)
 class Prepared(WriterCommitMessage):
-    """What a task tells the driver."""
+    """A task's commit message to the driver."""
 
     work: Work
     part: DecisionPart
 
 
 class OttlaWriter(DataSourceArrowWriter):
-    """A batch. With a `writeId`, and a `writeVersion` if there are several under it, it is in once,
-    however often it is written."""
+    """Writes a batch. With a `writeId` (and a `writeVersion`, if the id has several batches) a
+    repeated write is written once."""
 
     def __init__(self, options: SinkOptions, schema: StructType, *, write_id: str) -> None:
         _check(options, schema)
@@ -50,7 +51,7 @@ class OttlaWriter(DataSourceArrowWriter):
         self._work = Work(write_id, options.write_version)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Prepared:
-        # Compiled loops come with it, which only tasks have a use for.
+        # Imported here because it loads the compiled loops, which only tasks need.
         from ottla.pipeline.writing.task import write_slot
 
         part = write_slot(
@@ -84,7 +85,7 @@ class OttlaWriter(DataSourceArrowWriter):
 
 
 class OttlaStreamWriter(DataSourceStreamArrowWriter):
-    """A stream. A batch is in once, however often it is written."""
+    """Writes a stream. A repeated micro-batch is written once."""
 
     def __init__(self, options: SinkOptions, schema: StructType) -> None:
         _check(options, schema)
@@ -133,7 +134,7 @@ def _task_context() -> TaskContext:
 
 
 def _parts(messages: Sequence[WriterCommitMessage | None]) -> list[DecisionPart]:
-    """Of those tasks that have said anything."""
+    """The parts of the tasks that sent a commit message."""
     return [message.part for message in messages if isinstance(message, Prepared)]
 
 

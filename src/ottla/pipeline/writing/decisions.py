@@ -1,14 +1,14 @@
-"""What a query has decided to commit, as it stands in the journal.
+"""A query's decision to commit a batch, as the journal stores it.
 
     prepared ──decision in the journal──▶ decided ──EndTxn for each part──▶ committed
 
-Each task of a batch, a slot, writes in a transaction of its own and leaves it open. The driver puts
-the list of them into the journal, and only then commits them one by one. From the moment at which
-the decision stands there the batch counts as written: whoever comes later finishes it.
+Each task of a batch (a slot) writes in a transaction of its own and leaves it open. The driver
+writes the list of transactions to the journal, and only then commits them one by one. Once the
+decision is in the journal the batch counts as written: a restarted driver or task completes it.
 
-In the same transaction as its rows each slot leaves a mark in the journal, which says that its rows
-of this batch are in. A transaction that was aborted in spite of the decision, because it took too
-long or a second attempt at the same slot took its place, is known by the mark that is missing.
+Each slot also writes a mark to the journal, in the same transaction as its rows. A missing mark
+shows that the slot's transaction was aborted in spite of the decision, because it took too long or
+because a second attempt at the same slot replaced it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ottla.pipeline.writing.transactions import Producer
 
 
 class Work(NamedTuple):
-    """A batch of a query, under the id by which it is known when it is written again."""
+    """The identity of a query's batch. A repeated batch has the same identity."""
 
     query: str
     batch_id: int
@@ -45,7 +45,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DecisionPart:
-    """What a slot has written. Without a producer it had no rows."""
+    """What a slot has written. Without a producer it has nothing to commit."""
 
     slot: int
     row_count: int
@@ -60,7 +60,7 @@ class BatchDecision:
     parts: Mapping[int, DecisionPart]
 
     def with_parts(self, parts: Mapping[int, DecisionPart]) -> BatchDecision:
-        """Some slots have been written again."""
+        """A copy in which these parts replace those of their slots."""
         return replace(self, parts={**self.parts, **parts})
 
 

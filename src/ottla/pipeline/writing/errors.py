@@ -1,4 +1,4 @@
-"""What can go wrong for a writer. Spark shows the message to whoever runs the query."""
+"""The errors of a writer. Spark shows their messages to the user of the query."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ class RowError(ValueError):
 
 
 class FencedError(RuntimeError):
-    """Another attempt at the same work has begun, and this one may not go on."""
+    """A newer attempt at the same work has fenced this one."""
 
 
 class TransactionLostError(RuntimeError):
-    """A transaction was aborted, most likely because it took too long, and so are its rows."""
+    """A transaction was aborted before its commit, usually because it timed out."""
 
 
 class ReplayError(RuntimeError):
-    """What is written again is not what was written before, or not all of it."""
+    """A repeated batch differs from the first attempt, or is older than the last decision."""

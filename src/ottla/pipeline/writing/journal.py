@@ -1,8 +1,8 @@
-"""The compacted topic in which queries keep what they have decided, and which slots are in.
+"""The journal: a compacted topic with the queries' decisions and the marks of their slots.
 
-What stands there is read with the eyes of a log, not of a consumer: open transactions, of this
-query's own slots as well as of others, would hide from `read_committed` all that comes after their
-beginning. So everything is fetched, and a transaction's records count from its commit marker on.
+It is read with `read_uncommitted`: `read_committed` would stop at the first open transaction, which
+may be one of this query's own slots. So the journal fetches all records and itself counts those of
+a transaction only once it reads the commit marker.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from ottla.wire.records.record import Record, iterate_records
 
 _PARTITIONS: Final = 8
 _DEFAULT_REPLICATION: Final = -1
-# Small segments: what is compacted early is read quickly.
+# Small segments are compacted early, which keeps reads short.
 _CONFIGS: Final = {
     "cleanup.policy": "compact",
     "segment.bytes": str(1024 * 1024),
@@ -53,12 +53,12 @@ _CONFIGS: Final = {
 _FIRST: Final = Offset(0)
 _TIME_OF_BATCH: Final = TimestampMs(0)
 _FETCH_BYTES: Final = 4 * 1024 * 1024
-# Offsets before the end among which a query that is running finds its last decision.
+# A running query's last decision is usually among this many offsets before the end.
 _TAIL: Final = 1_000
 
 
 class Journal:
-    """Of one query, in the topic's partition that its id hashes to. Keeps nothing between calls."""
+    """The journal of one query, in the partition that the query's id hashes to. Caches nothing."""
 
     def __init__(self, cluster: SourceCluster, work: Work, options: SinkOptions) -> None:
         self._cluster = cluster
@@ -66,7 +66,7 @@ class Journal:
         self._options = options
 
     async def decision(self) -> BatchDecision | None:
-        """The query's last one."""
+        """The query's last decision."""
         partition = await self._partition()
         first, last = await self._bounds(partition)
         key = self._work.decision_key
@@ -77,20 +77,20 @@ class Journal:
         return None if found is None else decode_decision(found)
 
     async def marks(self, slots: Iterable[int]) -> dict[int, int]:
-        """For each slot the last batch of which its rows are in."""
+        """For each slot the last batch whose rows are committed."""
         partition = await self._partition()
         found = await self._read(partition, *await self._bounds(partition))
         keys = {slot: self._work.mark_key(slot) for slot in slots}
         return {slot: decode_mark(found[key]) for slot, key in keys.items() if key in found}
 
     async def write_mark(self, sender: BatchSender, slot: int) -> None:
-        """Among the rows of the sender's transaction."""
+        """Writes the mark in the same transaction as the sender's rows."""
         value = encode_mark(self._work.batch_id)
         await self._write(sender, self._work.mark_key(slot), value)
 
     async def write_decision(self, driver: Producer, decision: BatchDecision) -> None:
-        """In a transaction of the driver's own, committed when this returns. Raises FencedError if
-        another driver of the same query has begun since `driver` did."""
+        """Writes and commits the decision in the driver's own transaction. Raises FencedError if
+        another driver of the same query has started after `driver`."""
         sender = BatchSender(self._cluster, driver, self._options)
         try:
             await self._write(sender, self._work.decision_key, encode_decision(decision))
@@ -114,7 +114,7 @@ class Journal:
 
             async def attempt() -> int:
                 (topic,) = (await self._cluster.metadata([name])).topics
-                # A node may be asked that has not heard of it yet.
+                # This node may not have the new topic in its metadata yet.
                 if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                     topic.error_code = ErrorCode.LEADER_NOT_AVAILABLE
                 require(topic.error_code, f"looking for the journal {name}")
@@ -152,7 +152,7 @@ class Journal:
         return first, last
 
     async def _read(self, partition: TopicPartition, first: int, last: int) -> dict[bytes, bytes]:
-        """What this query's keys hold, as far as it is committed."""
+        """The committed values of this query's keys in the range."""
         committed = CommittedRecords(self._work.decision_key)
         position = first
         deadline = self._cluster.clock.monotonic() + self._cluster.timeout_ms / 1_000
@@ -186,7 +186,7 @@ class Journal:
 
 
 class CommittedRecords:
-    """The last committed value of every key of a query, from batches in the order of the log."""
+    """The last committed value of each key of a query. Batches are added in log order."""
 
     def __init__(self, prefix: bytes) -> None:
         self.values: dict[bytes, bytes] = {}

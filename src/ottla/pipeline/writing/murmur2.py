@@ -1,6 +1,6 @@
-"""The hash by which Kafka's producer spreads keys over partitions.
+"""The hash by which Kafka's producer assigns keys to partitions.
 
-This is for a key now and then; columns of them have a loop of their own (row_loops.py).
+This function hashes single keys; `hash_keys` in row_loops.py hashes columns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WORD_BYTES: Final = 4
 
 
 def murmur2(key: Buffer) -> int:
-    """Of one key, as 32 bits without a sign."""
+    """The hash of one key, as an unsigned 32-bit number."""
     length = len(key)
     found = SEED ^ length
     whole = length - length % _WORD_BYTES

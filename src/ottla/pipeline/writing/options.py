@@ -1,7 +1,7 @@
-"""The options of a write: the names and defaults of Spark's Kafka connector, and a few of its own.
+"""The options of a write: names and defaults of Spark's Kafka connector, and some additional ones.
 
-What starts with `kafka.` is a config of a Kafka producer, of which those count that this one has a
-use for. An option that is not known is refused: a misspelt one would be ignored in silence.
+Options with the prefix `kafka.` are producer configs; those that this sink does not use are
+ignored. Other unknown options are rejected, because a misspelt one would be ignored silently.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _KNOWN: Final = (
     "writeVersion",
     "onError",
     "deadLetterTopic",
-    # For reads, where Spark's connector has it; it writes a column `headers` without being asked.
+    # An option for reads, as in Spark's connector. Writes always write a column `headers`.
     "includeHeaders",
-    # Spark passes these of its own.
+    # Spark adds these itself.
     "checkpointLocation",
     "path",
     "queryName",
@@ -33,8 +33,8 @@ _KNOWN: Final = (
 _CLIENT_PREFIX: Final = "kafka."
 _JOURNAL_TOPIC: Final = "__ottla_pipeline"
 _DELIVERY_TIMEOUT_MS: Final = 120_000
-# The longest that brokers allow unless they are told otherwise (transaction.max.timeout.ms): a
-# batch that takes longer cannot be committed.
+# The brokers' default maximum (transaction.max.timeout.ms). A batch that takes longer cannot be
+# committed.
 _TRANSACTION_TIMEOUT_MS: Final = 900_000
 _BATCH_BYTES: Final = 512 * 1024
 _REQUEST_BYTES: Final = 1024 * 1024
@@ -42,14 +42,14 @@ _REQUEST_BYTES: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SinkOptions:
-    """Checked, and small enough to travel to the tasks."""
+    """Validated options. Spark pickles them for the tasks."""
 
     bootstrap: tuple[Address, ...]
     topic: str | None
     is_exactly_once: bool
     journal_topic: str
-    # By which a batch that is written again is known: who writes, and which of its batches it is.
-    # Streams have their query's id and the number of the micro-batch.
+    # They identify a repeated batch: the writer, and the number of its batch. Streams use the
+    # query's id and the number of the micro-batch instead.
     write_id: str | None
     write_version: int
     dead_letter_topic: str | None
@@ -63,7 +63,7 @@ class SinkOptions:
 
 
 def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SinkOptions:
-    """Raises OptionError with what to do about it."""
+    """Raises OptionError, whose message says how to correct the options."""
     given = _named(options)
     for name in ("kafka.transactional.id", "kafka.enable.idempotence"):
         if name in given:
@@ -94,7 +94,7 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SinkOpti
 
 
 def _named(options: Mapping[str, str]) -> dict[str, str]:
-    """Under the names as they are written here: Spark's are in any case."""
+    """The options under the spelling of `_KNOWN`: Spark's option names are case-insensitive."""
     known = {name.lower(): name for name in _KNOWN}
     named = {}
     for name, value in options.items():
@@ -154,7 +154,7 @@ def _level(given: Mapping[str, str], codec: Codec) -> int | None:
 
 
 def _one_of(given: Mapping[str, str], name: str, allowed: tuple[str, str]) -> str:
-    """The first one is the default."""
+    """The first allowed value is the default."""
     text = given.get(name, allowed[0]).strip().lower()
     if text not in allowed:
         raise OptionError(f"{name} is {given[name]!r}; it is {' or '.join(allowed)}")

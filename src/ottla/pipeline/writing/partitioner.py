@@ -1,7 +1,7 @@
-"""The partition of each row: the one given, that of its key's hash, or some for a while.
+"""Chooses the partition of each row: the column `partition`, the key's hash, or a sticky partition.
 
-Keys go where Kafka's own producer sends them. Rows without a key go to one partition until it has
-got a batch of them, and then to the next, so that batches are large however many partitions are.
+Keys have the same partition as with Kafka's own producer. Rows without a key go to one partition
+until they fill a batch and then to the next one, so batches are large even with many partitions.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _NOT_GIVEN: Final = -1
 
 
 class Partitioner:
-    """Of one topic, for one task. `first` is where rows without a key begin: it differs from task
-    to task, so that they do not all load the same partition."""
+    """The partitioner of one topic in one task. `first` is the first partition for rows without a
+    key; it differs between tasks, so that they do not all load the same partition."""
 
     def __init__(self, *, first: int, batch_bytes: int) -> None:
         self._first = first
@@ -33,7 +33,7 @@ class Partitioner:
     def partitions(
         self, keys: pa.Array, given: pa.Array | None, sizes: Int64s, *, count: int
     ) -> Int64s:
-        """For each row. What is given is taken as it is."""
+        """The partition of each row. Partitions in `given` are not checked."""
         has_key = keys.is_valid().to_numpy(zero_copy_only=False)
         chosen = np.full(len(keys), _NOT_GIVEN, np.int64)
         if given is not None:

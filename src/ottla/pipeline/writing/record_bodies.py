@@ -1,7 +1,7 @@
-"""Keys, values and headers by the column to the records of many batches.
+"""Encodes columns of keys, values and headers to the records of many batches.
 
-A record is a few numbers before and between the bytes that are there already; a compiled loop puts
-them together (row_loops.py).
+A record is the bytes of these columns with a few varints in between; a compiled loop writes them
+(row_loops.py).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _NO_COUNTS: Final = np.zeros(0, np.int64)
 
 
 class Payloads(NamedTuple):
-    """What records carry: `binary` columns of the same length. A record's headers are in one piece,
-    encoded, without their count."""
+    """`binary` columns of the same length. `headers` has each record's encoded headers, without
+    their count."""
 
     keys: pa.Array
     values: pa.Array
@@ -48,7 +48,7 @@ class Payloads(NamedTuple):
         )
 
     def sizes_max(self) -> Int64s:
-        """No record is larger, whichever offset it gets."""
+        """An upper bound of each encoded record's size, at any offset."""
         sizes: Int64s = _lengths(self.keys).clip(min=0) + _lengths(self.values).clip(min=0)
         if self.headers is not None:
             sizes += _lengths(self.headers)
@@ -58,8 +58,8 @@ class Payloads(NamedTuple):
 def encode_bodies(
     payloads: Payloads, rows: Int64s, edges: Int64s, *, bytes_max: int
 ) -> Iterator[memoryview]:
-    """The records of batches, each of the rows from one edge up to the next. All have the timestamp
-    of their batch."""
+    """Yields the encoded records of each batch: the rows from one edge up to the next. All records
+    have the timestamp of their batch."""
     ends = np.empty(len(edges) - 1, np.int64)
     target = np.empty(bytes_max, np.uint8)
     headers, counts = NO_COLUMN, _NO_COUNTS
@@ -72,11 +72,10 @@ def encode_bodies(
 
 
 def encode_headers(headers: pa.Array) -> tuple[pa.Array, Int64s]:
-    """A `list<struct<key: string, value: binary>>` column as one piece of bytes for each row, and
-    how many headers are in it. No list counts as an empty one. Raises RowError for a header without
-    a key."""
+    """Encodes a `list<struct<key: string, value: binary>>` column to bytes, and counts the headers
+    of each row. A null counts as an empty list. Raises RowError for a header without a key."""
     counts = pc.fill_null(pc.list_value_length(headers), 0).to_numpy().astype(np.int64)
-    # Flattened, what lies under a null is gone.
+    # Flattening drops the elements under a null list.
     pairs = headers.flatten()
     keys = pairs.field("key").cast(pa.binary())
     values = pairs.field("value")
@@ -92,7 +91,7 @@ def encode_headers(headers: pa.Array) -> tuple[pa.Array, Int64s]:
 
 
 def append_headers(payloads: Payloads, headers: Mapping[str, bytes]) -> Payloads:
-    """The same payloads with some more headers, the same for all."""
+    """The same payloads with these headers appended to each record."""
     count = len(payloads.values)
     more = b"".join(
         encode_varint(len(part)) + part
@@ -115,6 +114,6 @@ def _join(*columns: pa.Array | pa.Scalar) -> pa.Array:
 
 
 def _lengths(column: pa.Array) -> Int64s:
-    """-1 for a null, as it is written."""
+    """The length of each value; -1 for a null, as in the record format."""
     lengths: Int64s = pc.fill_null(pc.binary_length(column), _NULL).to_numpy(zero_copy_only=False)
     return lengths.astype(np.int64)

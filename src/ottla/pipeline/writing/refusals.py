@@ -1,8 +1,8 @@
-"""Rows that no topic can take, found before anything of them is sent, and what becomes of them.
+"""Finds rows that cannot be written, before any of them is sent.
 
-Either the write fails and says why, or they go to the dead-letter topic, with the reason and where
-they were to go in their headers. What is too large for a topic is too large for that one as well:
-of such a row only the beginning is kept.
+Either the write fails with the reason, or the rows go to the dead-letter topic, with the reason and
+the intended topic as headers. Rows that are too large are truncated there, because they are too
+large for the dead-letter topic as well.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEPT_BYTES: Final = 1_000
 
 
 class Refusal(NamedTuple):
-    """Rows of one topic, or of none, that cannot be written for the same reason."""
+    """Rows of one topic (or without a topic) that cannot be written for the same reason."""
 
     which: Bools
     reason: str
@@ -37,7 +37,7 @@ class Refusal(NamedTuple):
 def find_refusals(
     rows: Rows, counts: Mapping[str, int], *, topic: str | None, record_bytes_max: int
 ) -> list[Refusal]:
-    """Each row at most once. `counts` are the partitions of the topics that are there."""
+    """Each row is in one refusal at most. `counts` are the partition counts of existing topics."""
     left = np.ones(len(rows), np.bool_)
     refusals = []
 
@@ -66,7 +66,7 @@ def find_refusals(
 
 
 def by_topic(rows: Rows, topic: str | None) -> list[tuple[str | None, Bools]]:
-    """Each topic that rows are for, with those rows; None for those that are for none."""
+    """The rows' topics, each with a mask of its rows; None stands for rows without a topic."""
     if topic is not None or rows.topics is None:
         return [(topic, np.ones(len(rows), np.bool_))]
     encoded = rows.topics.dictionary_encode()
@@ -80,7 +80,7 @@ def by_topic(rows: Rows, topic: str | None) -> list[tuple[str | None, Bools]]:
 
 
 def dead_letters(payloads: Payloads, refusal: Refusal) -> Payloads:
-    """The refused rows as they go to the dead-letter topic."""
+    """The refused rows as written to the dead-letter topic."""
     refused = payloads.take(np.flatnonzero(refusal.which))
     if refusal.is_too_large:
         refused = Payloads(
@@ -96,7 +96,7 @@ def dead_letters(payloads: Payloads, refusal: Refusal) -> Payloads:
 
 
 def without(rows: Rows, refusals: list[Refusal]) -> Rows:
-    """Those that can be written."""
+    """The rows that can be written."""
     keep = np.flatnonzero(~np.logical_or.reduce([refusal.which for refusal in refusals]))
     taken = pa.array(keep)
     return Rows(

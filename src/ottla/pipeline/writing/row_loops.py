@@ -1,4 +1,4 @@
-"""The walks from row to row that writing by the column needs: keys hashed, records written."""
+"""Compiled loops over the rows of columns: they hash keys and encode records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WORD_BYTES: Final = 4
 
 
 class RowColumn(NamedTuple):
-    """Arrow's `binary`, as loops read it."""
+    """An Arrow `binary` column as arrays that compiled loops can read."""
 
     offsets: Int32s
     data: Bytes
@@ -50,7 +50,7 @@ NO_COLUMN: Final = to_column(pa.array([], pa.binary()))
 
 @loop
 def hash_keys(keys: RowColumn, hashes: npt.NDArray[np.uint32]) -> None:
-    """The hash of each key, as `murmur2` has it; what a null gets means nothing."""
+    """Writes the `murmur2` hash of each key to `hashes`. The hash of a null is meaningless."""
     offsets, data, _ = keys
     for row in range(len(hashes)):
         at, end = int64(offsets[row]), int64(offsets[row + 1])
@@ -73,7 +73,7 @@ def hash_keys(keys: RowColumn, hashes: npt.NDArray[np.uint32]) -> None:
 
 @step
 def _size_of(number: int) -> int:
-    """The bytes that a number of 32 bits takes."""
+    """The size in bytes of a 32-bit number as a zigzag varint."""
     zigzag = uint32(number << 1 ^ number >> 63)
     size = 1
     while zigzag >= 0x80:
@@ -104,10 +104,10 @@ def write_records(
     target: Bytes,
     ends: Int64s,
 ) -> None:
-    """The records of batches: one is of the rows from its edge up to the next, in that order.
+    """Encodes the records of batches. A batch has the rows from its edge up to the next.
 
-    Where each batch's records end is written to `ends`. Rows have headers unless there are no
-    counts of them.
+    The end of each batch's records is written to `ends`. Without `header_counts` no row has
+    headers.
     """
     key_offsets, key_data, key_nulls = keys
     value_offsets, value_data, value_nulls = values
@@ -133,7 +133,7 @@ def write_records(
                 value_length = int64(_NULL)
             size += 2 + _size_of(delta) + _size_of(key_length) + _size_of(value_length)
             at = _write_number(target, at, size + _size_of(header_count))
-            # Attributes, and a timestamp that is the batch's.
+            # Attributes, and a timestamp delta of zero.
             target[at] = target[at + 1] = 0
             at = _write_number(target, at + 2, delta)
             at = _write_number(target, at, key_length)
@@ -152,7 +152,7 @@ def write_records(
 
 @loop
 def write_pairs(keys: RowColumn, values: RowColumn, target: Bytes, offsets: Int32s) -> None:
-    """Keys and values, each with its length before it, as they stand in headers. Pair `i` lies from
+    """Encodes headers: key and value, each after its length. Pair `i` is in `target` from
     `offsets[i]` up to `offsets[i + 1]`."""
     key_offsets, key_data, _ = keys
     value_offsets, value_data, value_nulls = values

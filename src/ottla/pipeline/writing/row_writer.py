@@ -1,4 +1,4 @@
-"""A task's rows shared out over the partitions of their topics and sent to them."""
+"""Assigns a task's rows to the partitions of their topics and sends them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _NOT_THERE: Final = (
 
 
 class RowWriter:
-    """Of one producer and one task. What was written is in the logs when its sender is flushed;
-    close that then, and after an error, which leaves nothing to go on with."""
+    """The writer of one producer and one task. Rows are appended once `sender.flush()` returns.
+    Close the sender then, and after an error; the writer cannot be used after an error."""
 
     def __init__(
         self, cluster: SourceCluster, producer: Producer, options: SinkOptions, *, slot: int
@@ -38,12 +38,12 @@ class RowWriter:
         self._options = options
         self._slot = slot
         self.sender = BatchSender(cluster, producer, options)
-        # How many partitions each topic has, of those that are there.
+        # The partition count of each existing topic.
         self._counts: dict[str, int] = {}
         self._partitioners: dict[str, Partitioner] = {}
 
     async def write(self, batches: Sequence[pa.RecordBatch]) -> None:
-        """Raises RowError for a row that cannot be written, unless such rows are set aside."""
+        """Raises RowError for a row that cannot be written, unless there is a dead-letter topic."""
         topic = self._options.topic
         rows = to_rows(batches, has_topic=topic is not None)
         await self._learn([name for name, _ in by_topic(rows, topic) if name is not None])
@@ -68,7 +68,7 @@ class RowWriter:
     async def write_to(
         self, topic: str, payloads: Payloads, partitions: pa.Array | None = None
     ) -> None:
-        """Rows that are all for one topic."""
+        """Writes rows that all belong to one topic."""
         if not len(payloads.values):
             return
         await self._learn([topic])

@@ -11,7 +11,7 @@ from ottla.pipeline.writing.record_bodies import Payloads, encode_headers
 
 
 class Rows(NamedTuple):
-    """Columns of the same length. Where topics are not given, all rows go to the option's."""
+    """Columns of the same length. Without `topics` all rows go to the topic of the options."""
 
     payloads: Payloads
     topics: pa.Array | None
@@ -22,7 +22,7 @@ class Rows(NamedTuple):
 
 
 def to_rows(batches: Sequence[pa.RecordBatch], *, has_topic: bool) -> Rows:
-    """The rows of some batches together. The option's topic goes before the column's."""
+    """The rows of all batches. The option `topic` overrides the column `topic`."""
     values = _binary(batches, "value")
     assert values is not None, "the columns were checked"
     keys = _binary(batches, "key")

@@ -1,4 +1,4 @@
-"""A batch's records, and what makes a batch of them that the log takes."""
+"""Adds the header to encoded records, which makes them a record batch of a producer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ottla.wire.records.header import MAGIC, BatchHeader, encode_attributes
 
 
 class UnsealedBatch(NamedTuple):
-    """Records of the partition that has the number `target` in its topic."""
+    """Encoded records for the partition `target` of their topic."""
 
     target: int
     record_count: int
@@ -26,7 +26,7 @@ class UnsealedBatch(NamedTuple):
 
 
 class Seal(NamedTuple):
-    """What a batch says of its producer, and how it is compressed."""
+    """A batch's producer fields, timestamp and compression."""
 
     producer_id: ProducerId
     producer_epoch: ProducerEpoch
@@ -38,7 +38,7 @@ class Seal(NamedTuple):
 
 
 def seal(batch: UnsealedBatch, how: Seal) -> bytearray:
-    """As `build_batch` would have it."""
+    """The same batch as `build_batch` would build."""
     header = BatchHeader(
         base_offset=Offset(0),
         batch_length=0,

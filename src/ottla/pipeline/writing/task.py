@@ -1,4 +1,4 @@
-"""The first phase: a task writes its rows in a transaction of its own, and leaves it open."""
+"""The first phase: each task writes its rows in a transaction of its own and leaves it open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ottla.pipeline.writing.options import SinkOptions
 from ottla.pipeline.writing.row_writer import RowWriter
 from ottla.pipeline.writing.transactions import Producer, SinkTransactions
 
-# Rows are taken so many bytes at a time: enough for large batches of some partitions.
+# The bytes of rows that are encoded together: enough for large batches of some partitions.
 _CHUNK_BYTES: Final = 8 * 1024 * 1024
 
 
@@ -29,11 +29,11 @@ def write_slot(
     work: Work,
     is_journaled: bool,
 ) -> DecisionPart:
-    """Writes all rows, or none if they are in already. Runs a loop of its own to the end."""
+    """Writes all rows, or none if they are committed already. Runs its own event loop."""
     with asyncio.Runner() as runner:
         cluster = cluster_of(options)
         try:
-            # The runner's own `run` looks for interrupts each time.
+            # The runner's own `run` installs a signal handler on each call, which costs time.
             loop = runner.get_loop()
             task = _Task(loop, cluster, options, slot, Commitment(cluster, work, options))
             if not options.is_exactly_once:
@@ -47,7 +47,7 @@ def write_slot(
 
 
 class _Task:
-    """Fetches from Spark and sends in turns, in a loop that runs only while something is sent."""
+    """Takes rows from Spark and sends them in turns; the event loop runs only while sending."""
 
     def __init__(
         self,
@@ -64,17 +64,19 @@ class _Task:
         self._commitment = commitment
 
     def write_once(self, batches: Iterator[pa.RecordBatch], work: Work) -> DecisionPart:
-        """Unless it was decided already to commit this batch, and its rows of it are in."""
+        """Writes the rows, unless the journal has a decision for this batch and the slot's rows
+        are committed."""
         run, slot, commitment = self._loop.run_until_complete, self._slot, self._commitment
         decision = run(commitment.decided())
         transactional_id = work.transactional_id(slot)
         if decision is None:
-            # A new producer would abort what was decided and not committed.
+            # A new producer would abort a transaction that is decided but not committed yet.
             run(commitment.finish_older([slot]))
             return self.write(batches, transactional_id, marks=True)
         lost = run(commitment.finish(decision))
         if slot in lost:
-            # Should somebody else commit it meanwhile, the driver finds that and drops this one.
+            # If another process commits the slot meanwhile, the driver sees that and aborts this
+            # transaction.
             part = self.write(batches, transactional_id, marks=True)
             require_same_rows(decision, slot, part.row_count)
             return part
@@ -117,7 +119,7 @@ class _Task:
 
 
 def _chunks(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """Some batches at a time, none without rows."""
+    """Groups batches into chunks of about `_CHUNK_BYTES`, without empty batches."""
     chunk: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:

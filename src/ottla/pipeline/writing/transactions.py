@@ -1,8 +1,9 @@
-"""The coordinators of transactions asked: for producer ids, and to add to, show and end them.
+"""Requests to transaction coordinators: InitProducerId, AddPartitionsToTxn, EndTxn, and
+DescribeTransactions.
 
-The protocol is the one that every Kafka since 2.5 speaks, in which a client adds partitions itself.
-What the newer one (KIP-890, TransactionV2) adds, an epoch of its own for every transaction, comes
-here from asking for a producer id before each: a request that is late finds another epoch.
+The sink uses the protocol before KIP-890's TransactionV2, in which a client adds partitions itself.
+TransactionV2 gives every transaction its own epoch; here an InitProducerId before each transaction
+does the same, so a late request of an earlier transaction is fenced by its epoch.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _ONGOING: Final = "Ongoing"
 
 
 class Producer(NamedTuple):
-    """Who writes, as the cluster knows it. Without a transactional id it has no transactions."""
+    """A producer id and epoch. Without a transactional id it has no transactions."""
 
     transactional_id: str | None
     producer_id: ProducerId
@@ -54,16 +55,17 @@ class Producer(NamedTuple):
 
 
 class SinkTransactions:
-    """Lives as long as the cluster's links do. Every call is tried again while coordinators come
-    and go, and safe to repeat."""
+    """Lives as long as the cluster's links. Every call retries while a coordinator moves or is not
+    available, and can be repeated safely."""
 
     def __init__(self, cluster: SourceCluster) -> None:
         self._cluster = cluster
         self._coordinators: dict[str, NodeLink] = {}
 
     async def begin(self, transactional_id: str | None, *, timeout_ms: int) -> Producer:
-        """A producer with an epoch of its own. Whoever had the id before is fenced, and what it
-        left open is aborted. Nothing is begun at the coordinator until partitions are added."""
+        """Initializes a producer with a new epoch. An earlier producer of the transactional id is
+        fenced, and its open transaction is aborted. The new transaction begins at the coordinator
+        when partitions are added."""
         request = InitProducerIdRequest(
             transactional_id=transactional_id, transaction_timeout_ms=timeout_ms
         )
@@ -89,7 +91,7 @@ class SinkTransactions:
             raise
 
     async def add(self, producer: Producer, partitions: Iterable[TopicPartition]) -> None:
-        """Raises FencedError if a newer producer has the id."""
+        """Raises FencedError if a newer producer has the transactional id."""
         topics: dict[str, list[int]] = defaultdict(list)
         for partition in partitions:
             topics[partition.topic].append(partition.partition)
@@ -112,8 +114,8 @@ class SinkTransactions:
         await self._ask_as(producer, request, require_added, version=_ADD_PARTITIONS_VERSION)
 
     async def end(self, producer: Producer, *, commits: bool) -> None:
-        """Commits or aborts, or finds that done already. Raises FencedError if the transaction is
-        none of this producer's any more: whether it was committed is not known then."""
+        """Commits or aborts; repeating it is no error. Raises FencedError if the transaction does
+        not belong to this producer any more: it may have been committed or aborted."""
         request = EndTxnRequest(
             transactional_id=producer.transactional_id or "",
             producer_id=producer.producer_id,
@@ -127,7 +129,7 @@ class SinkTransactions:
         await self._ask_as(producer, request, require_ended, version=_END_TXN_VERSION)
 
     async def is_open(self, producer: Producer) -> bool:
-        """Whether it has a transaction that is neither committed nor aborted."""
+        """Whether the producer has a transaction that is neither committed nor aborted."""
         wanted = (_ONGOING, producer.producer_id, producer.producer_epoch)
         request = DescribeTransactionsRequest(transactional_ids=[producer.transactional_id or ""])
 
@@ -161,21 +163,21 @@ class SinkTransactions:
         *,
         version: int | None = None,
     ) -> T:
-        """`read` is given the answer, and raises KafkaError for one that is an error."""
+        """Returns `read(response)`. `read` raises KafkaError for an error response."""
 
         async def attempt() -> T:
             link = await self._coordinator(transactional_id)
             try:
                 return read(await link.ask(request, version_max=version))
             except (ChannelError, KafkaError):
-                # Another one may coordinate it by now.
+                # The coordinator may have moved.
                 self._coordinators.pop(transactional_id or "", None)
                 raise
 
         return await self._cluster.persist(attempt)
 
     async def _coordinator(self, transactional_id: str | None) -> NodeLink:
-        """Any node will do for a producer that has no transactions."""
+        """The coordinator of the id; any node for a producer without transactions."""
         if transactional_id is None:
             return await self._cluster.any()
         link = self._coordinators.get(transactional_id)
