@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from random import Random  # noqa: TID251 - the seed is the test's input
 
+from ottla.wire.apis import ApiKey
 from ottla.wire.requests import encode_request
 from ottla.wire.schema import Message
 from tests.support.kafka.declared_messages import declared_messages
@@ -23,6 +24,9 @@ _LENGTHS = (
     b"\xff" * 4 + b"\x0f",
 )
 _Mutation = Callable[[bytes, Random], bytes]
+_UNREGISTER_BROKER = struct.pack(">h", ApiKey.UNREGISTER_BROKER)
+# The node that is attacked, as its id is encoded.
+_ITS_ID = struct.pack(">i", 1)
 
 
 @cache
@@ -55,7 +59,14 @@ def _mutants(frame: bytes, random: Random) -> Iterator[bytes]:
         mutant = random.choice(_MUTATIONS)(frame, random)
         if random.random() < 0.2:
             mutant = random.choice(_MUTATIONS)(mutant, random)
-        yield mutant
+        if not _unregisters_the_node(mutant):
+            yield mutant
+
+
+def _unregisters_the_node(frame: bytes) -> bool:
+    """Whether a frame may be a valid UnregisterBroker for the node. An administrator may send it,
+    and a broker that was unregistered leads nothing until it is restarted, as with Apache Kafka."""
+    return frame.startswith(_UNREGISTER_BROKER) and _ITS_ID in frame
 
 
 def _cut(frame: bytes, random: Random) -> bytes:
