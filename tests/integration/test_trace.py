@@ -8,11 +8,13 @@ import sys
 
 from ottla.cli.trace.run import STEPS
 
-# A warm node with few records does not need these.
+# A warm node with few records, and a producer that is not idempotent, do not need these.
 RARE = {
     "add an index entry",
+    "check the producer's epoch and sequence",
     "look the offset up in the index",
     "read (pread)",
+    "read (preadv)",
     "send a stretch of the log file (sendfile)",
     "sync the directory",
 }

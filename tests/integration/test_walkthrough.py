@@ -39,12 +39,12 @@ def code_of(function: str) -> CodeType:
 
 
 @pytest.fixture(scope="module")
-def ran() -> list[str]:
+def ran(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What the node ran of all functions that the document names, in order."""
     names = {each for functions in named_functions().values() for each in functions}
     steps = {code_of(each): Step(each) for each in names}
     worker = FunctionTracer("worker", steps)
-    with Cluster() as cluster:
+    with Cluster(data_dir=tmp_path_factory.mktemp("data")) as cluster:
         cluster.create_topic(TOPIC)
         calls = asyncio.run(follow_message(cluster, 100, steps, worker))
     return [call.step.label for call in calls if call.thread == "node"]
