@@ -1,4 +1,4 @@
-"""How the commands that talk to a cluster end, and the error that ends one."""
+"""The exit codes of commands that connect to a cluster, and the error that ends a command."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """`docs/cli.md` tells users what these mean."""
+    """Documented in `docs/cli.md`."""
 
     OK = 0
     REFUSED = 1
     USAGE = 2
     UNREACHABLE = 3
-    # What shells say of a program that was interrupted.
+    # The code that shells use for an interrupted program.
     INTERRUPTED = 130
 
 
 class CommandError(Exception):
-    """Ends a command. `message` says what is wrong; each of `hints` what to do about it."""
+    """Ends a command. `message` says what is wrong, and `hints` what to do about it."""
 
     def __init__(self, message: str, *hints: str, exit_code: ExitCode = ExitCode.REFUSED) -> None:
         super().__init__(message)

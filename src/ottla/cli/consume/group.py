@@ -1,7 +1,7 @@
-"""`ottla consume --group` at work: reads as a member of a group and commits what was written.
+"""Runs `ottla consume --group`: reads as a member of a group and commits offsets.
 
-Offsets are committed after their records were written: a command that is killed in between writes
-them again the next time. Ctrl-C commits, and leaves the group.
+Offsets are committed after their records are written to the output: if the command is killed in
+between, the next run writes them again. Ctrl-C commits and leaves the group.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COMMIT_INTERVAL_S: Final = 1.0
 
 
 class GroupRequest(NamedTuple):
-    """What to read as a member. `offset_reset` holds where the group has committed nothing."""
+    """What to read as a member. `offset_reset` applies to partitions without a committed offset."""
 
     topic: str
     group: str
@@ -37,7 +37,8 @@ class GroupRequest(NamedTuple):
 
 
 def offset_reset(start: StartPosition, partitions: Sequence[int] | None) -> str:
-    """Kafka's name for where to begin. Raises CommandError for what a member cannot choose."""
+    """The value of `auto.offset.reset`. Raises CommandError for a start or for partitions that a
+    member cannot choose."""
     if partitions:
         raise CommandError(
             "With --group, the group assigns the partitions: leave out --partition.",
@@ -55,8 +56,8 @@ def offset_reset(start: StartPosition, partitions: Sequence[int] | None) -> str:
 
 
 class GroupReading:
-    """One run as a member. Without `ends` it goes on; with them it stops when the partitions that
-    are assigned to it are read as far."""
+    """One run as a member. With `ends` it stops when its assigned partitions are read up to them;
+    without it does not stop by itself."""
 
     def __init__(
         self,
@@ -75,8 +76,8 @@ class GroupReading:
         self._clock = clock
         self._is_stopped = False
         self._finished: set[int] = set()
-        # The next offset by partition: behind what was taken, and behind what was written since
-        # the last commit.
+        # By partition, the offset after the last record taken, and after the last record written
+        # since the last commit.
         self._taken: dict[int, int] = {}
         self._written: dict[int, int] = {}
         self._committed_at = clock.monotonic()
@@ -92,11 +93,11 @@ class GroupReading:
         if self._ends is None:
             return False
         assigned = {each.partition for each in self._consumer.assignment()}
-        # Without a partition it waits: other members have them, and may leave.
+        # Without partitions it waits: other members have them and may leave the group.
         return bool(assigned) and assigned <= self._finished
 
     def stop(self) -> None:
-        """Ends the reading when what was received is written."""
+        """Stops reading after the received records are written."""
         self._is_stopped = True
 
     def begin(self) -> None:
@@ -129,7 +130,7 @@ class GroupReading:
             self.commit()
 
     def commit(self) -> None:
-        """Nothing is lost where it fails: what is not committed is read again."""
+        """Commits the written offsets. If it fails, the records are read again by the next run."""
         self._committed_at = self._clock.monotonic()
         if not self._written:
             return
@@ -183,15 +184,14 @@ def run_group(
     finally:
         reading.commit()
         consumer.close()
-    # This is how following ends.
+    # With --follow Ctrl-C is the normal end.
     if was_interrupted() and not request.follow:
         raise KeyboardInterrupt
 
 
 @contextmanager
 def _interruption_stops(reading: GroupReading) -> Iterator[Callable[[], bool]]:
-    """Lets the first Ctrl-C stop the reading where nothing is written halfway; the second
-    interrupts at once."""
+    """The first Ctrl-C stops the reading after complete records; the second interrupts at once."""
     was_interrupted = False
 
     def on_interrupt(_number: int, _frame: object) -> None:

@@ -1,4 +1,4 @@
-"""The loop of `ottla consume`: records go from a client to the output until the reading is done."""
+"""The loop of `ottla consume`: passes records from a consumer to the output until it is done."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POLL_S: Final = 0.5
 
 
 class TopicReading(Protocol):
-    """What decides where to begin, which records to write and when to stop."""
+    """Decides where to begin, which records to write and when to stop."""
 
     records: int
     size_in_bytes: int
@@ -28,14 +28,14 @@ class TopicReading(Protocol):
 
     @property
     def records_expected(self) -> int | None:
-        """At most; None if there is no end."""
+        """The maximum number of records; None if there is no limit."""
 
     def begin(self) -> None: ...
 
     def take(self, messages: Sequence[Message], output: RecordOutput) -> None: ...
 
     def flushed(self) -> None:
-        """What was taken is written."""
+        """Called when all records taken are written."""
 
 
 def read_until_done(
@@ -66,7 +66,7 @@ def read_until_done(
 
 
 def receive(consumer: Consumer) -> list[Message]:
-    """Waits for one record, then takes those that have come with it."""
+    """Waits for one record, then also takes those that the client has already received."""
     first = consumer.poll(POLL_S)
     if first is None:
         return []

@@ -1,6 +1,6 @@
-"""How `ottla consume` writes records.
+"""The output of `ottla consume`.
 
-A pipe or a file gets the bytes as they are; a terminal gets what it can show.
+Pipes and files get the bytes unchanged; on a terminal unprintable bytes are escaped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Encode: TypeAlias = Callable[[bytes | None], bytes]
 
 
 class Shown(NamedTuple):
-    """Which parts of a record a line has before its value."""
+    """The parts of a record that a line has before its value."""
 
     timestamp: bool
     offset: bool
@@ -28,7 +28,7 @@ class Shown(NamedTuple):
 
 
 class RecordOutput:
-    """Gets records as they come, and writes them when told to `flush`, in one piece."""
+    """Collects records, and writes them at once on `flush`."""
 
     def __init__(self, stream: BinaryIO, to_line: Callable[[Message], bytes]) -> None:
         self._stream = stream
@@ -45,12 +45,12 @@ class RecordOutput:
 
 
 def open_output(to_line: Callable[[Message], bytes]) -> RecordOutput:
-    """An output onto standard output."""
+    """An output to standard output."""
     return RecordOutput(sys.stdout.buffer, to_line)
 
 
 class TextLine:
-    """Makes a line of a record: the parts that are shown, separated by tabs, the value last."""
+    """Formats a record as a line: the shown parts, separated by tabs, the value last."""
 
     def __init__(self, shown: Shown, encode: Encode) -> None:
         self._shown = shown
@@ -79,7 +79,7 @@ def as_bytes(data: bytes | None) -> bytes:
 
 
 def as_terminal_text(data: bytes | None) -> bytes:
-    """What is no text is escaped: nothing in a record may steer the terminal."""
+    """Escapes all but printable text, so that a record cannot control the terminal."""
     if data is None:
         return as_bytes(data)
     text = data.decode(errors="backslashreplace")
@@ -99,7 +99,7 @@ def as_hexadecimal(data: bytes | None) -> bytes:
 
 
 def record_json(message: Message) -> dict[str, Any]:
-    """A record with the names that `ottla dump --json` uses; `ottla produce` reads it again."""
+    """A record with the field names of `ottla dump --json`; `ottla produce` can read it."""
     kind, _ = message.timestamp()
     fields: dict[str, Any] = {
         "topic": message.topic(),
@@ -115,7 +115,7 @@ def record_json(message: Message) -> dict[str, Any]:
 
 
 def timestamp_of(message: Message) -> int:
-    """Milliseconds since 1970, or -1 as Kafka writes that there are none."""
+    """Milliseconds since 1970, or -1, which in Kafka stands for no timestamp."""
     kind, timestamp_ms = message.timestamp()
     return -1 if kind == TIMESTAMP_NOT_AVAILABLE else timestamp_ms
 

@@ -1,4 +1,4 @@
-"""`ottla consume --format`: a record as a template says.
+"""`ottla consume --format`: formats a record by a template.
 
 %t topic        %o offset       %k key      %K bytes in the key (-1 if there is none)
 %p partition    %T timestamp    %v value    %V bytes in the value (-1 if there is none)
@@ -30,15 +30,15 @@ Part: TypeAlias = Callable[[Message], bytes]
 
 _TOKEN: Final = re.compile(r"%(?P<directive>.?)|\\(?P<escape>x[0-9A-Fa-f]{2}|.?)", re.DOTALL)
 _ESCAPES: Final = {"n": b"\n", "t": b"\t", "r": b"\r", "\\": b"\\"}
-# kcat's names for what has another one here.
+# kcat's directives that have another name here.
 _OF_KCAT: Final = {"s": "%v", "S": "%V"}
 
 
 class RecordFormat:
-    """Makes bytes of a record: the text and the parts of a template, in order."""
+    """Formats a record by a template of text and directives."""
 
     def __init__(self, template: str, encode: Encode) -> None:
-        """Raises CommandError for what is not in the list above."""
+        """Raises CommandError for a directive that is not in the list above."""
         self._parts = _parse(template, _directives(encode))
 
     def __call__(self, message: Message) -> bytes:
@@ -48,7 +48,7 @@ class RecordFormat:
 def choose_line(
     shown: Shown, template: str | None, *, is_terminal: bool, as_json: bool, as_hex: bool
 ) -> Part:
-    """What makes bytes of a record. Raises CommandError for options that exclude each other."""
+    """The formatter for these options. Raises CommandError if they exclude each other."""
     encode = as_hexadecimal if as_hex else as_terminal_text if is_terminal else as_bytes
     if template is None:
         return json_of if as_json else TextLine(shown, encode)

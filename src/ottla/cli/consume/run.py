@@ -1,5 +1,5 @@
-"""`ottla consume` at work: reads the chosen partitions from where it was told to their end, or on
-and on."""
+"""Runs `ottla consume` without a group: reads the chosen partitions from a start position to their
+end, or until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ottla.runtime.clock import Clock
 
 
 class ConsumeRequest(NamedTuple):
-    """What to read. No partitions are all of them; no `records_max` is as many as there are."""
+    """What to read. Empty `partitions` stand for all; without `records_max` there is no limit."""
 
     topic: str
     partitions: tuple[int, ...]
@@ -35,14 +35,14 @@ class ConsumeRequest(NamedTuple):
 
 
 class Span(NamedTuple):
-    """What to read of a partition: from `start` to before `end`."""
+    """The offsets to read of a partition, from `start` up to, but not including, `end`."""
 
     start: int
     end: int
 
 
 class Consumption:
-    """One run over some partitions. Without `follow` it ends where they ended when it began."""
+    """One run over some partitions. Without `follow` it stops where they ended when it started."""
 
     def __init__(self, consumer: Consumer, request: ConsumeRequest, spans: dict[int, Span]) -> None:
         self.records = 0
@@ -60,7 +60,7 @@ class Consumption:
 
     @property
     def records_expected(self) -> int | None:
-        """At most; None if there is no end."""
+        """The maximum number of records; None if there is no limit."""
         if self._follow:
             return self._records_max
         in_spans = sum(span.end - span.start for span in self._spans.values())
@@ -91,10 +91,11 @@ class Consumption:
                 self.size_in_bytes += len(message)
 
     def flushed(self) -> None:
-        """Nothing is committed."""
+        """Does nothing: without a group no offsets are committed."""
 
     def _is_wanted(self, message: Message) -> bool:
-        """Also notes that a partition is through. Behind its end there may be newer records."""
+        """Whether to write the record, which may be after its partition's end. Also records that a
+        partition is finished."""
         partition, offset = message.partition(), message.offset()
         assert partition is not None
         assert offset is not None
@@ -109,7 +110,8 @@ class Consumption:
         partition, offset = message.partition(), message.offset()
         if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's own naming
             raise cluster_errors.refused(f"read {self._topic}-{partition}", error)
-        # The last offsets may be no records but marks of transactions: only this tells the end.
+        # The last offsets may be transaction markers, which the client does not return as records:
+        # only this event shows the end.
         assert partition is not None
         assert offset is not None
         if not self._follow and offset >= self._spans[partition].end:
@@ -142,7 +144,7 @@ def run_consume(
     try:
         read_until_done(reading, consumer, output, terminal, clock, watch, title=request.topic)
     except KeyboardInterrupt:
-        # This is how following ends.
+        # With --follow Ctrl-C is the normal end.
         if not request.follow:
             raise
     finally:

@@ -1,4 +1,4 @@
-"""A place in partitions, as `ottla consume --from` and `ottla topics delete-records --before`."""
+"""Positions of `ottla consume --from` and `ottla topics delete-records --before`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ottla.cli.exit_codes import CommandError, ExitCode
 
 
 class Anchor(Enum):
-    """What a position counts from."""
+    """The meaning of a position's number."""
 
     BEGINNING = auto()
     END = auto()
@@ -33,7 +33,8 @@ BEGINNING: Final = StartPosition(Anchor.BEGINNING)
 
 @dataclass(frozen=True, slots=True)
 class PartitionBounds:
-    """Where the records of a partition are, and where those of a wanted time begin, if any are."""
+    """The earliest and latest offset of a partition, and the first offset of the wanted time, if
+    there is one."""
 
     earliest: int
     latest: int
@@ -60,7 +61,7 @@ def parse_start(text: str, *, now_ms: int, option: str = "--from") -> StartPosit
 
 
 def resolve_start(start: StartPosition, bounds: PartitionBounds) -> int:
-    """The first offset to read in a partition, never outside of it."""
+    """The first offset to read, limited to the partition's bounds."""
     if start.anchor is Anchor.BEGINNING:
         return bounds.earliest
     if start.anchor is Anchor.TIME:
@@ -70,7 +71,7 @@ def resolve_start(start: StartPosition, bounds: PartitionBounds) -> int:
 
 
 def out_of_range_notices(start: StartPosition, bounds: Mapping[int, PartitionBounds]) -> list[str]:
-    """What to tell about an offset that some partitions do not have, or no longer."""
+    """Notices about partitions that do not contain the offset."""
     if start.anchor is not Anchor.OFFSET:
         return []
     notices = []

@@ -1,14 +1,14 @@
-"""`make demo`: the whole story on three nodes, from a killed leader to a pipeline that was killed
-and has counted every flight once. What it shows is what it checks.
+"""`make demo`: three nodes serve a client while a leader is killed; then a pipeline that is killed
+counts every flight exactly once. The demo checks all results that it shows.
 
 | module | holds |
 |---|---|
-| `story.py` | the acts in their order, and what is left to look at |
-| `failover.py` | the first act: a leader is killed under load, and nothing is lost |
-| `load.py` | its client |
-| `punctuality.py` | the second act: a pipeline over a year of flights, through two kills |
-| `flights.py` | the flights, from their package into topics |
-| `pipeline_process.py` | the pipeline as a process, which is watched and killed |
-| `proof.py` | what a plain computation says, beside what is in the topic and in the table |
-| `plot.py` | the picture |
+| `story.py` | runs both parts, and prints where to look at the results |
+| `failover.py` | part one: a leader is killed under load, and no record is lost |
+| `load.py` | the client |
+| `punctuality.py` | part two: a pipeline over a year of flights, with two kills |
+| `flights.py` | sends the flights to topics |
+| `pipeline_process.py` | runs, watches and kills the pipeline's process |
+| `proof.py` | compares the topic and the table with a plain computation |
+| `plot.py` | the plot |
 """

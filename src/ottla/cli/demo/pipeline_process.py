@@ -1,4 +1,4 @@
-"""A pipeline as a process of its own, which tells how far it is and can be killed."""
+"""Runs a pipeline as a separate process, whose progress can be read and which can be killed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ottla.cli.exit_codes import CommandError
 _LOG_LINES_SHOWN: Final = 15
 _OPTIONS: Final = (
     *("--master", "local[2]"),
-    # A heap that leaves room for three nodes, and no work that pays only in a long life.
+    # A heap that leaves memory for three nodes, and a JVM that starts quickly.
     *("--conf", "spark.driver.memory=1g"),
     *("--conf", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
     *("--conf", "spark.sql.shuffle.partitions=2"),
@@ -25,8 +25,8 @@ _OPTIONS: Final = (
 
 
 class PipelineProcess:
-    """`ottla pipelines run FILE`, over and over in the same directory: what a run has not done to
-    the end, the next one does. What it tells is kept there, line by line."""
+    """Runs `ottla pipelines run FILE` repeatedly in the same directory: each run resumes where the
+    one before ended. Its progress is kept there as JSON lines."""
 
     def __init__(self, file: Path, bootstrap: str, home: Path) -> None:
         self._file = file
@@ -36,7 +36,7 @@ class PipelineProcess:
         self._log = home / "pipeline.log"
         self._position = 0
         self._process: subprocess.Popen[bytes] | None = None
-        # Rows of each batch of each query. A batch that is done again counts once.
+        # The rows of each batch of each query. A repeated batch counts once.
         self._batches: dict[str, dict[int, int]] = defaultdict(dict)
 
     def start(self, *, once: bool) -> None:
@@ -48,12 +48,12 @@ class PipelineProcess:
                 stdout=told,
                 stderr=log,
                 cwd=self._home,
-                # A group of its own, so that a kill ends Python's and Java's halves at once.
+                # A process group of its own, so that a kill ends Python and Java at once.
                 start_new_session=True,
             )
 
     def kill(self) -> None:
-        """SIGKILL, to all of it. Does nothing if it has ended."""
+        """Sends SIGKILL to the process group. Does nothing if the process has ended."""
         if self._process is not None and self._process.poll() is None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -61,7 +61,7 @@ class PipelineProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has done all there was. Raises CommandError if it stopped before that."""
+        """Whether the pipeline has ended successfully. Raises CommandError if it has failed."""
         assert self._process is not None
         code = self._process.poll()
         if code:
@@ -70,7 +70,7 @@ class PipelineProcess:
         return code == 0
 
     def rows(self) -> dict[str, int]:
-        """How many rows each query has taken in so far, by its own word."""
+        """How many rows each query has read so far, from its reported progress."""
         if self._told.exists():
             with self._told.open("rb") as file:
                 file.seek(self._position)
@@ -82,7 +82,7 @@ class PipelineProcess:
         return {query: sum(batches.values()) for query, batches in self._batches.items()}
 
     def _take(self, line: bytes) -> None:
-        # A run that was killed may have left half a line before this one.
+        # A killed run may have left an incomplete line before this one.
         with suppress(json.JSONDecodeError):
             told = json.loads(line)
             self._batches[told["query"]][told["batch_id"]] = told["rows"]

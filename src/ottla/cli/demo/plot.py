@@ -1,4 +1,4 @@
-"""The picture: how late planes left, week by week, one line for each airport. Plain SVG."""
+"""The plot, as plain SVG: the mean departure delay per week, with one line for each airport."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TEXT: Final = 'font-family="sans-serif" font-size="13" fill="#374151"'
 
 
 def weekly_delays(totals: Mapping[PunctualityGroup, Totals]) -> dict[str, dict[int, float]]:
-    """Minutes by airport and by week of the year, the last days of which count to its last week."""
+    """Minutes by airport and week of the year. The year's last days belong to its last week."""
     sums: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
     for group, (flights, delay) in totals.items():
         week = min((date.fromisoformat(group.day) - _FIRST_DAY).days // 7, _WEEKS - 1)
@@ -33,7 +33,7 @@ def weekly_delays(totals: Mapping[PunctualityGroup, Totals]) -> dict[str, dict[i
 
 
 def draw(title: str, lines: Mapping[str, Mapping[int, float]]) -> str:
-    """SVG of weekly minutes, at least from 0 on."""
+    """The SVG of weekly minutes. The scale includes 0."""
     values = [value for line in lines.values() for value in line.values()]
     top = _STEP * (int(max(values) // _STEP) + 1)
     bottom = _STEP * int(min(0.0, *values) // _STEP)

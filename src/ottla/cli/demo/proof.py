@@ -1,4 +1,4 @@
-"""What a plain computation says of the flights, beside what the pipeline has left."""
+"""Compares the pipeline's output with a plain computation over the flights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BATCH: Final = 10_000
 
 
 class PunctualityGroup(NamedTuple):
-    """What the pipeline counts by."""
+    """The columns by which the pipeline groups flights."""
 
     origin: str
     manufacturer: str
@@ -47,8 +47,8 @@ def plain_counts(flights: Rows, planes: Rows) -> dict[PunctualityGroup, Totals]:
 
 
 def streamed_counts(bootstrap: str) -> tuple[dict[PunctualityGroup, Totals], int]:
-    """The last word of the topic on each group, for whoever reads what is committed, and how many
-    words there were. None is said twice: from one to the next the flights of a group grow."""
+    """The last committed record of each group in the topic, and the number of committed records.
+    Asserts that no update is repeated: a group's flights grow from one record to the next."""
     found: dict[PunctualityGroup, Totals] = {}
     words = 0
     for message in _committed(bootstrap, TOPIC):
@@ -61,14 +61,14 @@ def streamed_counts(bootstrap: str) -> tuple[dict[PunctualityGroup, Totals], int
 
 
 def table_rows(path: Path) -> Any:
-    """The Delta table, as Arrow's."""
+    """The Delta table as an Arrow table."""
     from deltalake import DeltaTable
 
     return DeltaTable(str(path)).to_pyarrow_table()
 
 
 def check_each_once(table: Any, flights: Rows, planes: Rows) -> None:
-    """Every flight is a row with its plane, and no row is there twice."""
+    """Asserts that every flight has exactly one row, with its plane."""
     makers = manufacturers(planes)
     names = ("carrier", "flight", "tailnum", "origin", "delay", "manufacturer")
     columns = [table[name].to_pylist() for name in names]
@@ -85,7 +85,7 @@ def check_each_once(table: Any, flights: Rows, planes: Rows) -> None:
 
 
 def _committed(bootstrap: str, topic: str) -> Iterator[Message]:
-    """To the end of what is there; transactions that are just being ended are waited for."""
+    """Yields committed records up to the present end. Waits for transactions that are ending."""
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -117,7 +117,7 @@ def _committed(bootstrap: str, topic: str) -> Iterator[Message]:
 
 
 def _ends(bootstrap: str, topic: str) -> dict[int, int]:
-    """Of the partitions that are not empty, whatever is committed of them."""
+    """The end offsets of the partitions that are not empty, open transactions included."""
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     end = OffsetSpec.latest()  # type: ignore[no-untyped-call]
     latest = {TopicPartition(topic, number): end for number in range(PARTITIONS)}

@@ -1,5 +1,5 @@
-"""The second act: a year of flights goes through a pipeline, and a node and the pipeline itself are
-killed in the middle of it. In the end a plain count has to agree with the topic and the table.
+"""Part two: a pipeline processes a year of flights; a node and then the pipeline are killed. In the
+end the topic and the table must agree with a plain count.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ DEFINITION: Final = EXAMPLES / "punctuality.py"
 QUERIES: Final = ("punctuality", "table")
 TABLE: Final = "flown.delta"
 PLOT: Final = "delays.svg"
-# As parts of what all queries have to do.
+# Fractions of the work of all queries.
 NODE_KILLED_AT: Final = 0.15
 PIPELINE_KILLED_AT: Final = 0.4
-# Into a batch: as soon as one has ended, the next one begins.
+# Waits until a batch is running: the next one begins as soon as one ends.
 _INTO_A_BATCH_S: Final = 0.7
 _STALLED_S: Final = 120.0
 _POLL_S: Final = 0.1
@@ -41,7 +41,7 @@ _MAKERS_SHOWN: Final = 6
 
 
 def tell_punctuality(console: Console, silent: Terminal, layout: ClusterLayout, home: Path) -> None:
-    """Leaves the table and the plot in `home`. Raises CommandError where Spark cannot run."""
+    """Writes the table and the plot to `home`. Raises CommandError if Spark cannot run."""
     wanted = PipelineChoice.parse(
         DEFINITION, options=ClusterOptions(layout.bootstrap), master="", configs=None
     )
@@ -111,7 +111,7 @@ def _run(
 
 
 class _Watched:
-    """A pipeline's progress as bars, one for each query, while somebody waits for something."""
+    """Shows a pipeline's progress, one bar for each query, while it waits for a condition."""
 
     def __init__(self, console: Console, pipeline: PipelineProcess, total: int) -> None:
         self._pipeline = pipeline
@@ -135,7 +135,7 @@ class _Watched:
         return f"at {self.part:.0%}"
 
     def wait(self, is_so: Callable[[], bool]) -> None:
-        """Raises CommandError if the pipeline stops meanwhile."""
+        """Waits until `is_so()`. Raises CommandError if the pipeline stops before."""
         clock = SystemClock()
         moved_at = clock.monotonic()
         while not is_so():

@@ -1,4 +1,4 @@
-"""The acts in their order, on one cluster of three nodes, and what is left to look at."""
+"""Runs both parts on one cluster of three nodes, and prints where to look at the results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOME: Final = Path(".cache") / "demo"
 
 
 def tell() -> None:
-    """Raises CommandError."""
+    """Runs the demo. Raises CommandError."""
     console = Console(highlight=False, soft_wrap=True)
     clock = SystemClock()
     started = clock.monotonic()
@@ -34,7 +34,7 @@ def tell() -> None:
     home.mkdir(parents=True)
     new = NewCluster(3, Address("127.0.0.1", 0), advertised_host=None, settings={})
     layout = make_cluster(home / "cluster", new)
-    # What the commands say would not fit into the story.
+    # The output of the commands is not shown.
     silent = Terminal(Console(quiet=True), Console(quiet=True, stderr=True))
     try:
         run_in_background(silent, layout, restarts=False)
@@ -52,7 +52,7 @@ def tell() -> None:
 
 
 def _leave(console: Console, layout: ClusterLayout) -> None:
-    """Says what there is to look at, and keeps it up for as long as somebody looks."""
+    """Prints where to look at the results. On a terminal it waits for Enter before it returns."""
     bootstrap = f"127.0.0.1:{layout.nodes[0].address.port}"
     console.print(
         "Look at\n"

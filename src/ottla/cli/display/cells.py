@@ -1,4 +1,4 @@
-"""How single values look in tables and text."""
+"""Formats single values for tables and text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NOTHING: Final = "-"
 
 
 def number(value: int | None) -> str:
-    """An offset, an epoch, an id; -1 is how Kafka writes that there is none."""
+    """An offset, an epoch or an id; in Kafka -1 stands for none."""
     return NOTHING if value is None or value == -1 else str(value)
 
 
@@ -18,7 +18,7 @@ def count(amount: int, name: str, names: str | None = None) -> str:
 
 
 def size(amount_in_bytes: float) -> str:
-    """Few digits: 17 bytes, 1.5 kB, 230 MB."""
+    """A size with few digits: 17 bytes, 1.5 kB, 230 MB."""
     if amount_in_bytes < 1_000:
         return count(round(amount_in_bytes), "byte")
     for unit in ("kB", "MB", "GB"):
@@ -33,7 +33,7 @@ def size(amount_in_bytes: float) -> str:
 
 
 def moment(timestamp_ms: int | None) -> str:
-    """A timestamp in UTC, or the bare number where no calendar has it."""
+    """A timestamp in UTC, or the bare number if it is out of the calendar's range."""
     if timestamp_ms is None or timestamp_ms == -1:
         return NOTHING
     try:

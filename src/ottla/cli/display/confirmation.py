@@ -1,4 +1,4 @@
-"""Asks before a command does what cannot be undone."""
+"""Asks for confirmation before an action that cannot be undone."""
 
 from __future__ import annotations
 

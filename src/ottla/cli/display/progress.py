@@ -1,4 +1,4 @@
-"""A progress bar over bytes that appears only when something takes its time."""
+"""A progress bar over bytes that appears only if the work takes long."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ PATIENCE_S: Final = 1.0
 
 
 class ByteProgress:
-    """Counts bytes over many files. Entered before the first, left after the last.
+    """Counts bytes over many files. A context manager around the work on all files.
 
-    What is printed on its console meanwhile appears above the bar.
+    Output to its console meanwhile appears above the bar.
     """
 
     def __init__(self, console: Console, clock: Clock, *, is_shown: bool) -> None:
@@ -50,7 +50,7 @@ class ByteProgress:
             self._bar.stop()
 
     def begin_file(self, size_in_bytes: int) -> Watch | None:
-        """What to call with the position reached in this file, unless nobody would see it."""
+        """The callback for the position reached in this file; None if the bar is not shown."""
         self._file_start = self._file_end
         self._file_end += size_in_bytes
         return self._advance_to if self._is_shown else None

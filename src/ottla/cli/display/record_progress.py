@@ -1,4 +1,4 @@
-"""A progress bar over records, with their rate. It appears only when something takes its time."""
+"""A progress bar over records, with their rate. It appears only if the work takes long."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ REFRESH_S: Final = 0.1
 
 
 class RecordProgress:
-    """Entered before the first record, left after the last, and then gone from the screen.
+    """A context manager around the work on all records; at its end the bar disappears.
 
-    `update` may be called as often as one likes.
+    `update` is cheap: it may be called for every record.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class RecordProgress:
     def update(
         self, *, records: int, size_in_bytes: int, done: float = 0.0, total: float | None = None
     ) -> None:
-        """Shows where the work stands: `done` of `total`, in any unit, if somebody knows."""
+        """Shows the progress: `done` of `total`, in any unit, if the total is known."""
         now = self._clock.monotonic()
         if not self._is_shown or now < self._shown_next_at:
             return

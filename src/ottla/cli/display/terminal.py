@@ -1,4 +1,4 @@
-"""Where commands print: results on standard output, everything else on standard error."""
+"""The output of commands: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ottla.cli.exit_codes import CommandError
 
-# A pipe or a file has no width, so that nothing is wrapped or cut; COLUMNS sets one.
+# The width for pipes and files: so large that nothing is wrapped or cut. COLUMNS overrides it.
 PIPE_COLUMNS: Final = 65_536
 
 
@@ -24,11 +24,11 @@ class Terminal(NamedTuple):
     stderr: Console
 
     def print_json(self, fields: Mapping[str, Any]) -> None:
-        """One line, whatever the width."""
+        """Prints one line, regardless of the width."""
         self.stdout.file.write(json_line(fields))
 
     def notice(self, text: str) -> None:
-        """Worth knowing, and nothing is wrong."""
+        """Prints a notice, which is not an error."""
         self.stderr.print(Text(text, style="yellow"), soft_wrap=True)
 
     def complain(self, error: CommandError) -> None:
@@ -39,7 +39,7 @@ class Terminal(NamedTuple):
 
 
 class StandardOutput(Console):
-    """Lets the command decide what it means that nobody reads any more."""
+    """Raises BrokenPipeError when the reader of a pipe has gone, for the command to handle."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -57,7 +57,7 @@ def json_line(fields: Mapping[str, Any]) -> str:
 
 
 def new_table(*titles: str, right: tuple[str, ...] = ()) -> Table:
-    """A table without lines. The columns named in `right` hold numbers; the last one may wrap."""
+    """A table without lines. The columns in `right` are aligned right; only the last may wrap."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold dim")
     for title in titles:
         table.add_column(

@@ -17,15 +17,15 @@ from ottla.storage.indexes.transaction_index import AbortedTransaction
 
 
 class DumpColumn(NamedTuple):
-    """One column of the rows of a type. Those that may wrap give way on a narrow terminal."""
+    """A column of the rows of a type. Columns that may wrap are narrowed on a narrow terminal."""
 
     title: str
     cell: Callable[[Any], str | Text]
     justify: Literal["left", "right"] = "right"
     wraps: bool = False
-    # Left out until a row has something for it.
+    # Left out until a row has a value for it.
     is_optional: bool = False
-    # Its part of the room that the other columns leave; None takes what its cells need.
+    # Its share of the width that the other columns leave; None takes the width of its cells.
     ratio: int | None = None
 
 

@@ -1,4 +1,4 @@
-"""How single values of a dump look in a table."""
+"""Formats single values of a dump for tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ottla.cli.display.cells import NOTHING
 from ottla.dump.plain import Plain, printable_text
 from ottla.dump.rows import BatchRow, RecordRow, StoredRecord
 
-# Longer keys and values are cut here; `--json` has all of them.
+# Longer keys and values are cut; `--json` prints them whole.
 SHOWN_CHARACTERS_MAX: Final = 300
 
 _ESCAPES: Final = str.maketrans({"\t": r"\t", "\n": r"\n", "\r": r"\r"})
@@ -43,7 +43,7 @@ def flags(row: BatchRow) -> str:
 
 
 def raw(data: bytes | None) -> Text:
-    """A key or value as text if it is any, else in hexadecimal."""
+    """A key or value as text if it is printable, else in hexadecimal."""
     if not data:
         return Text("null" if data is None else '""', style="dim")
     text = printable_text(data[: SHOWN_CHARACTERS_MAX * 4])
@@ -62,14 +62,14 @@ def stored(record: StoredRecord) -> Text:
 
 
 def key(row: RecordRow) -> Text:
-    """The key. A control record's is its type, which `value` shows."""
+    """The key. A control record's key is its type, which `value` shows."""
     if row.control_type is not None:
         return Text(NOTHING)
     return raw(row.key) if row.key_record is None else stored(row.key_record)
 
 
 def value(row: RecordRow) -> Text:
-    """The value, with the headers in a line of their own."""
+    """The value, and the headers on a line of their own."""
     if row.value_record is not None:
         text = stored(row.value_record)
     elif row.control_type is not None and row.decode_error is None:

@@ -1,7 +1,7 @@
-"""A table that appears while its rows are still being made.
+"""A table that is printed while its rows are still being read.
 
-Its rows are printed a screenful or two at a time, under columns that only ever grow wider, so that
-a table of any length needs no memory and still lines up.
+Rows are printed a screenful or two at a time. Columns only become wider, so a table of any length
+needs little memory and its rows still align.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ottla.cli.dump.columns import COLUMNS, DumpColumn
 from ottla.dump.rows import Row
 
 ROWS_AT_ONCE: Final = 100
-# With more columns than this there is no room for wide gaps between them.
+# With more columns than this the gaps between them are narrow.
 SPACIOUS_COLUMNS_MAX: Final = 6
 
 
 class GrowingTable:
-    """The rows of one file, all of one type. `flush` prints what waits."""
+    """The rows of one file, all of one type. `flush` prints the pending rows."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -58,7 +58,7 @@ class GrowingTable:
         self._columns = columns
 
     def _is_wanted(self, column: DumpColumn, filled: Sequence[str | Text]) -> bool:
-        """A column that was there once stays."""
+        """An optional column is shown once a row has a value for it, and stays."""
         if not column.is_optional or column in self._columns:
             return True
         return not all(map(dump_cells.is_nothing, filled))

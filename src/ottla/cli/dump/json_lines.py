@@ -1,4 +1,4 @@
-"""A dump as JSON, one object per line. Problems are said on standard error, too."""
+"""A dump as JSON, one object per line. Problems are also printed on standard error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ottla.dump.statistics import LogStatistics
 
 
 class JsonOutput:
-    """See `Output`."""
+    """See `DumpOutput`."""
 
     def __init__(self, stdout: Console, stderr: Console) -> None:
         self._write = stdout.file.write

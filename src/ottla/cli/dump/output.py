@@ -1,4 +1,4 @@
-"""Where the rows of a dump go."""
+"""The interface of a dump's outputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ottla.dump.statistics import LogStatistics
 
 
 class DumpOutput(Protocol):
-    """Gets files one after the other, each with its rows; shows them as they come."""
+    """Receives files one after the other, each with its rows, and shows them immediately."""
 
     def begin_file(self, file: KnownFile, size_in_bytes: int) -> None: ...
 
@@ -19,7 +19,7 @@ class DumpOutput(Protocol):
     def end_file(self) -> None: ...
 
     def statistics(self, path: str, statistics: LogStatistics) -> None:
-        """Those of a whole log, which takes the place of its files' rows."""
+        """Shows the statistics of a whole log instead of its files' rows."""
 
     def message(self, text: str) -> None:
-        """Tells why a path has no rows, or no more."""
+        """Shows why a path has no rows, or no further rows."""

@@ -1,6 +1,6 @@
-"""`ottla dump` at work: finds the files, turns them into rows, hands those to an output.
+"""Runs `ottla dump`: finds the files, reads their rows, and passes them to an output.
 
-Whatever happens to one file, the others are still looked at; the exit code is that of the worst.
+After a problem with one file it continues with the others; the exit code is that of the worst.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def run_dump(paths: Iterable[str], reading: Reading, mode: Mode, *, as_json: boo
         if as_json
         else TableOutput(stdout, stderr, deep=reading.deep, has_headings=mode is Mode.CONTENT)
     )
-    # Rows that scroll over the terminal show by themselves that something is going on.
+    # Rows that scroll on the terminal show the progress already.
     is_quiet = mode is not Mode.CONTENT or not stdout.is_terminal
     with ByteProgress(stderr, SystemClock(), is_shown=is_quiet and stderr.is_terminal) as progress:
         return Dump(ReadonlyDisk(SystemDisk()), output, reading, progress).run(paths, mode)
 
 
 class Dump:
-    """One run over some paths. `exit_code` gets worse, never better."""
+    """One run over some paths. `exit_code` is that of the worst problem so far."""
 
     def __init__(
         self, disk: Disk, output: DumpOutput, reading: Reading, progress: ByteProgress
@@ -75,8 +75,8 @@ class Dump:
         return self.exit_code
 
     def _run_statistics(self, found: list[tuple[str, KnownFile]]) -> None:
-        """The segments that a directory holds are one log; a file that was named is one by itself,
-        and so is a snapshot."""
+        """Shows statistics. The segments of a directory count as one log; a file named as a path
+        is a log by itself, and so is a snapshot."""
         logs: dict[str, list[KnownFile]] = {}
         for path, file in found:
             if file.kind in LOGS:
@@ -105,14 +105,14 @@ class Dump:
             self._output.row(row)
 
     def _until_unreadable(self, file: KnownFile, rows: Iterable[Row]) -> Iterator[Row]:
-        """Ends where the device fails. What the output raises does not come through here."""
+        """Yields rows until a read fails. Errors of the output are not caught here."""
         try:
             yield from rows
         except OSError as error:
             self._unreadable(f"{file.path}: {error.strerror}")
 
     def _show_statistics(self, name: str, files: list[KnownFile]) -> None:
-        """Segments that are on their way in or out count only if there are no others."""
+        """Segments that are being added or deleted count only if there are no live ones."""
         live = [file for file in files if file.state is FileState.LIVE]
         statistics = LogStatistics()
         for file in live or files:
@@ -155,7 +155,7 @@ class Dump:
         try:
             return self._disk.file_size(file.path)
         except OSError:
-            # Gone since it was listed; opening it says so.
+            # Deleted since it was listed; opening it reports that.
             return 0
 
     def _unreadable(self, message: str) -> None:

@@ -1,4 +1,4 @@
-"""The statistics of a log, laid out for reading."""
+"""The statistics of a log, as tables."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _amounts(title: str, amounts: list[tuple[str, Amount]]) -> Table:
 
 
 def _producers(statistics: LogStatistics) -> Table:
-    """Those with the most records."""
+    """The producers with the most records."""
     by_records = sorted(statistics.producers.items(), key=lambda item: -item[1].records)
     shown = [(str(producer_id), amount) for producer_id, amount in by_records]
     table = _amounts("producer", list(islice(shown, PRODUCERS_SHOWN_MAX)))

@@ -1,4 +1,4 @@
-"""A dump as tables, a file after the other."""
+"""A dump as tables, one file after the other."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ottla.wire.records.compression import Codec
 
 
 class TableOutput:
-    """See `Output`. In a deep dump a batch is a heading over its records; where files only get a
-    verdict, they have no headings."""
+    """See `DumpOutput`. In a deep dump a batch is a heading above its records. Without
+    `has_headings` files have no headings."""
 
     def __init__(self, stdout: Console, stderr: Console, *, deep: bool, has_headings: bool) -> None:
         self._stdout = stdout

@@ -1,4 +1,4 @@
-"""`ottla elect` at work."""
+"""Runs `ottla elect`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNCLEAN: Final = 1
 
 
 class RequestedElection(NamedTuple):
-    """Which partitions: those of topics (all of theirs if none is named), or all there are."""
+    """The partitions: all, or those of topics; without `partitions` all of these topics."""
 
     topics: tuple[str, ...]
     partitions: tuple[int, ...]
@@ -44,7 +44,7 @@ async def elect_leaders(
     unclean: bool,
     as_json: bool,
 ) -> ExitCode:
-    """Every partition is tried; the exit code says whether one was refused."""
+    """Tries every partition. The exit code shows whether an election was refused."""
     response = await admin.ask(
         ElectLeadersRequest(
             election_type=UNCLEAN if unclean else PREFERRED,

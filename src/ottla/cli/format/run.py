@@ -1,4 +1,4 @@
-"""`ottla format` at work, by the rules of Kafka's own `kafka-storage format`."""
+"""Runs `ottla format`, by the rules of Kafka's own `kafka-storage format`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ottla.storage.errors import StorageError
 
 @dataclass(frozen=True, slots=True)
 class Formatting:
-    """What was asked for on the command line."""
+    """The options of the command line."""
 
     config: Path | None
     cluster_id: str | None
