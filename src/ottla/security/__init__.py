@@ -1,0 +1,1 @@
+"""Authentication and authorization as decisions: no network, no clock, no random numbers."""
