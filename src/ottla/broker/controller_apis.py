@@ -79,7 +79,7 @@ async def serve(
     context: RequestContext, request: Message, *, service: ControllerService
 ) -> Message:
     try:
-        return await service.serve(request, connection=context.connection)
+        return await service.serve(request, connection=context.connection, rights=context.rights)
     except KafkaError as error:
         return _refusal(request, error)
 
@@ -91,7 +91,9 @@ async def ask_active(
     controller: ActiveController,
 ) -> Message:
     try:
-        response: Message = await controller.ask(request, context.api_version)
+        response: Message = await controller.ask(
+            request, context.api_version, rights=context.rights
+        )
     except KafkaError as error:
         return _refusal(request, error)
     return response

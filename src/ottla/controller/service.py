@@ -14,6 +14,7 @@ from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
 from ottla.controller.operation import Operation
 from ottla.controller.quorum_description import describe_quorum
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from ottla.wire.messages.broker_registration import BrokerRegistrationRequest
@@ -105,7 +106,13 @@ class ControllerService:
 
     # ---- requests
 
-    async def serve(self, request: Message, *, connection: Watched | None = None) -> Message:
+    async def serve(
+        self,
+        request: Message,
+        *,
+        connection: Watched | None = None,
+        rights: Rights = UNRESTRICTED,
+    ) -> Message:
         """Returns the response. Raises `KafkaError` for the request as a whole, mostly
         NOT_CONTROLLER."""
         key = request.api_key
@@ -121,7 +128,7 @@ class ControllerService:
                 return await self.liveness.unregister(request)
             case DescribeQuorumRequest():
                 return describe_quorum(self.controller.quorum, request)
-        response: Message = await self.controller.submit(operation_of(key), request)
+        response: Message = await self.controller.submit(operation_of(key), request, rights)
         return response
 
     async def _heartbeat(
