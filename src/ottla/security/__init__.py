@@ -1,1 +1,1 @@
-"""Authentication and authorization as decisions: no network, no clock, no random numbers."""
+"""Who a client is and what it may do: principals, SASL, delegation tokens and ACLs. No I/O."""
