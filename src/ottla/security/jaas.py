@@ -4,8 +4,8 @@
         username="alice" password="alice's password";
 
 The rules are those of Kafka's own parser, which splits the text with Java's StreamTokenizer: words
-contain letters, digits and `.-_$`, everything else is quoted; `/` begins a comment. Errors say where
-the text is wrong and never contain any of it, because it contains passwords.
+contain letters, digits and `.-_$`, everything else is quoted; `/` begins a comment. Errors say
+where the text is wrong and never contain any of it, because it contains passwords.
 """
 
 from __future__ import annotations

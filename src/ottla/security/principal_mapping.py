@@ -3,8 +3,8 @@
 
     RULE:^CN=(.*?),OU=Apps.*$/$1/L, DEFAULT
 
-The rules are tried in their order. A `RULE:pattern/replacement/[LU]` whose pattern matches the whole
-name replaces it; L and U change the case. DEFAULT keeps the name.
+The rules are tried in their order. A `RULE:pattern/replacement/[LU]` whose pattern matches the
+whole name replaces it; L and U change the case. DEFAULT keeps the name.
 
 Patterns are Python's regular expressions, which have nearly everything that Java's have; a pattern
 that Python cannot compile is refused when the rules are read.
