@@ -22,9 +22,7 @@ class Principal(NamedTuple):
     is_from_token: bool = False
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Principal):
-            return NotImplemented
-        return self.type == other.type and self.name == other.name
+        return isinstance(other, Principal) and self.type == other.type and self.name == other.name
 
     def __ne__(self, other: object) -> bool:
         return not self == other

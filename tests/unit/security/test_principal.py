@@ -29,7 +29,7 @@ def test_a_principal_without_type_is_refused(text: str) -> None:
 def test_a_delegation_token_makes_no_other_principal() -> None:
     with_token = Principal("User", "alice", is_from_token=True)
     assert with_token == Principal("User", "alice")
-    assert not with_token != Principal("User", "alice")
+    assert [with_token] == [Principal("User", "alice")]
     assert hash(with_token) == hash(Principal("User", "alice"))
     assert with_token != Principal("User", "bob")
     assert with_token != Principal("Group", "alice")
@@ -55,10 +55,12 @@ def test_an_encoded_principal_comes_back(kind: str, name: str, is_from_token: bo
 
 @given(st.binary(max_size=40))
 def test_malformed_principals_are_refused(data: bytes) -> None:
+    code = None
     try:
         decode_principal(data)
     except KafkaError as error:
-        assert error.code is ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE
+        code = error.code
+    assert code in (None, ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE)
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00", b"\x00\x01\x05User\x01\x00\x00", b"\xff\xff"])
