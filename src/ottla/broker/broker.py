@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import ottla.broker.handlers
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.authorizer import Authorizer
 from ottla.broker.control.broker_connector import BrokerConnector
 from ottla.broker.control.broker_peers import BrokerPeers
 from ottla.broker.control.cluster_features import ClusterFeatures
@@ -95,6 +96,7 @@ class Broker:
         self.leader_changes = LeaderChanges(clock)
         self.suspects = Suspects(clock, self.leader_changes)
         self.departures = Departures(clock, session_timeout_ms=config.broker_session_timeout_ms)
+        self.authorizer = Authorizer(quorum.metadata, config)
         self.metadata.listen(self._metadata_changed)
         self.producer_ids = ProducerIds(cluster, controller, tasks)
         connector = BrokerConnector(cluster, world.network, clock, dice, tasks)

@@ -8,6 +8,7 @@ from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.client import versions
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.rights import Rights
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 
 # Uses the cluster's `num.partitions` and `default.replication.factor`.
@@ -15,9 +16,10 @@ _DEFAULT_COUNT = -1
 
 
 async def auto_create_topics(
-    controller: ActiveController, replicas: LocalReplicas, names: Sequence[str]
+    controller: ActiveController, replicas: LocalReplicas, names: Sequence[str], rights: Rights
 ) -> dict[str, ErrorCode]:
-    """Returns when the topics can be used, with an error for each that was not created.
+    """Creates topics with the rights of a client. Returns when the topics can be used, with an error
+    for each that was not created.
 
     A topic that exists by now is not an error.
     """
@@ -30,7 +32,7 @@ async def auto_create_topics(
         ]
     )
     try:
-        response = await controller.ask(request, versions.CREATE_TOPICS)
+        response = await controller.ask(request, versions.CREATE_TOPICS, rights=rights)
     except KafkaError as error:
         return dict.fromkeys(names, error.code)
     await replicas.wait_applied()

@@ -8,6 +8,7 @@ wait for the creation of a thousand topics.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
@@ -22,6 +23,8 @@ from ottla.runtime.network import Address, Network
 from ottla.runtime.nudge import Nudge
 from ottla.runtime.tasks import Tasks
 from ottla.security.acls.rights import UNRESTRICTED, Rights
+from ottla.security.client_host import encode_host
+from ottla.security.principal import encode_principal
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from ottla.wire.requests import decode_response, encode_request
@@ -50,7 +53,14 @@ _VERSIONS: Final = {
     ApiKey.ASSIGN_REPLICAS_TO_DIRS: versions.ASSIGN_REPLICAS_TO_DIRS,
     ApiKey.CONTROLLER_REGISTRATION: versions.CONTROLLER_REGISTRATION,
 }
+_ENVELOPE_ERRORS: Final = (
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+    ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE,
+)
 _RETRIED: Final = (ErrorCode.NOT_CONTROLLER, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+
+_log = logging.getLogger(__name__)
 
 
 def _nothing() -> None: ...
@@ -118,13 +128,14 @@ class ActiveController:
         request: Message,
         version: int,
         *,
-        rights: Rights = UNRESTRICTED,
+        rights: Rights,
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
     ) -> Any:
-        """Forwards a client's request with its rights, and returns the response. Uses the client's
-        version, because another version may lack some fields. Raises `KafkaError`:
-        REQUEST_TIMED_OUT if no controller responds in time, KAFKA_STORAGE_ERROR if this node's
-        metadata has failed."""
+        """Forwards a client's request with its rights, and returns the response. `UNRESTRICTED` is
+        for requests of this node. Uses the client's version, because another version may lack some
+        fields. Raises `KafkaError`: REQUEST_TIMED_OUT if no controller responds in time,
+        KAFKA_STORAGE_ERROR if this node's metadata has failed, UNKNOWN_SERVER_ERROR if this node
+        may not forward requests."""
         deadline = self._clock.monotonic() + timeout_ms / 1_000
         while True:
             left_ms = int((deadline - self._clock.monotonic()) * 1_000)
@@ -211,14 +222,37 @@ class ActiveController:
             return await self._service.serve(request, rights=rights)
         key = request.api_key
         assert key is not None
-        parts = encode_request(request, version, correlation_id=0, client_id=None)
         answer: EnvelopeResponse = await self._peer(Lane.FORWARDED).send(
-            EnvelopeRequest(request_data=b"".join(parts)[4:]),
-            versions.ENVELOPE,
-            timeout_ms=timeout_ms,
+            _envelope_of(request, version, rights), versions.ENVELOPE, timeout_ms=timeout_ms
         )
         if answer.error_code != ErrorCode.NONE or answer.response_data is None:
-            code = ErrorCode(answer.error_code)
-            raise KafkaError(code, f"the controller answers with {code.name}")
+            raise _refusal(ErrorCode(answer.error_code))
         _, response = decode_response(answer.response_data, key, version)
         return response
+
+
+def _envelope_of(request: Message, version: int, rights: Rights) -> EnvelopeRequest:
+    parts = encode_request(request, version, correlation_id=0, client_id=None)
+    data = b"".join(parts)[4:]
+    if rights is UNRESTRICTED:
+        # Without a principal it is a request of this node, which the controller authenticates.
+        return EnvelopeRequest(request_data=data, request_principal=None)
+    return EnvelopeRequest(
+        request_data=data,
+        request_principal=encode_principal(rights.principal),
+        client_host_address=encode_host(rights.host),
+    )
+
+
+def _refusal(code: ErrorCode) -> KafkaError:
+    """The error for the client. An error of the envelope itself is not the client's."""
+    if code not in _ENVELOPE_ERRORS:
+        return KafkaError(code, f"the controller answers with {code.name}")
+    _log.error(
+        "the controller refuses forwarded requests of this node with %s: make its principal a "
+        "super user of the controllers, or allow it CLUSTER_ACTION on the cluster",
+        code.name,
+    )
+    return KafkaError(
+        ErrorCode.UNKNOWN_SERVER_ERROR, "the controller refuses forwarded requests of this node"
+    )

@@ -13,6 +13,7 @@ from ottla.client import versions
 from ottla.configs import NodeConfig
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ottla.security.acls.rights import UNRESTRICTED
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -88,7 +89,7 @@ async def create_internal_topic(
             )
         ]
     )
-    response = await controller.ask(request, versions.CREATE_TOPICS)
+    response = await controller.ask(request, versions.CREATE_TOPICS, rights=UNRESTRICTED)
     (result,) = response.topics
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
         message = f"{name} cannot be made: {result.error_message}"

@@ -29,6 +29,8 @@ from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from ottla.wire.schema import Message
@@ -40,7 +42,14 @@ if TYPE_CHECKING:
 _FENCED_VERSION: Final = 2
 
 
-@handles(ApiKey.ADD_OFFSETS_TO_TXN, is_within_transaction=True)
+@handles(
+    ApiKey.ADD_OFFSETS_TO_TXN,
+    rights=(
+        Right(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.READ, ResourceType.GROUP),
+    ),
+    is_within_transaction=True,
+)
 def add_offsets_to_txn(
     context: RequestContext,
     request: AddOffsetsToTxnRequest,

@@ -33,6 +33,8 @@ from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0, TV_2
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.model.internal_topics import CONSUMER_OFFSETS, is_internal_topic
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -48,7 +50,15 @@ _FENCED_VERSION: Final = 2
 _BROKERS_VERSION: Final = 4
 
 
-@handles(ApiKey.ADD_PARTITIONS_TO_TXN, is_within_transaction=True)
+@handles(
+    ApiKey.ADD_PARTITIONS_TO_TXN,
+    rights=(
+        Right(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.WRITE, ResourceType.TOPIC),
+        Right(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER),
+    ),
+    is_within_transaction=True,
+)
 def add_partitions_to_txn(
     context: RequestContext,
     request: AddPartitionsToTxnRequest,

@@ -17,6 +17,8 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.configs import ConfigResourceType, replace_configs
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_configs import (
     AlterConfigsRequest,
@@ -26,7 +28,14 @@ from ottla.wire.messages.alter_configs import (
 )
 
 
-@handles(ApiKey.ALTER_CONFIGS)
+@handles(
+    ApiKey.ALTER_CONFIGS,
+    rights=(
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC),
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.CLUSTER),
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.GROUP),
+    ),
+)
 async def alter_configs(
     context: RequestContext,
     request: AlterConfigsRequest,
@@ -71,7 +80,9 @@ async def _ask_controller(
     if not request.resources:
         return []
     try:
-        response: AlterConfigsResponse = await controller.ask(request, context.api_version)
+        response: AlterConfigsResponse = await controller.ask(
+            request, context.api_version, rights=context.rights
+        )
     except KafkaError as error:
         return [_refuse(resource, error) for resource in request.resources]
     await replicas.wait_applied()

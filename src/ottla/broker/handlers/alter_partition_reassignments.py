@@ -8,6 +8,8 @@ from __future__ import annotations
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -15,7 +17,9 @@ from ottla.wire.messages.alter_partition_reassignments import (
 )
 
 
-@handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
+@handles(
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),)
+)
 async def alter_partition_reassignments(
     context: RequestContext,
     request: AlterPartitionReassignmentsRequest,
@@ -24,7 +28,7 @@ async def alter_partition_reassignments(
 ) -> AlterPartitionReassignmentsResponse:
     try:
         response: AlterPartitionReassignmentsResponse = await controller.ask(
-            request, context.api_version
+            request, context.api_version, rights=context.rights
         )
     except KafkaError as error:
         return AlterPartitionReassignmentsResponse(

@@ -15,6 +15,8 @@ from ottla.broker.replicas.log_moves import LogMoves
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partitions import Partitions
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.storage.directories.log_store import LogStore
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_replica_log_dirs import (
@@ -25,7 +27,7 @@ from ottla.wire.messages.alter_replica_log_dirs import (
 )
 
 
-@handles(ApiKey.ALTER_REPLICA_LOG_DIRS)
+@handles(ApiKey.ALTER_REPLICA_LOG_DIRS, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),))
 def alter_replica_log_dirs(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: AlterReplicaLogDirsRequest,

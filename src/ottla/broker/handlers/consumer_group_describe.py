@@ -13,6 +13,8 @@ from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
@@ -22,7 +24,13 @@ from ottla.wire.messages.consumer_group_describe import (
 from ottla.wire.schema import Message
 
 
-@handles(ApiKey.CONSUMER_GROUP_DESCRIBE)
+@handles(
+    ApiKey.CONSUMER_GROUP_DESCRIBE,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.GROUP),
+        Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+    ),
+)
 def consumer_group_describe(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: ConsumerGroupDescribeRequest,

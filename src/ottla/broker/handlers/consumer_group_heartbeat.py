@@ -15,6 +15,8 @@ from ottla.broker.coordinators.group_requests import client_of
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -26,7 +28,13 @@ if TYPE_CHECKING:
     from ottla.coordinator.groups.coordinator import GroupCoordinator
 
 
-@handles(ApiKey.CONSUMER_GROUP_HEARTBEAT)
+@handles(
+    ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    rights=(
+        Right(AclOperation.READ, ResourceType.GROUP),
+        Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+    ),
+)
 def consumer_group_heartbeat(
     context: RequestContext,
     request: ConsumerGroupHeartbeatRequest,

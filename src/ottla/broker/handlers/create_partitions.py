@@ -10,6 +10,8 @@ from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -18,7 +20,7 @@ from ottla.wire.messages.create_partitions import (
 )
 
 
-@handles(ApiKey.CREATE_PARTITIONS)
+@handles(ApiKey.CREATE_PARTITIONS, rights=(Right(AclOperation.ALTER, ResourceType.TOPIC),))
 async def create_partitions(
     context: RequestContext,
     request: CreatePartitionsRequest,
@@ -27,7 +29,9 @@ async def create_partitions(
     replicas: LocalReplicas,
 ) -> CreatePartitionsResponse:
     try:
-        response: CreatePartitionsResponse = await controller.ask(request, context.api_version)
+        response: CreatePartitionsResponse = await controller.ask(
+            request, context.api_version, rights=context.rights
+        )
     except KafkaError as error:
         return CreatePartitionsResponse(
             results=[

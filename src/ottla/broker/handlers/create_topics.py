@@ -10,6 +10,8 @@ from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.create_topics import (
     CreatableTopicResult,
@@ -18,7 +20,14 @@ from ottla.wire.messages.create_topics import (
 )
 
 
-@handles(ApiKey.CREATE_TOPICS)
+@handles(
+    ApiKey.CREATE_TOPICS,
+    rights=(
+        Right(AclOperation.CREATE, ResourceType.TOPIC),
+        Right(AclOperation.CREATE, ResourceType.CLUSTER),
+        Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC),
+    ),
+)
 async def create_topics(
     context: RequestContext,
     request: CreateTopicsRequest,
@@ -27,7 +36,9 @@ async def create_topics(
     replicas: LocalReplicas,
 ) -> CreateTopicsResponse:
     try:
-        response: CreateTopicsResponse = await controller.ask(request, context.api_version)
+        response: CreateTopicsResponse = await controller.ask(
+            request, context.api_version, rights=context.rights
+        )
     except KafkaError as error:
         return CreateTopicsResponse(
             topics=[

@@ -12,6 +12,8 @@ from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_groups import (
     DeletableGroupResult,
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from ottla.coordinator.groups.coordinator import GroupCoordinator
 
 
-@handles(ApiKey.DELETE_GROUPS)
+@handles(ApiKey.DELETE_GROUPS, rights=(Right(AclOperation.DELETE, ResourceType.GROUP),))
 def delete_groups(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DeleteGroupsRequest,

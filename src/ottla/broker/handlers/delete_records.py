@@ -23,6 +23,8 @@ from ottla.replication.offset_waiters import OffsetWaiter
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
 from ottla.runtime.clock import Clock
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.storage.directories.log_store import LogStore
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_records import (
@@ -46,7 +48,7 @@ class _Moved(NamedTuple):
     result: DeleteRecordsPartitionResult
 
 
-@handles(ApiKey.DELETE_RECORDS)
+@handles(ApiKey.DELETE_RECORDS, rights=(Right(AclOperation.DELETE, ResourceType.TOPIC),))
 def delete_records(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DeleteRecordsRequest,

@@ -12,6 +12,8 @@ from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_topics import (
     DeletableTopicResult,
@@ -22,7 +24,14 @@ from ottla.wire.messages.delete_topics import (
 _DELETION_DISABLED_VERSION: Final = 3
 
 
-@handles(ApiKey.DELETE_TOPICS)
+@handles(
+    ApiKey.DELETE_TOPICS,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+        Right(AclOperation.DELETE, ResourceType.CLUSTER),
+        Right(AclOperation.DELETE, ResourceType.TOPIC),
+    ),
+)
 async def delete_topics(
     context: RequestContext,
     request: DeleteTopicsRequest,
@@ -31,7 +40,9 @@ async def delete_topics(
     replicas: LocalReplicas,
 ) -> DeleteTopicsResponse:
     try:
-        response: DeleteTopicsResponse = await controller.ask(request, context.api_version)
+        response: DeleteTopicsResponse = await controller.ask(
+            request, context.api_version, rights=context.rights
+        )
     except KafkaError as error:
         return _refuse(request, error)
     if context.api_version < _DELETION_DISABLED_VERSION:

@@ -15,6 +15,8 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
 from ottla.model import ErrorCode
 from ottla.runtime.dice import Dice
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -28,7 +30,7 @@ class EndpointType(IntEnum):
     CONTROLLER = 2
 
 
-@handles(ApiKey.DESCRIBE_CLUSTER)
+@handles(ApiKey.DESCRIBE_CLUSTER, rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),))
 def describe_cluster(
     context: RequestContext, request: DescribeClusterRequest, *, cluster: ClusterView, dice: Dice
 ) -> DescribeClusterResponse:

@@ -27,6 +27,8 @@ from ottla.configs import (
 )
 from ottla.controller.operations.topic_names import check_name
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -38,7 +40,14 @@ from ottla.wire.messages.describe_configs import (
 )
 
 
-@handles(ApiKey.DESCRIBE_CONFIGS)
+@handles(
+    ApiKey.DESCRIBE_CONFIGS,
+    rights=(
+        Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC),
+        Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.CLUSTER),
+        Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.GROUP),
+    ),
+)
 def describe_configs(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DescribeConfigsRequest,

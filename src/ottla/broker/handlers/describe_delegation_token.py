@@ -12,7 +12,7 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.configs.value import Password
 from ottla.model import KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.security.acls.rights import Rights
+from ottla.security.acls.rights import Right, Rights
 from ottla.security.delegation_token import (
     check_requester,
     is_owner_or_renewer,
@@ -30,7 +30,13 @@ from ottla.wire.messages.describe_delegation_token import (
 from ottla.wire.stored.cluster_metadata.security import DelegationTokenRecord
 
 
-@handles(ApiKey.DESCRIBE_DELEGATION_TOKEN)
+@handles(
+    ApiKey.DESCRIBE_DELEGATION_TOKEN,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.DELEGATION_TOKEN),
+        Right(AclOperation.DESCRIBE_TOKENS, ResourceType.USER),
+    ),
+)
 def describe_delegation_token(
     context: RequestContext, request: DescribeDelegationTokenRequest, *, cluster: ClusterView
 ) -> DescribeDelegationTokenResponse:

@@ -14,6 +14,8 @@ from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_groups import (
     DescribedGroup,
@@ -23,7 +25,7 @@ from ottla.wire.messages.describe_groups import (
 from ottla.wire.schema import Message
 
 
-@handles(ApiKey.DESCRIBE_GROUPS)
+@handles(ApiKey.DESCRIBE_GROUPS, rights=(Right(AclOperation.DESCRIBE, ResourceType.GROUP),))
 def describe_groups(
     context: RequestContext,
     request: DescribeGroupsRequest,

@@ -16,6 +16,8 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.log_placement import is_cordoned
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import ErrorCode, TopicPartition
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.log import Log
@@ -42,7 +44,7 @@ class _Shown(NamedTuple):
         return max(wanted - self.log.log_end_offset, 0)
 
 
-@handles(ApiKey.DESCRIBE_LOG_DIRS)
+@handles(ApiKey.DESCRIBE_LOG_DIRS, rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),))
 def describe_log_dirs(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DescribeLogDirsRequest,

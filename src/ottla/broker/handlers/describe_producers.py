@@ -9,6 +9,8 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.controller.operations.topic_names import check_name
 from ottla.model import KafkaError
 from ottla.replication.partitions import Partitions
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.storage.producers.producer_entry import NO_OFFSET, ProducerEntry
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_producers import (
@@ -20,7 +22,7 @@ from ottla.wire.messages.describe_producers import (
 )
 
 
-@handles(ApiKey.DESCRIBE_PRODUCERS)
+@handles(ApiKey.DESCRIBE_PRODUCERS, rights=(Right(AclOperation.READ, ResourceType.TOPIC),))
 def describe_producers(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DescribeProducersRequest,

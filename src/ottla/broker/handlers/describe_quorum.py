@@ -8,11 +8,13 @@ from __future__ import annotations
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 
 
-@handles(ApiKey.DESCRIBE_QUORUM)
+@handles(ApiKey.DESCRIBE_QUORUM, rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),))
 async def describe_quorum(
     context: RequestContext,
     request: DescribeQuorumRequest,
@@ -20,7 +22,9 @@ async def describe_quorum(
     controller: ActiveController,
 ) -> DescribeQuorumResponse:
     try:
-        response: DescribeQuorumResponse = await controller.ask(request, context.api_version)
+        response: DescribeQuorumResponse = await controller.ask(
+            request, context.api_version, rights=context.rights
+        )
     except KafkaError as error:
         return DescribeQuorumResponse(error_code=error.code, error_message=error.message)
     return response

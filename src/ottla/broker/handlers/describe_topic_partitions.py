@@ -15,6 +15,8 @@ from ottla.broker.network.listener_view import ListenerView
 from ottla.metadata import PartitionRegistration, TopicImage
 from ottla.model import ErrorCode
 from ottla.model.internal_topics import is_internal_topic
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_topic_partitions import (
     Cursor,
@@ -25,7 +27,9 @@ from ottla.wire.messages.describe_topic_partitions import (
 )
 
 
-@handles(ApiKey.DESCRIBE_TOPIC_PARTITIONS)
+@handles(
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS, rights=(Right(AclOperation.DESCRIBE, ResourceType.TOPIC),)
+)
 def describe_topic_partitions(
     context: RequestContext, request: DescribeTopicPartitionsRequest, *, cluster: ClusterView
 ) -> DescribeTopicPartitionsResponse:

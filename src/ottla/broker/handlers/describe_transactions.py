@@ -15,6 +15,8 @@ from ottla.broker.network.pending import Pending
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_transactions import (
     DescribeTransactionsRequest,
@@ -27,7 +29,13 @@ if TYPE_CHECKING:
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 
 
-@handles(ApiKey.DESCRIBE_TRANSACTIONS)
+@handles(
+    ApiKey.DESCRIBE_TRANSACTIONS,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+    ),
+)
 def describe_transactions(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: DescribeTransactionsRequest,

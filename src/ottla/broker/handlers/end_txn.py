@@ -19,6 +19,8 @@ from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0, TV_2
 from ottla.model import ErrorCode, KafkaError
 from ottla.runtime.vigil import Vigil
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from ottla.wire.schema import Message
@@ -27,7 +29,7 @@ _FENCED_VERSION: Final = 2
 _TRANSACTION_V2_VERSION: Final = 5
 
 
-@handles(ApiKey.END_TXN)
+@handles(ApiKey.END_TXN, rights=(Right(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID),))
 def end_txn(
     context: RequestContext,
     request: EndTxnRequest,

@@ -17,13 +17,21 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError, NodeId
 from ottla.replication.partition import FetchingFollower
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.fetch import FetchRequest, FetchResponse
 
 _NO_EPOCH = -1
 
 
-@handles(ApiKey.FETCH)
+@handles(
+    ApiKey.FETCH,
+    rights=(
+        Right(AclOperation.READ, ResourceType.TOPIC),
+        Right(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER),
+    ),
+)
 def fetch(
     context: RequestContext,
     request: FetchRequest,

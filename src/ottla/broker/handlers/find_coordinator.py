@@ -30,6 +30,8 @@ from ottla.coordinator.runtime.placement import partition_for
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ottla.runtime.clock import Clock
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.find_coordinator import (
     Coordinator,
@@ -56,7 +58,14 @@ _TOPICS: Final[dict[int, str]] = {
 }
 
 
-@handles(ApiKey.FIND_COORDINATOR)
+@handles(
+    ApiKey.FIND_COORDINATOR,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.GROUP),
+        Right(AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER),
+    ),
+)
 def find_coordinator(
     context: RequestContext,
     request: FindCoordinatorRequest,

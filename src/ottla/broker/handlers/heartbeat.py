@@ -13,6 +13,8 @@ from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ottla.wire.schema import Message
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from ottla.coordinator.groups.coordinator import GroupCoordinator
 
 
-@handles(ApiKey.HEARTBEAT)
+@handles(ApiKey.HEARTBEAT, rights=(Right(AclOperation.READ, ResourceType.GROUP),))
 def heartbeat(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: HeartbeatRequest,

@@ -19,6 +19,8 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.configs import ConfigAlteration, ConfigOperation, ConfigResourceType, alter_configs
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.incremental_alter_configs import (
     AlterConfigsResource,
@@ -28,7 +30,14 @@ from ottla.wire.messages.incremental_alter_configs import (
 )
 
 
-@handles(ApiKey.INCREMENTAL_ALTER_CONFIGS)
+@handles(
+    ApiKey.INCREMENTAL_ALTER_CONFIGS,
+    rights=(
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC),
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.CLUSTER),
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.GROUP),
+    ),
+)
 async def incremental_alter_configs(
     context: RequestContext,
     request: IncrementalAlterConfigsRequest,
@@ -97,7 +106,7 @@ async def _ask_controller(
         return []
     try:
         response: IncrementalAlterConfigsResponse = await controller.ask(
-            request, context.api_version
+            request, context.api_version, rights=context.rights
         )
     except KafkaError as error:
         return [_answer(resource, error) for resource in request.resources]

@@ -25,6 +25,8 @@ from ottla.broker.transactions.transaction_requests import (
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.initializing import ExpectedProducer
 from ottla.model import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ottla.wire.schema import Message
@@ -32,7 +34,14 @@ from ottla.wire.schema import Message
 _FENCED_VERSION: Final = 4
 
 
-@handles(ApiKey.INIT_PRODUCER_ID)
+@handles(
+    ApiKey.INIT_PRODUCER_ID,
+    rights=(
+        Right(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.IDEMPOTENT_WRITE, ResourceType.CLUSTER),
+        Right(AclOperation.WRITE, ResourceType.TOPIC),
+    ),
+)
 def init_producer_id(
     context: RequestContext,
     request: InitProducerIdRequest,

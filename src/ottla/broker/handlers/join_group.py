@@ -15,6 +15,8 @@ from ottla.broker.coordinators.group_requests import client_of
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ottla.wire.schema import Message
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from ottla.coordinator.groups.coordinator import GroupCoordinator
 
 
-@handles(ApiKey.JOIN_GROUP)
+@handles(ApiKey.JOIN_GROUP, rights=(Right(AclOperation.READ, ResourceType.GROUP),))
 def join_group(
     context: RequestContext,
     request: JoinGroupRequest,

@@ -12,6 +12,8 @@ from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.leave_group import (
     LeaveGroupRequest,
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 _BATCHED_VERSION: Final = 3
 
 
-@handles(ApiKey.LEAVE_GROUP)
+@handles(ApiKey.LEAVE_GROUP, rights=(Right(AclOperation.READ, ResourceType.GROUP),))
 def leave_group(
     context: RequestContext,
     request: LeaveGroupRequest,

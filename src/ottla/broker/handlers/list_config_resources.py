@@ -16,6 +16,8 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
 from ottla.configs import ConfigResourceType
 from ottla.model import ErrorCode
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.list_config_resources import (
     ConfigResource,
@@ -32,7 +34,10 @@ _LISTED: Final = (
 )
 
 
-@handles(ApiKey.LIST_CONFIG_RESOURCES)
+@handles(
+    ApiKey.LIST_CONFIG_RESOURCES,
+    rights=(Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.CLUSTER),),
+)
 def list_config_resources(
     context: RequestContext, request: ListConfigResourcesRequest, *, cluster: ClusterView
 ) -> ListConfigResourcesResponse:

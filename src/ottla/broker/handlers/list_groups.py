@@ -15,12 +15,20 @@ from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from ottla.wire.schema import Message
 
 
-@handles(ApiKey.LIST_GROUPS)
+@handles(
+    ApiKey.LIST_GROUPS,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.GROUP),
+        Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),
+    ),
+)
 def list_groups(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: ListGroupsRequest,

@@ -28,6 +28,8 @@ from ottla.replication.partition import Isolation, Partition
 from ottla.replication.partitions import Partitions
 from ottla.runtime.background import Background, WorkerCrashedError
 from ottla.runtime.clock import Clock
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.storage.indexes.time_index import TimestampOffset
 from ottla.storage.log.log import Log
 from ottla.storage.log.offset_lookup import (
@@ -71,7 +73,7 @@ _PLACES: Final = (SpecialTimestamp.EARLIEST, SpecialTimestamp.EARLIEST_LOCAL)
 _Work: TypeAlias = Generator[BatchSearch | None, TimestampOffset | None, T]
 
 
-@handles(ApiKey.LIST_OFFSETS)
+@handles(ApiKey.LIST_OFFSETS, rights=(Right(AclOperation.DESCRIBE, ResourceType.TOPIC),))
 def list_offsets(
     context: RequestContext,
     request: ListOffsetsRequest,

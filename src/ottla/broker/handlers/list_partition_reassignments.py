@@ -5,6 +5,8 @@ from __future__ import annotations
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
@@ -12,7 +14,10 @@ from ottla.wire.messages.list_partition_reassignments import (
 )
 
 
-@handles(ApiKey.LIST_PARTITION_REASSIGNMENTS)
+@handles(
+    ApiKey.LIST_PARTITION_REASSIGNMENTS,
+    rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),),
+)
 async def list_partition_reassignments(
     context: RequestContext,
     request: ListPartitionReassignmentsRequest,
@@ -21,7 +26,7 @@ async def list_partition_reassignments(
 ) -> ListPartitionReassignmentsResponse:
     try:
         response: ListPartitionReassignmentsResponse = await controller.ask(
-            request, context.api_version
+            request, context.api_version, rights=context.rights
         )
     except KafkaError as error:
         return ListPartitionReassignmentsResponse(

@@ -20,6 +20,8 @@ from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.coordinator.transactions.describing import TransactionFilter
 from ottla.coordinator.transactions.states import STATES_BY_TITLE
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.list_transactions import (
     ListTransactionsRequest,
@@ -28,7 +30,9 @@ from ottla.wire.messages.list_transactions import (
 from ottla.wire.schema import Message
 
 
-@handles(ApiKey.LIST_TRANSACTIONS)
+@handles(
+    ApiKey.LIST_TRANSACTIONS, rights=(Right(AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID),)
+)
 def list_transactions(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: ListTransactionsRequest,

@@ -33,6 +33,8 @@ from ottla.metadata import NO_LEADER, PartitionRegistration, TopicImage
 from ottla.model import ZERO_UUID, ErrorCode
 from ottla.model.internal_topics import is_internal_topic
 from ottla.runtime.dice import Dice
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.metadata import (
     MetadataRequest,
@@ -47,7 +49,15 @@ _LISTENER_ERROR_VERSION = 6
 _TOPIC_ID_VERSION = 12
 
 
-@handles(ApiKey.METADATA)
+@handles(
+    ApiKey.METADATA,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+        Right(AclOperation.CREATE, ResourceType.TOPIC),
+        Right(AclOperation.CREATE, ResourceType.CLUSTER),
+        Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),
+    ),
+)
 def metadata(
     context: RequestContext,
     request: MetadataRequest,
@@ -81,7 +91,7 @@ async def _create_and_describe(
     request: MetadataRequest,
     missing: list[str],
 ) -> MetadataResponse:
-    errors = await auto_create_topics(controller, replicas, missing)
+    errors = await auto_create_topics(controller, replicas, missing, context.rights)
     return _Description(cluster, suspects, departures, dice, context, request).response(errors)
 
 

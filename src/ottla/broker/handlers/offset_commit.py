@@ -16,6 +16,8 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.metadata import TopicImage
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -33,7 +35,13 @@ if TYPE_CHECKING:
 _TOPIC_ID_VERSION: Final = 10
 
 
-@handles(ApiKey.OFFSET_COMMIT)
+@handles(
+    ApiKey.OFFSET_COMMIT,
+    rights=(
+        Right(AclOperation.READ, ResourceType.GROUP),
+        Right(AclOperation.READ, ResourceType.TOPIC),
+    ),
+)
 def offset_commit(
     context: RequestContext,
     request: OffsetCommitRequest,

@@ -14,6 +14,8 @@ from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_delete import (
     OffsetDeleteRequest,
@@ -27,7 +29,13 @@ if TYPE_CHECKING:
     from ottla.coordinator.groups.coordinator import GroupCoordinator
 
 
-@handles(ApiKey.OFFSET_DELETE)
+@handles(
+    ApiKey.OFFSET_DELETE,
+    rights=(
+        Right(AclOperation.DELETE, ResourceType.GROUP),
+        Right(AclOperation.READ, ResourceType.TOPIC),
+    ),
+)
 def offset_delete(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: OffsetDeleteRequest,

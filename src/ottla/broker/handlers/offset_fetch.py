@@ -21,6 +21,8 @@ from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.offsets.fetching import no_offset
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -38,7 +40,13 @@ _GROUPS_VERSION: Final = 8
 _TOPIC_ID_VERSION: Final = 10
 
 
-@handles(ApiKey.OFFSET_FETCH)
+@handles(
+    ApiKey.OFFSET_FETCH,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.GROUP),
+        Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+    ),
+)
 def offset_fetch(
     context: RequestContext,
     request: OffsetFetchRequest,

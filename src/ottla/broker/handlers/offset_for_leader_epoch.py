@@ -10,6 +10,8 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_for_leader_epoch import (
     EpochEndOffset,
@@ -20,7 +22,13 @@ from ottla.wire.messages.offset_for_leader_epoch import (
 )
 
 
-@handles(ApiKey.OFFSET_FOR_LEADER_EPOCH)
+@handles(
+    ApiKey.OFFSET_FOR_LEADER_EPOCH,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+        Right(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER),
+    ),
+)
 def offset_for_leader_epoch(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: OffsetForLeaderEpochRequest,

@@ -16,12 +16,20 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.broker.producing.appending import Appending
 from ottla.runtime.vigil import Vigil
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.produce import ProduceRequest
 from ottla.wire.schema import Message
 
 
-@handles(ApiKey.PRODUCE)
+@handles(
+    ApiKey.PRODUCE,
+    rights=(
+        Right(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.WRITE, ResourceType.TOPIC),
+    ),
+)
 def produce(
     context: RequestContext, request: ProduceRequest, *, appending: Appending, vigil: Vigil
 ) -> Message | Pending | None:

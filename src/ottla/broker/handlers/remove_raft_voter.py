@@ -8,11 +8,13 @@ from __future__ import annotations
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 
 
-@handles(ApiKey.REMOVE_RAFT_VOTER)
+@handles(ApiKey.REMOVE_RAFT_VOTER, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),))
 async def remove_raft_voter(
     context: RequestContext,
     request: RemoveRaftVoterRequest,
@@ -20,7 +22,9 @@ async def remove_raft_voter(
     controller: ActiveController,
 ) -> RemoveRaftVoterResponse:
     try:
-        response: RemoveRaftVoterResponse = await controller.ask(request, context.api_version)
+        response: RemoveRaftVoterResponse = await controller.ask(
+            request, context.api_version, rights=context.rights
+        )
     except KafkaError as error:
         return RemoveRaftVoterResponse(error_code=error.code, error_message=error.message)
     return response

@@ -14,6 +14,8 @@ from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ottla.wire.schema import Message
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 _PROTOCOL_VERSION: Final = 5
 
 
-@handles(ApiKey.SYNC_GROUP)
+@handles(ApiKey.SYNC_GROUP, rights=(Right(AclOperation.READ, ResourceType.GROUP),))
 def sync_group(
     context: RequestContext,
     request: SyncGroupRequest,

@@ -26,6 +26,8 @@ from ottla.broker.transactions.transaction_verification import TransactionVerifi
 from ottla.coordinator.runtime.transactional import TransactionalWriter
 from ottla.model import NO_SEQUENCE, ErrorCode, TopicPartition
 from ottla.replication.partitions import Partitions
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -44,7 +46,15 @@ if TYPE_CHECKING:
 _LOADING_VERSION: Final = 2
 
 
-@handles(ApiKey.TXN_OFFSET_COMMIT, is_within_transaction=True)
+@handles(
+    ApiKey.TXN_OFFSET_COMMIT,
+    rights=(
+        Right(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.READ, ResourceType.GROUP),
+        Right(AclOperation.READ, ResourceType.TOPIC),
+    ),
+    is_within_transaction=True,
+)
 def txn_offset_commit(
     context: RequestContext,
     request: TxnOffsetCommitRequest,

@@ -8,11 +8,13 @@ from __future__ import annotations
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 
 
-@handles(ApiKey.UNREGISTER_BROKER)
+@handles(ApiKey.UNREGISTER_BROKER, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),))
 async def unregister_broker(
     context: RequestContext,
     request: UnregisterBrokerRequest,
@@ -20,7 +22,9 @@ async def unregister_broker(
     controller: ActiveController,
 ) -> UnregisterBrokerResponse:
     try:
-        response: UnregisterBrokerResponse = await controller.ask(request, context.api_version)
+        response: UnregisterBrokerResponse = await controller.ask(
+            request, context.api_version, rights=context.rights
+        )
     except KafkaError as error:
         return UnregisterBrokerResponse(error_code=error.code, error_message=error.message)
     return response

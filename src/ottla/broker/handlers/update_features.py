@@ -8,11 +8,13 @@ from __future__ import annotations
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 
 
-@handles(ApiKey.UPDATE_FEATURES)
+@handles(ApiKey.UPDATE_FEATURES, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),))
 async def update_features(
     context: RequestContext,
     request: UpdateFeaturesRequest,
@@ -20,7 +22,9 @@ async def update_features(
     controller: ActiveController,
 ) -> UpdateFeaturesResponse:
     try:
-        response: UpdateFeaturesResponse = await controller.ask(request, context.api_version)
+        response: UpdateFeaturesResponse = await controller.ask(
+            request, context.api_version, rights=context.rights
+        )
     except KafkaError as error:
         return UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
     return response

@@ -21,6 +21,8 @@ from ottla.broker.network.pending import Pending
 from ottla.coordinator.runtime.transactional import TransactionMarker
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.clock import Clock, Timer
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -40,7 +42,13 @@ _TOLD: Final = {
 }
 
 
-@handles(ApiKey.WRITE_TXN_MARKERS)
+@handles(
+    ApiKey.WRITE_TXN_MARKERS,
+    rights=(
+        Right(AclOperation.ALTER, ResourceType.CLUSTER),
+        Right(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER),
+    ),
+)
 def write_txn_markers(
     context: RequestContext,  # noqa: ARG001 - every handler's signature
     request: WriteTxnMarkersRequest,

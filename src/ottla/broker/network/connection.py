@@ -29,6 +29,7 @@ from ottla.model import Buffer, ErrorCode, Part
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Connection
 from ottla.runtime.tasks import Tasks
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice
 from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
@@ -49,6 +50,7 @@ _PENDING_MAX = 64
 # Responses are batched up to this size. Backpressure of the peer is noticed only when writing.
 _UNSENT_BYTES_MAX = 64 * 1024
 _TURN_SECONDS = 0.005
+_VERSION_BITS = 16
 
 
 class _Awaited(NamedTuple):
@@ -81,8 +83,10 @@ class ClientConnection:
         self._limits = limits
         self._clock = clock
         self._tasks = tasks
+        self._rights = UNRESTRICTED
         self._when_closed: list[Callable[[], None]] = []
         self._frames = FrameReader(frame_bytes_max=request_bytes_max)
+        # By API key and version.
         self._contexts: dict[int, RequestContext] = {}
         self._awaited: deque[_Awaited] = deque()
         self._unsent: list[Part] = []
@@ -143,6 +147,16 @@ class ClientConnection:
         else:
             # The connection closed before the handler's task ran.
             told()
+
+    @property
+    def rights(self) -> Rights:
+        """What the client may do: without limits until they are set."""
+        return self._rights
+
+    @rights.setter
+    def rights(self, rights: Rights) -> None:
+        self._rights = rights
+        self._contexts.clear()
 
     @property
     def is_closing(self) -> bool:
@@ -245,9 +259,9 @@ class ClientConnection:
             self._send(_unsupported_version(api), 0, correlation_id)
             return
         request, _ = api.request_class.decode_from(frame, version, position)
-        context = self._contexts.get(version)
+        context = self._contexts.get(key << _VERSION_BITS | version)
         if context is None or context.client_id != client_id:
-            context = self._context_of(version, client_id)
+            context = self._context_of(api, version, client_id)
         answer = api.handler(context, request)
         if isinstance(answer, Message) and not self._awaited:
             self._send(answer, version, correlation_id)
@@ -273,11 +287,15 @@ class ClientConnection:
         self._awaited.append(_Awaited(pending, version, correlation_id, is_append))
         pending.when_resolved(self._answer_resolved)
 
-    def _context_of(self, version: int, client_id: str) -> RequestContext:
-        """Creates and caches the context of a version. A client rarely changes its client id."""
+    def _context_of(self, api: HandledApi, version: int, client_id: str) -> RequestContext:
+        """Creates and caches the context of an API's version. A client rarely changes its client
+        id."""
         host = self._connection.peer_address.host
-        context = RequestContext(version, client_id, host, self._listener, self)
-        self._contexts[version] = context
+        rights = self._rights
+        if not rights.is_unrestricted:
+            rights = rights.declaring(api.rights)
+        context = RequestContext(version, client_id, host, self._listener, self, rights)
+        self._contexts[api.key << _VERSION_BITS | version] = context
         return context
 
     async def _resolve(self, answer: Awaitable[Message], pending: Pending) -> None:

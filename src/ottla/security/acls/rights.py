@@ -51,6 +51,7 @@ class Rights:
     __slots__ = (
         "_authorizer",
         "_decisions",
+        "_declared",
         "_on_decision",
         "_version",
         "host",
@@ -74,14 +75,31 @@ class Rights:
         self._authorizer = authorizer
         self._on_decision = on_decision
         self._decisions: dict[tuple[AclOperation, ResourceType, str | None, bool], bool] = {}
+        self._declared: frozenset[tuple[AclOperation, ResourceType]] | None = None
         self._version = -1
 
+    def declaring(self, declared: Iterable[Right]) -> Rights:
+        """The same rights, for the requests of an API that declares what it checks. The decisions
+        are cached together. A handler that checks anything else fails an assertion."""
+        if self.is_unrestricted:
+            return self
+        rights = Rights(self._authorizer, self.principal, self.host, on_decision=self._on_decision)
+        rights._decisions = self._decisions
+        rights._declared = frozenset(declared)
+        return rights
+
     def allows(self, operation: AclOperation, resource_type: ResourceType, name: str) -> bool:
-        return self.is_unrestricted or self._decide(operation, resource_type, name, True)
+        return self.is_unrestricted or (
+            self._is_declared(operation, resource_type)
+            and self._decide(operation, resource_type, name, True)
+        )
 
     def allows_any(self, operation: AclOperation, resource_type: ResourceType) -> bool:
         """Whether the operation is allowed on at least one resource of the type."""
-        return self.is_unrestricted or self._decide(operation, resource_type, None, True)
+        return self.is_unrestricted or (
+            self._is_declared(operation, resource_type)
+            and self._decide(operation, resource_type, None, True)
+        )
 
     def require(self, operation: AclOperation, resource_type: ResourceType, name: str) -> None:
         """Raises the `KafkaError` of the resource type if the operation is not allowed."""
@@ -104,6 +122,7 @@ class Rights:
         having named them, is not audited."""
         if self.is_unrestricted:
             return set(names)
+        self._is_declared(operation, resource_type)
         return {name for name in names if self._decide(operation, resource_type, name, is_audited)}
 
     def operations(self, resource_type: ResourceType, name: str) -> int:
@@ -114,6 +133,15 @@ class Rights:
             for operation in supported
             if self.is_unrestricted or self._decide(operation, resource_type, name, False)
         )
+
+    def _is_declared(self, operation: AclOperation, resource_type: ResourceType) -> bool:
+        """True, so that it can be part of a condition. Fails otherwise."""
+        declared = self._declared
+        assert declared is None or (operation, resource_type) in declared, (
+            f"the handler checks {operation.name} on {resource_type.name}: declare it as one of "
+            "the API's rights"
+        )
+        return True
 
     def _decide(
         self,
