@@ -18,8 +18,8 @@ _DEFAULT_COUNT = -1
 async def auto_create_topics(
     controller: ActiveController, replicas: LocalReplicas, names: Sequence[str], rights: Rights
 ) -> dict[str, ErrorCode]:
-    """Creates topics with the rights of a client. Returns when the topics can be used, with an error
-    for each that was not created.
+    """Creates topics with the rights of a client. Returns when they can be used, with an error for
+    each that was not created.
 
     A topic that exists by now is not an error.
     """
