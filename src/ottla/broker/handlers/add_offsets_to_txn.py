@@ -1,9 +1,10 @@
 """AddOffsetsToTxn, versions 0 to 4: adds a group's offsets to a transaction.
 
 It adds the group's partition of `__consumer_offsets`, and creates that topic if it does not exist.
-Errors: INVALID_REQUEST without a transactional id, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED
-(INVALID_PRODUCER_EPOCH up to version 1), CONCURRENT_TRANSACTIONS while the markers of the previous
-transaction are being written, and those of the coordinator itself.
+Errors: INVALID_REQUEST without a transactional id, TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+GROUP_AUTHORIZATION_FAILED, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED (INVALID_PRODUCER_EPOCH up
+to version 1), CONCURRENT_TRANSACTIONS while the markers of the previous transaction are being
+written, and those of the coordinator itself.
 """
 
 from __future__ import annotations
@@ -62,6 +63,12 @@ def add_offsets_to_txn(
 ) -> Message | Pending | Awaitable[Message]:
     if not request.transactional_id:
         return AddOffsetsToTxnResponse(error_code=ErrorCode.INVALID_REQUEST)
+    try:
+        rights = context.rights
+        rights.require(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
+        rights.require(AclOperation.READ, ResourceType.GROUP, request.group_id)
+    except KafkaError as error:
+        return AddOffsetsToTxnResponse(error_code=error.code)
     if groups.partition_of(request.group_id) is None:
         return _create_and_add(
             cluster, controller, replicas, groups, transaction_requests, context, request

@@ -1,11 +1,13 @@
 """ConsumerGroupDescribe, versions 0 and 1: describes consumer groups (KIP-848) and their members.
 
-Errors per group: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, and those of the coordinator itself.
+Errors per group: GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED for a member's topic,
+INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, and those of the coordinator itself. A group with an error is
+not described.
 """
 
 from __future__ import annotations
 
-from ottla.broker.administration.authorized_operations import GROUP_OPERATIONS
+from ottla.broker.administration.authorized_operations import authorized_operations
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
@@ -14,7 +16,7 @@ from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.security.acls.rights import Right
+from ottla.security.acls.rights import Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
@@ -32,7 +34,7 @@ from ottla.wire.schema import Message
     ),
 )
 def consumer_group_describe(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: ConsumerGroupDescribeRequest,
     *,
     groups: CoordinatorShards[GroupCoordinator],
@@ -41,12 +43,13 @@ def consumer_group_describe(
         len(request.group_ids), lambda found: ConsumerGroupDescribeResponse(groups=list(found))
     )
     for index, group_id in enumerate(request.group_ids):
-        _describe(groups, request, group_id, gathered, index)
+        _describe(groups, context.rights, request, group_id, gathered, index)
     return gathered.pending.answer
 
 
 def _describe(
     groups: CoordinatorShards[GroupCoordinator],
+    rights: Rights,
     request: ConsumerGroupDescribeRequest,
     group_id: str,
     gathered: Gathered,
@@ -56,11 +59,29 @@ def _describe(
         if not group_id:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "a group's id cannot be empty")
         described = groups.describe_consumer(group_id)
+        if not rights.is_unrestricted:
+            _check_topics(rights, described)
         if request.include_authorized_operations and not described.error_code:
-            described.authorized_operations = GROUP_OPERATIONS
+            described.authorized_operations = authorized_operations(
+                rights, ResourceType.GROUP, group_id
+            )
         return Outcome(response=described)
 
     def refuse(error: KafkaError) -> DescribedGroup:
         return DescribedGroup(error_code=error.code, error_message=error.message, group_id=group_id)
 
-    groups.submit(group_id, describe, gathered.reply(index), refuse)
+    reply = gathered.reply(index)
+    try:
+        rights.require(AclOperation.DESCRIBE, ResourceType.GROUP, group_id)
+    except KafkaError as error:
+        reply(refuse(error))
+        return
+    groups.submit(group_id, describe, reply, refuse)
+
+
+def _check_topics(rights: Rights, described: DescribedGroup) -> None:
+    """Raises `KafkaError` if the members have a topic that the client may not describe."""
+    for member in described.members:
+        for assignment in (member.assignment, member.target_assignment):
+            for topic in assignment.topic_partitions:
+                rights.require(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.topic_name)

@@ -1,6 +1,7 @@
 """DeleteGroups, versions 0 to 2: deletes groups without members, and their offsets.
 
-Errors per group: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, and those of the coordinator itself.
+Errors per group: GROUP_AUTHORIZATION_FAILED, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, and those of the
+coordinator itself.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.security.acls.rights import Right
+from ottla.security.acls.rights import Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_groups import (
     DeletableGroupResult,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 @handles(ApiKey.DELETE_GROUPS, rights=(Right(AclOperation.DELETE, ResourceType.GROUP),))
 def delete_groups(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: DeleteGroupsRequest,
     *,
     groups: CoordinatorShards[GroupCoordinator],
@@ -36,16 +37,24 @@ def delete_groups(
     names = list(dict.fromkeys(request.groups_names))
     gathered = Gathered(len(names), lambda found: DeleteGroupsResponse(results=list(found)))
     for index, group_id in enumerate(names):
-        _delete(groups, group_id, gathered, index)
+        _delete(groups, context.rights, group_id, gathered, index)
     return gathered.pending.answer
 
 
 def _delete(
-    groups: CoordinatorShards[GroupCoordinator], group_id: str, gathered: Gathered, index: int
+    groups: CoordinatorShards[GroupCoordinator],
+    rights: Rights,
+    group_id: str,
+    gathered: Gathered,
+    index: int,
 ) -> None:
     def refuse(error: KafkaError) -> DeletableGroupResult:
         return DeletableGroupResult(group_id=group_id, error_code=error.code)
 
-    groups.submit(
-        group_id, lambda groups: groups.delete_group(group_id), gathered.reply(index), refuse
-    )
+    reply = gathered.reply(index)
+    try:
+        rights.require(AclOperation.DELETE, ResourceType.GROUP, group_id)
+    except KafkaError as error:
+        reply(refuse(error))
+        return
+    groups.submit(group_id, lambda groups: groups.delete_group(group_id), reply, refuse)

@@ -4,9 +4,9 @@ Offset -1 means the high watermark. The response is sent when neither a crash no
 restore the records: this node has checkpointed the new log start offset, and every live replica has
 deleted the records too.
 
-Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR,
-POLICY_VIOLATION for a topic that is only compacted, INVALID_TOPIC_EXCEPTION for an internal topic,
-REQUEST_TIMED_OUT if a replica has not deleted the records in time.
+Errors per partition: TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE,
+KAFKA_STORAGE_ERROR, POLICY_VIOLATION for a topic that is only compacted, INVALID_TOPIC_EXCEPTION
+for an internal topic, REQUEST_TIMED_OUT if a replica has not deleted the records in time.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
+from ottla.broker.network.refused_topics import refused_topics, unauthorized_topic
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import is_internal_topic
@@ -50,7 +51,7 @@ class _Moved(NamedTuple):
 
 @handles(ApiKey.DELETE_RECORDS, rights=(Right(AclOperation.DELETE, ResourceType.TOPIC),))
 def delete_records(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: DeleteRecordsRequest,
     *,
     clock: Clock,
@@ -59,8 +60,12 @@ def delete_records(
     failures: StorageFailures,
 ) -> DeleteRecordsResponse | Pending:
     moved: list[_Moved] = []
+    refused = refused_topics(context.rights, AclOperation.DELETE, request.topics)
     topics = [
-        DeleteRecordsTopicResult(name=topic.name, partitions=_delete(partitions, topic, moved))
+        DeleteRecordsTopicResult(
+            name=topic.name,
+            partitions=_delete(partitions, topic, moved, is_refused=topic.name in refused),
+        )
         for topic in request.topics
     ]
     _make_durable(logs, failures, moved)
@@ -76,12 +81,14 @@ def delete_records(
 
 
 def _delete(
-    partitions: Partitions, topic: DeleteRecordsTopic, moved: list[_Moved]
+    partitions: Partitions, topic: DeleteRecordsTopic, moved: list[_Moved], *, is_refused: bool
 ) -> list[DeleteRecordsPartitionResult]:
     results = []
     for asked in topic.partitions:
         result = DeleteRecordsPartitionResult(partition_index=asked.partition_index)
         try:
+            if is_refused:
+                raise unauthorized_topic(topic.name)
             partition = partitions.by_name(topic.name, asked.partition_index)
             offset = _delete_before(partition, asked.offset)
         except KafkaError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ottla.broker.administration.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
+from ottla.broker.administration.authorized_operations import NOT_ASKED, cluster_operations
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
@@ -54,7 +54,7 @@ def describe_cluster(
             )
             for each, endpoint in shown
         ],
-        cluster_authorized_operations=CLUSTER_OPERATIONS if is_asked else NOT_ASKED,
+        cluster_authorized_operations=cluster_operations(context.rights) if is_asked else NOT_ASKED,
     )
 
 

@@ -25,10 +25,11 @@ from ottla.configs import (
     describe_group,
     describe_topic,
 )
+from ottla.controller.operations.config_rights import require_config_right
 from ottla.controller.operations.topic_names import check_name
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.security.acls.rights import Right
+from ottla.security.acls.rights import Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -49,7 +50,7 @@ from ottla.wire.messages.describe_configs import (
     ),
 )
 def describe_configs(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: DescribeConfigsRequest,
     *,
     cluster: ClusterView,
@@ -57,17 +58,24 @@ def describe_configs(
     # Duplicates are dropped: a response is a thousand times as large as its request.
     resources = {(each.resource_type, each.resource_name): each for each in request.resources}
     return DescribeConfigsResponse(
-        results=[_describe(cluster, resource, request) for resource in resources.values()]
+        results=[
+            _describe(cluster, context.rights, resource, request) for resource in resources.values()
+        ]
     )
 
 
 def _describe(
-    cluster: ClusterView, asked: DescribeConfigsResource, request: DescribeConfigsRequest
+    cluster: ClusterView,
+    rights: Rights,
+    asked: DescribeConfigsResource,
+    request: DescribeConfigsRequest,
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(
         error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
     )
     try:
+        resource = ConfigResource(ConfigResourceType(asked.resource_type), asked.resource_name)
+        require_config_right(rights, AclOperation.DESCRIBE_CONFIGS, resource)
         entries = _entries(cluster, asked)
     except KafkaError as error:
         result.error_code = error.code

@@ -1,12 +1,12 @@
 """DescribeGroups, versions 0 to 6: describes classic groups and their members.
 
-Errors per group are those of the coordinator itself, and from version 6 on GROUP_ID_NOT_FOUND; up
-to version 5 a group that does not exist has the state Dead.
+Errors per group are GROUP_AUTHORIZATION_FAILED, those of the coordinator itself, and from version 6
+on GROUP_ID_NOT_FOUND; up to version 5 a group that does not exist has the state Dead.
 """
 
 from __future__ import annotations
 
-from ottla.broker.administration.authorized_operations import GROUP_OPERATIONS
+from ottla.broker.administration.authorized_operations import authorized_operations
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
@@ -51,10 +51,18 @@ def _describe(
     def describe(groups: GroupCoordinator) -> Outcome:
         described = groups.describe_classic(group_id, version=context.api_version)
         if request.include_authorized_operations and not described.error_code:
-            described.authorized_operations = GROUP_OPERATIONS
+            described.authorized_operations = authorized_operations(
+                context.rights, ResourceType.GROUP, group_id
+            )
         return Outcome(response=described)
 
     def refuse(error: KafkaError) -> DescribedGroup:
         return DescribedGroup(error_code=error.code, error_message=error.message, group_id=group_id)
 
-    groups.submit(group_id, describe, gathered.reply(index), refuse)
+    reply = gathered.reply(index)
+    try:
+        context.rights.require(AclOperation.DESCRIBE, ResourceType.GROUP, group_id)
+    except KafkaError as error:
+        reply(refuse(error))
+        return
+    groups.submit(group_id, describe, reply, refuse)

@@ -2,7 +2,8 @@
 
 Without a list of topics, all are described. Version 4 adds total and usable bytes, version 5 shows
 which directories are cordoned and get no new logs (KIP-1066). A failed directory has only the error
-KAFKA_STORAGE_ERROR.
+KAFKA_STORAGE_ERROR. For the request CLUSTER_AUTHORIZATION_FAILED, for which versions 1 and 2 have
+no field: their response is empty.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.log_placement import is_cordoned
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import ErrorCode, TopicPartition
-from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
 from ottla.security.acls.rights import Right
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_store import LogStore
@@ -46,13 +47,15 @@ class _Shown(NamedTuple):
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS, rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),))
 def describe_log_dirs(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: DescribeLogDirsRequest,
     *,
     cluster: ClusterView,
     logs: LogStore,
     failures: StorageFailures,
 ) -> DescribeLogDirsResponse:
+    if not context.rights.allows(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
+        return DescribeLogDirsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     asked = None
     if request.topics is not None:
         asked = {

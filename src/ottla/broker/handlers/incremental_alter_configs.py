@@ -2,8 +2,8 @@
 
 Log levels are set on this broker (KIP-412). All other resources are forwarded to the controller,
 and the response is sent when this node has applied the change. Errors per resource are those of the
-controller's operation; INVALID_REQUEST for another broker; KAFKA_STORAGE_ERROR for all forwarded
-resources if the controller's disk fails.
+controller's operation; CLUSTER_AUTHORIZATION_FAILED for log levels; INVALID_REQUEST for another
+broker; KAFKA_STORAGE_ERROR for all forwarded resources if the controller's disk fails.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.configs import ConfigAlteration, ConfigOperation, ConfigResourceType, alter_configs
 from ottla.model import ErrorCode, KafkaError
-from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
 from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.incremental_alter_configs import (
@@ -61,7 +61,8 @@ async def alter_incrementally(
     of_any_node: bool,
 ) -> IncrementalAlterConfigsResponse:
     """Handles the request. A broker accepts and validates only its own broker configs; a controller
-    accepts those of any node."""
+    accepts those of any node. Log levels need ALTER_CONFIGS on a broker, and CLUSTER_ACTION on a
+    controller, as in Kafka."""
     names = Counter((each.resource_type, each.resource_name) for each in request.resources)
     here: dict[int, AlterConfigsResourceResponse] = {}
     for index, resource in enumerate(request.resources):
@@ -69,6 +70,11 @@ async def alter_incrementally(
         try:
             if _is_up_to_the_controller(cluster, resource, of_any_node=of_any_node):
                 continue
+            context.rights.require(
+                AclOperation.CLUSTER_ACTION if of_any_node else AclOperation.ALTER_CONFIGS,
+                ResourceType.CLUSTER,
+                CLUSTER_NAME,
+            )
             _alter_loggers(resource, is_duplicate=is_duplicate, validate_only=request.validate_only)
         except KafkaError as error:
             here[index] = _answer(resource, error)

@@ -1,7 +1,8 @@
 """LeaveGroup, versions 0 to 5: removes members from a group.
 
 Up to version 2 there is one member, and its error is the error of the whole response. Errors:
-INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, and those of the coordinator itself.
+GROUP_AUTHORIZATION_FAILED, INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, and those of
+the coordinator itself.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ def leave_group(
     *,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
+    if not context.rights.allows(AclOperation.READ, ResourceType.GROUP, request.group_id):
+        return LeaveGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not request.group_id:
         return LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
     members = request.members

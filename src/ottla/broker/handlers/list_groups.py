@@ -1,7 +1,8 @@
 """ListGroups, versions 0 to 5: lists the groups whose coordinator is this node.
 
-Version 4 adds a filter by state, version 5 by type. Errors: COORDINATOR_LOAD_IN_PROGRESS while any
-of the partitions is being loaded, COORDINATOR_NOT_AVAILABLE.
+Groups that the client may not describe are left out. Version 4 adds a filter by state, version 5 by
+type. Errors: COORDINATOR_LOAD_IN_PROGRESS while any of the partitions is being loaded,
+COORDINATOR_NOT_AVAILABLE.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.model import ErrorCode, KafkaError
-from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.security.acls.rights import Right
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from ottla.wire.schema import Message
@@ -30,7 +31,7 @@ from ottla.wire.schema import Message
     ),
 )
 def list_groups(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: ListGroupsRequest,
     *,
     groups: CoordinatorShards[GroupCoordinator],
@@ -40,7 +41,7 @@ def list_groups(
         return Outcome(response=ListGroupsResponse(groups=found))
 
     shards = groups.all
-    gathered = Gathered(len(shards), _combine)
+    gathered = Gathered(len(shards), lambda found: _visible(context.rights, _combine(found)))
     for index, shard in enumerate(shards):
         shard.submit(listing, gathered.reply(index), _refuse)
     return gathered.pending.answer
@@ -51,6 +52,18 @@ def _refuse(error: KafkaError) -> ListGroupsResponse:
         # Another node is now the coordinator of these groups and lists them.
         return ListGroupsResponse()
     return ListGroupsResponse(error_code=error.code)
+
+
+def _visible(rights: Rights, response: ListGroupsResponse) -> ListGroupsResponse:
+    """Leaves out the groups that the client may not describe."""
+    if rights.is_unrestricted or rights.allowed(
+        AclOperation.DESCRIBE, ResourceType.CLUSTER, (CLUSTER_NAME,), is_audited=False
+    ):
+        return response
+    listed = [group.group_id for group in response.groups]
+    visible = rights.allowed(AclOperation.DESCRIBE, ResourceType.GROUP, listed, is_audited=False)
+    response.groups = [group for group in response.groups if group.group_id in visible]
+    return response
 
 
 def _combine(found: Sequence[ListGroupsResponse]) -> ListGroupsResponse:

@@ -6,11 +6,11 @@ offset, which is not an error. If the result depends on the end offset, a new le
 OFFSET_NOT_AVAILABLE to consumers until its high watermark reaches the start offset of its epoch, so
 that the end offset never goes back (KIP-207).
 
-Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, OFFSET_NOT_AVAILABLE
-(before version 5 LEADER_NOT_AVAILABLE), KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH,
-UNKNOWN_LEADER_EPOCH, UNSUPPORTED_VERSION for a special timestamp that the version does not have,
-INVALID_REQUEST for a partition named twice, CORRUPT_MESSAGE for an unreadable batch,
-UNKNOWN_SERVER_ERROR if the worker process crashed.
+Errors per partition: TOPIC_AUTHORIZATION_FAILED (for replicas too), UNKNOWN_TOPIC_OR_PARTITION,
+NOT_LEADER_OR_FOLLOWER, OFFSET_NOT_AVAILABLE (before version 5 LEADER_NOT_AVAILABLE),
+KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, UNSUPPORTED_VERSION for a special
+timestamp that the version does not have, INVALID_REQUEST for a partition named twice,
+CORRUPT_MESSAGE for an unreadable batch, UNKNOWN_SERVER_ERROR if the worker process crashed.
 
 A large batch is searched by a worker process; the response waits for it.
 """
@@ -22,6 +22,7 @@ from collections.abc import Awaitable, Generator, Mapping
 from typing import Final, TypeAlias, TypeVar
 
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.refused_topics import refused_topics, unauthorized_topic
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import NO_TIMESTAMP, ErrorCode, KafkaError
 from ottla.replication.partition import Isolation, Partition
@@ -132,10 +133,13 @@ def _answers(
     if request.replica_id == _CONSUMER:
         isolation = Isolation(request.isolation_level & 1)
     topics = []
+    refused = refused_topics(context.rights, AclOperation.DESCRIBE, request.topics)
     for topic in request.topics:
         answers = []
         for asked in topic.partitions:
             try:
+                if refused and topic.name in refused:
+                    raise unauthorized_topic(topic.name)
                 if named[topic.name, asked.partition_index] > 1:
                     raise KafkaError(ErrorCode.INVALID_REQUEST, "a partition is named twice")
                 _check_version(asked.timestamp, context.api_version)

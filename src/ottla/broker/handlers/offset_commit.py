@@ -1,13 +1,14 @@
 """OffsetCommit, versions 2 to 10: stores the committed offsets of a group.
 
-Version 10 identifies topics by id. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
-UNKNOWN_TOPIC_ID, OFFSET_METADATA_TOO_LARGE; for all partitions: UNKNOWN_MEMBER_ID,
-FENCED_INSTANCE_ID, ILLEGAL_GENERATION, STALE_MEMBER_EPOCH, GROUP_ID_NOT_FOUND,
-REBALANCE_IN_PROGRESS, and those of the coordinator itself.
+Version 10 identifies topics by id. Errors per partition: TOPIC_AUTHORIZATION_FAILED,
+UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, OFFSET_METADATA_TOO_LARGE; for all partitions:
+GROUP_AUTHORIZATION_FAILED, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
+STALE_MEMBER_EPOCH, GROUP_ID_NOT_FOUND, REBALANCE_IN_PROGRESS, and those of the coordinator itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final
 
 from ottla.broker.control.cluster_view import ClusterView
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 
 _TOPIC_ID_VERSION: Final = 10
+_NO_NAMES: Final[AbstractSet[str]] = frozenset()
 
 
 @handles(
@@ -49,6 +51,13 @@ def offset_commit(
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
+    if not context.rights.allows(AclOperation.READ, ResourceType.GROUP, request.group_id):
+        return OffsetCommitResponse(
+            topics=[
+                _refused_whole(topic, ErrorCode.GROUP_AUTHORIZATION_FAILED)
+                for topic in request.topics
+            ]
+        )
     accepted, refused = _sort_out(cluster, context, request)
     asked = len(request.topics)
     request.topics = accepted
@@ -80,17 +89,20 @@ def offset_commit(
 def _sort_out(
     cluster: ClusterView, context: RequestContext, request: OffsetCommitRequest
 ) -> tuple[list[OffsetCommitRequestTopic], list[OffsetCommitResponseTopic]]:
-    """The known topics with their names and ids filled in, and the errors of unknown ones."""
+    """The known topics with their names and ids filled in, and the errors of unknown and
+    unauthorized ones."""
     topics = cluster.image.topics
     accepted, refused = [], []
+    unauthorized = _unauthorized(cluster, context, request)
     for asked in request.topics:
         by_id = context.api_version >= _TOPIC_ID_VERSION
         topic = topics.by_id.get(asked.topic_id) if by_id else topics.by_name.get(asked.name)
+        if unauthorized and (asked.name if topic is None else topic.name) in unauthorized:
+            refused.append(_refused_whole(asked, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+            continue
         if topic is None:
             error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            refused.append(
-                _refused(asked, [each.partition_index for each in asked.partitions], error)
-            )
+            refused.append(_refused_whole(asked, error))
             continue
         asked.name, asked.topic_id = topic.name, topic.id
         unknown = _take_unknown(asked, topic)
@@ -99,6 +111,20 @@ def _sort_out(
         if asked.partitions:
             accepted.append(asked)
     return accepted, refused
+
+
+def _unauthorized(
+    cluster: ClusterView, context: RequestContext, request: OffsetCommitRequest
+) -> AbstractSet[str]:
+    rights = context.rights
+    if rights.is_unrestricted:
+        return _NO_NAMES
+    names = {topic.name for topic in request.topics}
+    if context.api_version >= _TOPIC_ID_VERSION:
+        by_id = cluster.image.topics.by_id
+        known = (by_id.get(topic.topic_id) for topic in request.topics)
+        names = {topic.name for topic in known if topic is not None}
+    return names - rights.allowed(AclOperation.READ, ResourceType.TOPIC, names)
 
 
 def _take_unknown(asked: OffsetCommitRequestTopic, topic: TopicImage) -> list[int]:
@@ -113,6 +139,10 @@ def _take_unknown(asked: OffsetCommitRequestTopic, topic: TopicImage) -> list[in
             each for each in asked.partitions if each.partition_index in topic.partitions
         ]
     return unknown
+
+
+def _refused_whole(topic: OffsetCommitRequestTopic, error: ErrorCode) -> OffsetCommitResponseTopic:
+    return _refused(topic, [each.partition_index for each in topic.partitions], error)
 
 
 def _refused(

@@ -1,10 +1,12 @@
 """OffsetFetch, versions 1 to 10: returns the committed offsets of groups.
 
 Up to version 7 a request has one group; from version 2 on it can request all topics. Version 10
-identifies topics by id. A partition without a committed offset gets -1 and no error. Errors per
-partition: UNKNOWN_TOPIC_ID, UNSTABLE_OFFSET_COMMIT if stable offsets are required; per group:
-UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, and those of the coordinator itself. Version 1 has no error
-field for the group, so its error is set on all partitions.
+identifies topics by id. A request for all topics gets those that the client may describe. A
+partition without a committed offset gets -1 and no error. Errors per partition:
+TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_ID, UNSTABLE_OFFSET_COMMIT if stable offsets are required;
+per group: GROUP_AUTHORIZATION_FAILED, UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, and those of the
+coordinator itself. Version 1 has no error field for the group, so its error is set on all
+partitions.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
+from ottla.broker.network.refused_topics import refused_topics
 from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.offsets.fetching import no_offset
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.security.acls.rights import Right
+from ottla.security.acls.rights import Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -62,10 +65,13 @@ def offset_fetch(
         all_asked = [_only_group(request)]
         gathered = Gathered(1, lambda found: _one_group_response(found, version))
     for index, asked in enumerate(all_asked):
-        unknown = _resolve_topics(cluster, asked, version)
-        reply = gathered.reply(index)
         _submit(
-            cluster, groups, asked, unknown, require_stable=request.require_stable, reply_to=reply
+            cluster,
+            groups,
+            context,
+            asked,
+            require_stable=request.require_stable,
+            reply_to=gathered.reply(index),
         )
     return gathered.pending.answer
 
@@ -73,18 +79,33 @@ def offset_fetch(
 def _submit(
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
+    context: RequestContext,
     asked: OffsetFetchRequestGroup,
-    unknown: list[OffsetFetchResponseTopics],
     *,
     require_stable: bool,
     reply_to: Callable[[OffsetFetchResponseGroup], None],
 ) -> None:
+    rights, is_for_all = context.rights, asked.topics is None
+    try:
+        rights.require(AclOperation.DESCRIBE, ResourceType.GROUP, asked.group_id)
+    except KafkaError as error:
+        reply_to(_refuse(asked, error))
+        return
+    refused = _resolve_topics(cluster, asked, context.api_version)
+    refused += _take_unauthorized(rights, asked)
+
     def fetch(groups: GroupCoordinator) -> Outcome:
         return groups.fetch(asked, require_stable=require_stable)
 
     def reply(found: OffsetFetchResponseGroup) -> None:
         _add_ids(cluster, found)
-        found.topics += unknown
+        if is_for_all and not rights.is_unrestricted:
+            names = (topic.name for topic in found.topics)
+            visible = rights.allowed(
+                AclOperation.DESCRIBE, ResourceType.TOPIC, names, is_audited=False
+            )
+            found.topics = [topic for topic in found.topics if topic.name in visible]
+        found.topics += refused
         reply_to(found)
 
     groups.submit(asked.group_id, fetch, reply, lambda error: _refuse(asked, error))
@@ -126,6 +147,30 @@ def _resolve_topics(
     if asked.topics is not None:
         asked.topics = known
     return unknown
+
+
+def _take_unauthorized(
+    rights: Rights, asked: OffsetFetchRequestGroup
+) -> list[OffsetFetchResponseTopics]:
+    """Removes the topics that the client may not describe from the request and returns their
+    errors."""
+    topics = asked.topics or []
+    unauthorized = refused_topics(rights, AclOperation.DESCRIBE, topics)
+    if not unauthorized:
+        return []
+    asked.topics = [topic for topic in topics if topic.name not in unauthorized]
+    return [
+        OffsetFetchResponseTopics(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partitions=[
+                no_offset(index, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+                for index in topic.partition_indexes
+            ],
+        )
+        for topic in topics
+        if topic.name in unauthorized
+    ]
 
 
 def _add_ids(cluster: ClusterView, found: OffsetFetchResponseGroup) -> None:

@@ -114,7 +114,7 @@ def test_controller_that_is_here_is_asked_without_a_network() -> None:
         asking = Asking(service, network=NoNetwork(), clock=SimulatedClock())
         await serve_broker(service.controller)
         assert asking.controller.is_here
-        response = await asking.controller.ask(topics("a"), 7)
+        response = await asking.controller.ask(topics("a"), 7, rights=UNRESTRICTED)
         assert [topic.error_code for topic in response.topics] == [0]
         sent = await asking.controller.send(BrokerHeartbeatRequest(broker_id=1, broker_epoch=-1))
         assert sent.error_code == ErrorCode.STALE_BROKER_EPOCH
@@ -131,7 +131,7 @@ def test_request_travels_to_another_node_in_an_envelope_and_its_answer_back(
         listener = await SystemNetwork().listen(ANY_PORT, make_handler)
         asking = Asking(await bystander(), address=listener.address)
         assert not asking.controller.is_here
-        response = await asking.controller.ask(topics("a", "b/c"), 7)
+        response = await asking.controller.ask(topics("a", "b/c"), 7, rights=UNRESTRICTED)
         assert [topic.error_code for topic in response.topics] == [
             0,
             ErrorCode.INVALID_TOPIC_EXCEPTION,
@@ -167,7 +167,7 @@ def test_request_travels_in_the_version_of_its_client(version: int) -> None:
         node = ScriptedNode(answer)
         asking = Asking(await bystander(), address=await node.listen())
         request = DeleteTopicsRequest(topic_names=["a"])
-        response = await asking.controller.ask(request, version)
+        response = await asking.controller.ask(request, version, rights=UNRESTRICTED)
         assert response.throttle_time_ms == 7
         await asking.close()
         node.stop()
@@ -179,7 +179,7 @@ def test_request_that_reaches_the_wrong_controller_is_sent_again() -> None:
     async def play() -> None:
         node = ScriptedNode(refusing(2, ErrorCode.NOT_CONTROLLER))
         asking = Asking(await bystander(), address=await node.listen())
-        response = await asking.controller.ask(FEATURES, 2)
+        response = await asking.controller.ask(FEATURES, 2, rights=UNRESTRICTED)
         assert response.error_message == "asked 3 times"
         await asking.close()
         node.stop()
@@ -192,7 +192,7 @@ def test_request_goes_to_whoever_is_the_controller_by_now() -> None:
         old = ScriptedNode(refusing(10**9, ErrorCode.NOT_CONTROLLER))
         new = ScriptedNode(refusing(0, ErrorCode.NONE))
         asking = Asking(await bystander(), address=await old.listen())
-        answer = asyncio.ensure_future(asking.controller.ask(FEATURES, 2))
+        answer = asyncio.ensure_future(asking.controller.ask(FEATURES, 2, rights=UNRESTRICTED))
         await until(lambda: old.connections and len(old.connections[0].requests) > 1)
         asking.address = await new.listen()
         assert (await answer).error_message == "asked 1 times"
@@ -208,7 +208,7 @@ def test_request_survives_a_controller_that_dies() -> None:
         dying = ScriptedNode()
         new = ScriptedNode(refusing(0, ErrorCode.NONE))
         asking = Asking(await bystander(), address=await dying.listen())
-        answer = asyncio.ensure_future(asking.controller.ask(FEATURES, 2))
+        answer = asyncio.ensure_future(asking.controller.ask(FEATURES, 2, rights=UNRESTRICTED))
         await until(lambda: dying.connections and dying.connections[0].requests)
         asking.address = await new.listen()
         dying.stop()
@@ -227,7 +227,7 @@ def test_who_asked_a_controller_that_never_answers_asks_the_next_one(
         service = await bystander()
         asking = Asking(service, address=await silent.listen())
         own = asyncio.ensure_future(asking.controller.send(BrokerHeartbeatRequest()))
-        asked = asyncio.ensure_future(asking.controller.ask(FEATURES, 2))
+        asked = asyncio.ensure_future(asking.controller.ask(FEATURES, 2, rights=UNRESTRICTED))
         await until(lambda: len([each for each in silent.connections if each.requests]) == 2)
         quorum = service.controller.quorum
         epoch = quorum.leader_and_epoch.epoch
@@ -252,7 +252,7 @@ def test_other_errors_of_the_controller_are_the_answer() -> None:
         node = ScriptedNode(refusing(1, ErrorCode.KAFKA_STORAGE_ERROR))
         asking = Asking(await bystander(), address=await node.listen())
         with pytest.raises(KafkaError) as refused:
-            await asking.controller.ask(FEATURES, 2)
+            await asking.controller.ask(FEATURES, 2, rights=UNRESTRICTED)
         assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
         await asking.close()
         node.stop()
@@ -267,7 +267,7 @@ def test_heartbeat_does_not_wait_behind_a_request() -> None:
     async def play() -> None:
         node = ScriptedNode(answer)
         asking = Asking(await bystander(), address=await node.listen())
-        waiting = asyncio.ensure_future(asking.controller.ask(FEATURES, 2))
+        waiting = asyncio.ensure_future(asking.controller.ask(FEATURES, 2, rights=UNRESTRICTED))
         await until(lambda: node.connections and node.connections[0].requests)
         beat = await asking.controller.send(BrokerHeartbeatRequest(), lane=Lane.HEARTBEATS)
         assert beat.error_code == 0
@@ -283,7 +283,9 @@ def test_request_without_a_controller_times_out() -> None:
     async def play() -> None:
         clock = SimulatedClock()
         asking = Asking(await bystander(), network=NoNetwork(), clock=clock)
-        answer = asyncio.ensure_future(asking.controller.ask(NO_TOPIC, 7, timeout_ms=5_000))
+        answer = asyncio.ensure_future(
+            asking.controller.ask(NO_TOPIC, 7, timeout_ms=5_000, rights=UNRESTRICTED)
+        )
         while clock.monotonic() < 4.9:
             clock.advance(0.01)
             await settle()
@@ -309,7 +311,7 @@ def test_controller_that_becomes_active_here_is_asked_at_once() -> None:
         service = world.make_service()
         asking = Asking(service, network=NoNetwork(), clock=clock)
         service.controller.quorum.start(service)
-        answer = asyncio.ensure_future(asking.controller.ask(NO_TOPIC, 7))
+        answer = asyncio.ensure_future(asking.controller.ask(NO_TOPIC, 7, rights=UNRESTRICTED))
         await settle()
         assert asking.controller.is_here
         assert not service.controller.is_active
@@ -332,7 +334,7 @@ def test_leader_that_is_not_active_yet_describes_the_quorum() -> None:
         service = world.make_service()
         asking = Asking(service, network=NoNetwork(), clock=SimulatedClock())
         service.controller.quorum.start(service)
-        response = await asking.controller.ask(DescribeQuorumRequest(), 2)
+        response = await asking.controller.ask(DescribeQuorumRequest(), 2, rights=UNRESTRICTED)
         assert [node.node_id for node in response.nodes] == [1]
         await asking.close()
 
@@ -346,12 +348,12 @@ def test_node_whose_metadata_failed_says_so_to_all_who_ask() -> None:
         controller = service.controller
         await serve_broker(controller)
         asking = Asking(service, network=NoNetwork(), clock=SimulatedClock())
-        asked = asyncio.ensure_future(asking.controller.ask(topics("a"), 7))
+        asked = asyncio.ensure_future(asking.controller.ask(topics("a"), 7, rights=UNRESTRICTED))
         await asyncio.sleep(0)  # noqa: TID251 - lets it be submitted
         controller.quorum.fail(OSError("the disk is gone"))
         for doing in (
             asked,
-            asking.controller.ask(NO_TOPIC, 7),
+            asking.controller.ask(NO_TOPIC, 7, rights=UNRESTRICTED),
             asking.controller.send(BrokerHeartbeatRequest()),
         ):
             with pytest.raises(KafkaError, match="start it anew") as refused:

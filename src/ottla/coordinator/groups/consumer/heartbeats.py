@@ -86,7 +86,7 @@ class ConsumerHeartbeats:
 
     def _stay(self, client: Client, request: wire.ConsumerGroupHeartbeatRequest) -> Outcome:
         group, records = self._group_for(request)
-        change = GroupChange(self._context, group)
+        change = GroupChange(self._context, group, describable=client.describable)
         change.records += records
         known = self._known_member(group, request)
         if known is None:
