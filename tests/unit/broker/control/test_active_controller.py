@@ -19,6 +19,7 @@ from ottla.runtime.network import Address, Network
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
+from ottla.security.acls.rights import UNRESTRICTED
 from ottla.simulation import SeededDice
 from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
