@@ -12,6 +12,7 @@ from ottla.broker.network.handling import RequestContext
 from ottla.controller.metadata_log import METADATA_TOPIC_ID
 from ottla.metadata import SUPPORTED_FEATURES
 from ottla.model import ErrorCode
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.wire.messages.controller_registration import (
@@ -96,7 +97,10 @@ def test_deposed_controller_tells_brokers_so(node: OneNode) -> None:
 def test_administrators_are_answered_by_the_active_controller_wherever_it_is(
     node: OneNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def asked(_controller: ActiveController, request: Message, _version: int) -> Message:
+    async def asked(
+        _controller: ActiveController, request: Message, _version: int, *, rights: Rights
+    ) -> Message:
+        assert rights is UNRESTRICTED
         return UpdateFeaturesResponse(error_message=type(request).__name__)
 
     monkeypatch.setattr(ActiveController, "ask", asked)

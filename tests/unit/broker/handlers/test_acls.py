@@ -23,15 +23,17 @@ from tests.support.security.secured_node import secure
 ADMINISTRATOR = rights_of(ALICE, acl(AclOperation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME))
 
 
-def creation(name: str, operation: AclOperation, **fields: str | int) -> AclCreation:
+def creation(
+    name: str, operation: AclOperation, pattern: PatternType = PatternType.LITERAL
+) -> AclCreation:
     return AclCreation(
         resource_type=ResourceType.TOPIC,
         resource_name=name,
+        resource_pattern_type=pattern,
         principal="User:bob",
         host="*",
         operation=operation,
         permission_type=Permission.ALLOW,
-        **fields,
     )
 
 
@@ -77,7 +79,7 @@ def test_entries_are_described_by_pattern(secured_node: OneNode) -> None:
     assert create(
         secured_node,
         creation("orders", AclOperation.READ),
-        creation("pay", AclOperation.READ, resource_pattern_type=PatternType.PREFIXED),
+        creation("pay", AclOperation.READ, PatternType.PREFIXED),
         creation("orders", AclOperation.WRITE),
     ) == [0, 0, 0]
     every = {("orders", 3): [3, 4], ("pay", 4): [3]}
