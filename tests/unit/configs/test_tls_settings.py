@@ -1,5 +1,7 @@
 """The TLS settings of listeners."""
 
+import ssl
+
 import pytest
 
 from ottla.configs import InvalidConfigError, ListenerSecurity, NodeConfig, Password, Store
@@ -186,6 +188,14 @@ def test_a_pkcs12_file_without_a_type_is_recognized_by_its_name() -> None:
     message = refusal({"ssl.keystore.type": "JKS", "ssl.keystore.location": "/etc/my.p12"})
     assert "keytool" not in message
     assert message.endswith("set ssl.keystore.type=PKCS12")
+
+
+@pytest.mark.parametrize("name", OPENSSL_NAMES_OF_TLS_1_2_SUITES.values())
+def test_openssl_knows_the_cipher_suites(name: str) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_ciphers(name)
+    offered = [cipher["name"] for cipher in context.get_ciphers()]
+    assert sorted(offered) == sorted([name, *TLS_1_3_SUITES])
 
 
 def test_cipher_suites_decide_which_versions_are_possible() -> None:
