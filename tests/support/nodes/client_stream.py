@@ -10,6 +10,7 @@ from math import inf
 from ottla.model import Buffer
 from ottla.runtime.disk import File
 from ottla.runtime.network import Address, ConnectionHandler
+from ottla.security.acls.rights import Rights
 from tests.support.nodes.one_node import LISTENER, OneNode
 
 _SIZE = struct.Struct(">i")
@@ -63,6 +64,15 @@ class ClientStream:
         self._handler = node.broker.client_connection(LISTENER, is_controller=False)
         self._connection = FakeConnection(self._handler, host=host, room_bytes=room_bytes)
         self._handler.connected(self._connection)
+
+    @property
+    def rights(self) -> Rights:
+        return self._handler.rights
+
+    @rights.setter
+    def rights(self, rights: Rights) -> None:
+        """Those of the client's session, as after an authentication."""
+        self._handler.rights = rights
 
     @property
     def is_closed(self) -> bool:

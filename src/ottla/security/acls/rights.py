@@ -44,6 +44,16 @@ class Right(NamedTuple):
 NO_RIGHTS: Final[tuple[Right, ...]] = ()
 
 
+class _Decisions:
+    """The cached decisions of one version of the authorizer. All rights of a session share them."""
+
+    __slots__ = ("known", "version")
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[AclOperation, ResourceType, str | None, bool], bool] = {}
+        self.version = -1
+
+
 class Rights:
     """Of one principal at one host. `is_unrestricted` is true without an authorizer and for super
     users: loops over many resources can be skipped then."""
@@ -53,7 +63,6 @@ class Rights:
         "_decisions",
         "_declared",
         "_on_decision",
-        "_version",
         "host",
         "is_unrestricted",
         "principal",
@@ -74,9 +83,8 @@ class Rights:
         self.is_unrestricted = authorizer is None or authorizer.is_super_user(principal)
         self._authorizer = authorizer
         self._on_decision = on_decision
-        self._decisions: dict[tuple[AclOperation, ResourceType, str | None, bool], bool] = {}
+        self._decisions = _Decisions()
         self._declared: frozenset[tuple[AclOperation, ResourceType]] | None = None
-        self._version = -1
 
     def declaring(self, declared: Iterable[Right]) -> Rights:
         """The same rights, for the requests of an API that declares what it checks. The decisions
@@ -152,13 +160,14 @@ class Rights:
     ) -> bool:
         authorizer = self._authorizer
         assert authorizer is not None, "without an authorizer rights are unrestricted"
-        if self._version != authorizer.version or len(self._decisions) >= _DECISIONS_MAX:
-            self._decisions.clear()
-            self._version = authorizer.version
+        decisions, known = self._decisions, self._decisions.known
+        if decisions.version != authorizer.version or len(known) >= _DECISIONS_MAX:
+            known.clear()
+            decisions.version = authorizer.version
         key = (operation, resource_type, name, is_audited)
-        decision = self._decisions.get(key)
+        decision = known.get(key)
         if decision is None:
-            decision = self._decisions[key] = self._ask(authorizer, operation, resource_type, name)
+            decision = known[key] = self._ask(authorizer, operation, resource_type, name)
             if is_audited and self._on_decision is not None:
                 resource = AclResource(resource_type, name)
                 self._on_decision(self.principal, self.host, operation, resource, decision)
