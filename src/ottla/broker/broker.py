@@ -96,7 +96,6 @@ class Broker:
         self.leader_changes = LeaderChanges(clock)
         self.suspects = Suspects(clock, self.leader_changes)
         self.departures = Departures(clock, session_timeout_ms=config.broker_session_timeout_ms)
-        self.authorizer = Authorizer(quorum.metadata, config)
         self.metadata.listen(self._metadata_changed)
         self.producer_ids = ProducerIds(cluster, controller, tasks)
         connector = BrokerConnector(cluster, world.network, clock, dice, tasks)
@@ -209,6 +208,7 @@ class Broker:
         )
 
     def _make_network(self, world: HostSeams) -> None:
+        self.authorizer = Authorizer(self.metadata, self.config)
         self.connections = Connections()
         self.connection_limits = ConnectionLimits(
             self.cluster, connections_max=world.connections_max

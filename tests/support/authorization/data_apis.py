@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ottla.model import ErrorCode
+from ottla.model import ErrorCode, Uuid
 from ottla.security.acls.acl import AclOperation
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages import (
@@ -40,7 +40,7 @@ PARTITIONS: Final = "topics.partitions.error_code"
 TOPICS: Final = "topics.error_code"
 
 
-def topic_id(node: OneNode) -> bytes:
+def topic_id(node: OneNode) -> Uuid:
     return node.image.topics.by_name[TOPIC].id
 
 

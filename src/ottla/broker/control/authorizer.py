@@ -19,13 +19,17 @@ class Authorizer:
         # Called for each decision that is not cached and not silent, for the audit log.
         self.on_decision: OnDecision | None = None
         self._metadata = metadata
+        # Whether the image has been loaded: a controller listens before it is.
+        self._is_loaded = not metadata.image.is_empty
         self._acls: StandardAuthorizer | None = None
         if config.authorizer_class_name:
             self._acls = StandardAuthorizer(
                 super_users=config.super_users,
                 allows_everyone_if_no_acl_found=config.allow_everyone_if_no_acl_found,
             )
-            self._acls.follow(metadata.image.access_control_entries)
+            self._acls.unload()
+            if self._is_loaded:
+                self._acls.follow(metadata.image.access_control_entries)
             metadata.listen(self._metadata_changed)
 
     def rights_of(self, principal: Principal, host: str) -> Rights:
@@ -33,7 +37,8 @@ class Authorizer:
         return Rights(self._acls, principal, host_text(host), on_decision=self._decided)
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
-        if self._acls is not None and delta.access_control_changed:
+        if self._acls is not None and (delta.access_control_changed or not self._is_loaded):
+            self._is_loaded = True
             self._acls.follow(self._metadata.image.access_control_entries)
 
     def _decided(

@@ -122,7 +122,7 @@ def test_the_number_of_decisions_that_are_kept_is_bounded() -> None:
     with patch.object(rights_module, "_DECISIONS_MAX", 3):
         for name in ("a", "b", "c", "d"):
             rights.allows(READ, TOPIC, name)
-            assert len(rights._decisions) <= 3
+            assert len(rights._decisions.known) <= 3
         rights.allows(READ, TOPIC, "a")
     assert [resource.name for _, _, _, resource, _ in audit.lines] == ["a", "b", "c", "d", "a"]
 
