@@ -20,7 +20,7 @@ from ottla.broker.handlers.api_versions import describe_apis
 from ottla.broker.handlers.describe_configs import describe_configs
 from ottla.broker.handlers.incremental_alter_configs import alter_incrementally
 from ottla.broker.network.handling import HandledApi, RequestContext
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.service import BROKER_APIS, OPERATIONS, QUORUM_APIS, ControllerService
 from ottla.model import ErrorCode, KafkaError
@@ -100,13 +100,10 @@ async def incremental_alter_configs(
     request: IncrementalAlterConfigsRequest,
     *,
     cluster: ClusterView,
-    controller: ActiveController,
-    replicas: LocalReplicas,
+    changes: MetadataChanges,
 ) -> IncrementalAlterConfigsResponse:
     """A controller accepts configs of any node, and log levels of itself (KIP-919)."""
-    return await alter_incrementally(
-        cluster, controller, replicas, context, request, of_any_node=True
-    )
+    return await alter_incrementally(cluster, changes, context, request, of_any_node=True)
 
 
 async def envelope(
