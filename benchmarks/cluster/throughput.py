@@ -23,15 +23,15 @@ def figures(
     """Both clusters run all the while and are loaded in turn."""
     alternate(
         clusters,
-        lambda cluster: produce(cluster, client, amount.warmup_bytes),
+        lambda cluster: produce(cluster, client, amount.scale.warmup_bytes),
         rounds=1,
         what="warming up",
         report=report,
     )
     samples = alternate(
         clusters,
-        lambda cluster: produce(cluster, client, amount.produced_bytes),
-        rounds=amount.rounds,
+        lambda cluster: produce(cluster, client, amount.scale.produced_bytes),
+        rounds=amount.scale.rounds,
         what="produce",
         report=report,
     )
