@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.replicas.metadata_changes import MetadataChanges
-from ottla.model import ErrorCode, KafkaError
+from ottla.controller.operations.alter_configs import resource_answer
+from ottla.model import KafkaError
 from ottla.wire.messages.alter_configs import AlterConfigsRequest
 from ottla.wire.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
 
 A = TypeVar("A")
-
-
-class _Resource(Protocol):
-    """A resource in either request."""
-
-    resource_type: int
-    resource_name: str
 
 
 async def forward_others(
@@ -40,13 +34,3 @@ async def forward_others(
         except KafkaError as error:
             answers = iter([resource_answer(struct, resource, error) for resource in others])
     return [here.get(index) or next(answers) for index in range(len(request.resources))]
-
-
-def resource_answer(struct: Callable[..., A], resource: _Resource, error: KafkaError | None) -> A:
-    """`struct`: the response's class of the answer to a resource."""
-    return struct(
-        error_code=ErrorCode.NONE if error is None else error.code,
-        error_message=None if error is None else error.message,
-        resource_type=resource.resource_type,
-        resource_name=resource.resource_name,
-    )

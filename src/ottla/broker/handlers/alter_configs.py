@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from ottla.broker.administration.config_forwarding import forward_others, resource_answer
+from ottla.broker.administration.config_forwarding import forward_others
 from ottla.broker.administration.node_resource import check_is_this_node, check_own_configs
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.configs import ConfigResourceType, replace_configs
+from ottla.controller.operations.alter_configs import resource_answer
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_configs import (
