@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.replicas.metadata_changes import MetadataChanges
@@ -24,7 +24,7 @@ async def forward_others(
 ) -> list[A]:
     """The answers of all resources in their order: those of `here`, by index, and the controller's
     for the other resources, which are made of `struct` if it cannot be reached."""
-    others = [each for index, each in enumerate(request.resources) if index not in here]
+    others: list[Any] = [each for index, each in enumerate(request.resources) if index not in here]
     answers: Iterator[A] = iter(())
     if others:
         forwarded = type(request)(resources=others, validate_only=request.validate_only)
