@@ -77,7 +77,7 @@ class Broker:
         self.clock = clock = world.clock
         self.dice = dice = world.dice
         self.background = background = world.background
-        self.vigil = world.vigil
+        self.busy_poll = world.busy_poll
         self.tasks = tasks
         self.metrics = metrics
         # `service` is this process's controller; `controller` reaches the active one on any node.

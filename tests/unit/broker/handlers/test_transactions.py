@@ -409,7 +409,7 @@ def hold_markers(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
 # ---- between the requests of a transaction
 
 
-class NotedVigil:
+class RecordedBusyPoll:
     def __init__(self) -> None:
         self.notes: list[str] = []
 
@@ -422,8 +422,8 @@ class NotedVigil:
 
 def test_the_next_request_is_looked_out_for_until_the_end(node: OneNode) -> None:
     init(node)
-    node.broker.vigil = vigil = NotedVigil()
+    node.broker.busy_poll = busy_poll = RecordedBusyPoll()
     add(node, ("orders", 0), version=3)
     add(node, ("orders", 1), version=3)
     end(node)
-    assert vigil.notes == ["end", "begin", "end", "begin", "end"]
+    assert busy_poll.notes == ["end", "begin", "end", "begin", "end"]
