@@ -7,7 +7,7 @@ from typing import Final
 
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Connection, Network
-from ottla.runtime.nudge import Nudge
+from ottla.runtime.wakeup import Wakeup
 
 # Limits the rate of attempts if the host accepts and closes every connection at once.
 _PAUSE_SECONDS: Final = 0.02
@@ -52,7 +52,7 @@ class _Visitor:
     """Sends nothing and waits for the connection to close."""
 
     def __init__(self, clock: Clock) -> None:
-        self.shown_out = Nudge(clock)
+        self.shown_out = Wakeup(clock)
 
     def connected(self, connection: Connection) -> None: ...
 
@@ -66,4 +66,4 @@ class _Visitor:
     def resume_writing(self) -> None: ...
 
     def closed(self, error: Exception | None) -> None:  # noqa: ARG002 - the seam's signature
-        self.shown_out.give()
+        self.shown_out.wake()

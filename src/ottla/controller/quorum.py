@@ -38,7 +38,7 @@ from ottla.raft import (
     VoterSet,
 )
 from ottla.runtime.clock import Timer
-from ottla.runtime.nudge import Nudge
+from ottla.runtime.wakeup import Wakeup
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.fetch_snapshot import FetchSnapshotResponse
 from ottla.wire.records.batch import iterate_batches
@@ -204,9 +204,9 @@ class MetadataQuorum:
 
     async def _say_farewell(self) -> None:
         """Waits for the next election to begin, but only for a short time."""
-        heard = Nudge(self._seams.clock)
-        self.listen_leader(heard.give)
-        await heard.wait(_FAREWELL_SECONDS)
+        changed = Wakeup(self._seams.clock)
+        self.listen_leader(changed.wake)
+        await changed.wait(_FAREWELL_SECONDS)
 
     def fail(self, error: BaseException) -> None:
         """Stops the replica; all pending requests fail."""

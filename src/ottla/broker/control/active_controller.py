@@ -19,8 +19,8 @@ from ottla.model import ErrorCode, KafkaError
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network
-from ottla.runtime.nudge import Nudge
 from ottla.runtime.tasks import Tasks
+from ottla.runtime.wakeup import Wakeup
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from ottla.wire.requests import decode_response, encode_request
@@ -92,7 +92,7 @@ class ActiveController:
         self._node_id = node_id
         self._on_lost = on_lost
         self._lines: dict[Lane, _Line] = {}
-        self._moved = Nudge(clock)
+        self._moved = Wakeup(clock)
         self._quorum.listen_leader(self._leader_changed)
 
     @property
@@ -160,7 +160,7 @@ class ActiveController:
         if line is not None and leader_id is not None and line.epoch < epoch:
             del self._lines[Lane.REQUESTS]
             line.peer.close()
-        self._moved.give()
+        self._moved.wake()
 
     def _peer(self, lane: Lane) -> Peer:
         address = self._locate()

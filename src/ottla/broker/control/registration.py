@@ -26,7 +26,7 @@ from ottla.metadata import BrokerRegistration, MetadataDelta
 from ottla.metadata.features import SUPPORTED_FEATURES
 from ottla.model import ErrorCode, KafkaError, Uuid
 from ottla.runtime.clock import Clock
-from ottla.runtime.nudge import Nudge
+from ottla.runtime.wakeup import Wakeup
 from ottla.wire.messages import broker_registration, controller_registration
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from ottla.wire.messages.broker_registration import BrokerRegistrationRequest
@@ -69,7 +69,7 @@ class Registration:
         self._interval = heartbeat_interval_ms / 1_000
         self._session_timeout_ms = session_timeout_ms
         self._offline_directories = offline_directories
-        self._hurry = Nudge(clock)
+        self._hurry = Wakeup(clock)
         # Consecutive heartbeats without a response.
         self._unheard = 0
         metadata.listen(self._metadata_changed)
@@ -219,7 +219,7 @@ class Registration:
 
     def hurry(self) -> None:
         """Sends the next heartbeat at once, in case the controller considers this node dead."""
-        self._hurry.give()
+        self._hurry.wake()
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
         for broker_id in delta.brokers_changed:
