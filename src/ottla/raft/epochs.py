@@ -13,7 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.model import ErrorCode
-from ottla.raft.leader_news import Handled, error_of, is_contradicting, take_news, take_response
+from ottla.raft.leader_updates import (
+    Handled,
+    error_of,
+    is_contradicting,
+    maybe_adopt_leader,
+    take_response,
+)
 from ottla.raft.messages import PARTITION, TOPIC, LeaderView, only_partition
 from ottla.raft.quorum import Quorum
 from ottla.raft.responses import begin_response, end_response
@@ -48,8 +54,8 @@ def receive_begin_quorum_epoch(
     if told is None:
         return BeginQuorumEpochResponse(error_code=ErrorCode.INVALID_REQUEST)
     endpoint = listener_endpoint(quorum, request.leader_endpoints)
-    news = LeaderView(told.leader_epoch, told.leader_id, endpoint)
-    error = _take_leader(quorum, news, now_ms=now_ms)
+    view = LeaderView(told.leader_epoch, told.leader_id, endpoint)
+    error = _take_leader(quorum, view, now_ms=now_ms)
     is_other = is_for_other_replica(quorum, request.voter_id, told.voter_directory_id)
     if error is ErrorCode.NONE and is_other:
         error = ErrorCode.INVALID_VOTER_KEY
@@ -67,8 +73,8 @@ def receive_end_quorum_epoch(
     if told is None:
         return EndQuorumEpochResponse(error_code=ErrorCode.INVALID_REQUEST)
     endpoint = listener_endpoint(quorum, request.leader_endpoints)
-    news = LeaderView(told.leader_epoch, told.leader_id, endpoint)
-    error = _take_leader(quorum, news, now_ms=now_ms)
+    view = LeaderView(told.leader_epoch, told.leader_id, endpoint)
+    error = _take_leader(quorum, view, now_ms=now_ms)
     state = quorum.state
     if error is ErrorCode.NONE and isinstance(state, Follower):
         backoff_ms = _succession_backoff_ms(quorum, _successors(told))
@@ -76,15 +82,15 @@ def receive_end_quorum_epoch(
     return end_response(quorum.leader, error)
 
 
-def _take_leader(quorum: Quorum, news: LeaderView, *, now_ms: int) -> ErrorCode:
+def _take_leader(quorum: Quorum, view: LeaderView, *, now_ms: int) -> ErrorCode:
     """If this returns NONE, a follower in this epoch follows this leader."""
-    assert news.leader_id is not None
-    error = voter_request_error(quorum, news.leader_id, epoch=news.epoch)
+    assert view.leader_id is not None
+    error = voter_request_error(quorum, view.leader_id, epoch=view.epoch)
     if error is not ErrorCode.NONE:
         return error
-    if is_contradicting(quorum, news):
+    if is_contradicting(quorum, view):
         return ErrorCode.INVALID_REQUEST
-    take_news(quorum, news, now_ms=now_ms)
+    maybe_adopt_leader(quorum, view, now_ms=now_ms)
     return ErrorCode.NONE
 
 
@@ -183,8 +189,8 @@ def take_begin_quorum_epoch_response(
     if response.error_code != ErrorCode.NONE or answer is None:
         return Handled.FAILED
     endpoint = leader_endpoint(quorum, answer.leader_id, response.node_endpoints)
-    news = LeaderView.told(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
-    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
+    view = LeaderView.from_message(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
+    handled = take_response(quorum, error_of(answer.error_code), view, now_ms=now_ms)
     return handled or Handled.DONE
 
 
@@ -197,8 +203,8 @@ def take_end_quorum_epoch_response(
     if response.error_code != ErrorCode.NONE or answer is None:
         return Handled.FAILED
     endpoint = leader_endpoint(quorum, answer.leader_id, response.node_endpoints)
-    news = LeaderView.told(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
-    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
+    view = LeaderView.from_message(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
+    handled = take_response(quorum, error_of(answer.error_code), view, now_ms=now_ms)
     if handled is None and isinstance(quorum.state, Resigned):
         quorum.state.unacknowledged.discard(voter_id)
     return handled or Handled.DONE

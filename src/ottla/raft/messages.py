@@ -28,7 +28,9 @@ class LeaderView(NamedTuple):
     endpoint: VoterEndpoint | None
 
     @classmethod
-    def told(cls, leader_id: int, *, epoch: int, endpoint: VoterEndpoint | None) -> LeaderView:
+    def from_message(
+        cls, leader_id: int, *, epoch: int, endpoint: VoterEndpoint | None
+    ) -> LeaderView:
         """From the fields of a message, where -1 means no leader."""
         return cls(epoch, None if leader_id < 0 else leader_id, endpoint)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ottla.model import ErrorCode
 from ottla.raft.decisions import ReadSnapshot, Reply, SnapshotChunk
-from ottla.raft.leader_news import Handled, error_of, take_response
+from ottla.raft.leader_updates import Handled, error_of, take_response
 from ottla.raft.log import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from ottla.raft.messages import PARTITION, TOPIC, LeaderView, only_partition
 from ottla.raft.quorum import Quorum
@@ -89,14 +89,14 @@ def take_fetch_snapshot_response(
         return Handled.FAILED
     leader = answer.current_leader
     endpoint = leader_endpoint(quorum, leader.leader_id, response.node_endpoints)
-    news = LeaderView.told(leader.leader_id, epoch=leader.leader_epoch, endpoint=endpoint)
+    view = LeaderView.from_message(leader.leader_id, epoch=leader.leader_epoch, endpoint=endpoint)
     error = error_of(answer.error_code)
     state = quorum.state
     if error is ErrorCode.SNAPSHOT_NOT_FOUND and isinstance(state, Follower):
         # The leader replaced it with a newer one; the response to the next fetch has its id.
         state.download = None
         error = ErrorCode.NONE
-    handled = take_response(quorum, error, news, now_ms=now_ms)
+    handled = take_response(quorum, error, view, now_ms=now_ms)
     if handled is not None:
         return handled
     if state is not quorum.state or not isinstance(state, Follower):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ottla.model import ErrorCode
 from ottla.raft.election import Ballot
-from ottla.raft.leader_news import Handled, error_of, take_response
+from ottla.raft.leader_updates import Handled, error_of, take_response
 from ottla.raft.log import OffsetAndEpoch
 from ottla.raft.messages import PARTITION, TOPIC, LeaderView, only_partition
 from ottla.raft.quorum import Quorum
@@ -152,8 +152,8 @@ def take_vote_response(
     if response.error_code != ErrorCode.NONE or answer is None:
         return Handled.FAILED
     endpoint = leader_endpoint(quorum, answer.leader_id, response.node_endpoints)
-    news = LeaderView.told(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
-    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
+    view = LeaderView.from_message(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
+    handled = take_response(quorum, error_of(answer.error_code), view, now_ms=now_ms)
     if handled is not None:
         return handled
     if isinstance(quorum.state, Prospective | Candidate):

@@ -187,7 +187,7 @@ class _Reading:
             is_first = self.request.session_epoch == 0
             told = []
             for wanted, answer in answers:
-                if wanted.has_news(answer) or is_first:
+                if wanted.has_changes(answer) or is_first:
                     told.append((wanted, answer))
                 if answer.records and wanted.key in session.wanted:
                     session.serve_last(wanted)

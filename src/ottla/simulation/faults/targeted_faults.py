@@ -135,7 +135,7 @@ async def end_ahead(trouble: Trouble) -> None:
     killed as soon as a client may have received the response.
     """
     node, behind = trouble.node, trouble.other
-    is_ahead = _has_decided if trouble.dice.chance(0.5) else _has_group_news
+    is_ahead = _has_decided if trouble.dice.chance(0.5) else _has_unsettled_groups
     try:
         await trouble.wait_until(lambda: is_ahead(trouble), seconds=_AHEAD_SECONDS_MAX)
     except TimeoutError:
@@ -180,7 +180,7 @@ def _has_decided(trouble: Trouble) -> bool:
     )
 
 
-def _has_group_news(trouble: Trouble) -> bool:
+def _has_unsettled_groups(trouble: Trouble) -> bool:
     return any(_unsettled(trouble, lambda broker: broker.coordinators.groups.all))
 
 

@@ -277,26 +277,26 @@ def test_only_news_is_told_again() -> None:
     wanted = next(iter(opened(sessions(), 0).wanted.values()))
     quiet = PartitionData(high_watermark=5, last_stable_offset=5, log_start_offset=0, records=b"")
 
-    assert wanted.has_news(quiet)
-    assert not wanted.has_news(quiet)
-    assert wanted.has_news(PartitionData(high_watermark=5, records=b"x"))
-    assert wanted.has_news(quiet)
-    assert wanted.has_news(PartitionData(error_code=1, high_watermark=-1, records=b""))
+    assert wanted.has_changes(quiet)
+    assert not wanted.has_changes(quiet)
+    assert wanted.has_changes(PartitionData(high_watermark=5, records=b"x"))
+    assert wanted.has_changes(quiet)
+    assert wanted.has_changes(PartitionData(error_code=1, high_watermark=-1, records=b""))
 
 
 def test_who_asks_in_another_leader_epoch_is_told_again() -> None:
     session = opened(sessions(), 0)
     wanted = next(iter(session.wanted.values()))
     quiet = PartitionData(high_watermark=5, last_stable_offset=5, log_start_offset=0, records=b"")
-    assert wanted.has_news(quiet)
+    assert wanted.has_changes(quiet)
     again = request(0, session_id=session.id, epoch=1)
     session.update(again)
-    assert not wanted.has_news(quiet)
+    assert not wanted.has_changes(quiet)
 
     again.topics[0].partitions[0] = FetchPartition(partition=0, current_leader_epoch=8)
     session.update(again)
 
-    assert wanted.has_news(quiet)
+    assert wanted.has_changes(quiet)
 
 
 def test_the_epoch_starts_over_at_one() -> None:
