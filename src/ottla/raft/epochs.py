@@ -48,15 +48,15 @@ def receive_begin_quorum_epoch(
 ) -> BeginQuorumEpochResponse:
     if has_other_cluster_id(quorum, request.cluster_id):
         return BeginQuorumEpochResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID)
-    told = only_partition(
+    received = only_partition(
         [(t.topic_name, p.partition_index, p) for t in request.topics for p in t.partitions]
     )
-    if told is None:
+    if received is None:
         return BeginQuorumEpochResponse(error_code=ErrorCode.INVALID_REQUEST)
     endpoint = listener_endpoint(quorum, request.leader_endpoints)
-    view = LeaderView(told.leader_epoch, told.leader_id, endpoint)
+    view = LeaderView(received.leader_epoch, received.leader_id, endpoint)
     error = _take_leader(quorum, view, now_ms=now_ms)
-    is_other = is_for_other_replica(quorum, request.voter_id, told.voter_directory_id)
+    is_other = is_for_other_replica(quorum, request.voter_id, received.voter_directory_id)
     if error is ErrorCode.NONE and is_other:
         error = ErrorCode.INVALID_VOTER_KEY
     return begin_response(quorum.leader, error)
@@ -67,17 +67,17 @@ def receive_end_quorum_epoch(
 ) -> EndQuorumEpochResponse:
     if has_other_cluster_id(quorum, request.cluster_id):
         return EndQuorumEpochResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID)
-    told = only_partition(
+    received = only_partition(
         [(t.topic_name, p.partition_index, p) for t in request.topics for p in t.partitions]
     )
-    if told is None:
+    if received is None:
         return EndQuorumEpochResponse(error_code=ErrorCode.INVALID_REQUEST)
     endpoint = listener_endpoint(quorum, request.leader_endpoints)
-    view = LeaderView(told.leader_epoch, told.leader_id, endpoint)
+    view = LeaderView(received.leader_epoch, received.leader_id, endpoint)
     error = _take_leader(quorum, view, now_ms=now_ms)
     state = quorum.state
     if error is ErrorCode.NONE and isinstance(state, Follower):
-        backoff_ms = _succession_backoff_ms(quorum, _successors(told))
+        backoff_ms = _succession_backoff_ms(quorum, _successors(received))
         state.leader_resigned(fetch_deadline_ms=now_ms + backoff_ms)
     return end_response(quorum.leader, error)
 
@@ -94,10 +94,10 @@ def _take_leader(quorum: Quorum, view: LeaderView, *, now_ms: int) -> ErrorCode:
     return ErrorCode.NONE
 
 
-def _successors(told: end.EndQuorumEpochRequestPartitionData) -> list[ReplicaKey]:
-    preferred = told.preferred_candidates
+def _successors(received: end.EndQuorumEpochRequestPartitionData) -> list[ReplicaKey]:
+    preferred = received.preferred_candidates
     keys = [ReplicaKey(each.candidate_id, each.candidate_directory_id) for each in preferred]
-    return keys or [ReplicaKey(voter_id) for voter_id in told.preferred_successors]
+    return keys or [ReplicaKey(voter_id) for voter_id in received.preferred_successors]
 
 
 def _succession_backoff_ms(quorum: Quorum, successors: Sequence[ReplicaKey]) -> int:
@@ -129,7 +129,7 @@ def send_begin_quorum_epoch(quorum: Quorum, leader: Leader, *, now_ms: int) -> N
             ready_ms = quorum.connections.next_deadline_ms or now_ms + period_ms
             leader.begin_quorum_epoch_ms = min(leader.begin_quorum_epoch_ms, ready_ms)
             continue
-        told = begin.BeginQuorumEpochRequestPartitionData(
+        partition = begin.BeginQuorumEpochRequestPartitionData(
             partition_index=PARTITION,
             voter_directory_id=key.directory_id,
             leader_id=quorum.local.id,
@@ -138,7 +138,9 @@ def send_begin_quorum_epoch(quorum: Quorum, leader: Leader, *, now_ms: int) -> N
         request = BeginQuorumEpochRequest(
             cluster_id=quorum.config.cluster_id,
             voter_id=key.id,
-            topics=[begin.BeginQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[told])],
+            topics=[
+                begin.BeginQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[partition])
+            ],
             leader_endpoints=[
                 begin.LeaderEndpoint(name=name, host=host, port=port)
                 for name, host, port in quorum.config.endpoints
@@ -160,7 +162,7 @@ def poll_resigned(quorum: Quorum, state: Resigned, *, now_ms: int) -> None:
 
 
 def _end_quorum_epoch(quorum: Quorum, state: Resigned) -> EndQuorumEpochRequest:
-    told = end.EndQuorumEpochRequestPartitionData(
+    partition = end.EndQuorumEpochRequestPartitionData(
         partition_index=PARTITION,
         leader_id=quorum.local.id,
         leader_epoch=state.epoch,
@@ -172,7 +174,7 @@ def _end_quorum_epoch(quorum: Quorum, state: Resigned) -> EndQuorumEpochRequest:
     )
     return EndQuorumEpochRequest(
         cluster_id=quorum.config.cluster_id,
-        topics=[end.EndQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[told])],
+        topics=[end.EndQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[partition])],
         leader_endpoints=[
             end.LeaderEndpoint(name=name, host=host, port=port)
             for name, host, port in quorum.config.endpoints

@@ -63,18 +63,18 @@ def is_for_other_replica(quorum: Quorum, voter_id: int, directory_id: Uuid) -> b
 
 
 def leader_endpoint(
-    quorum: Quorum, leader_id: int, told: Iterable[NodeEndpoint]
+    quorum: Quorum, leader_id: int, endpoints: Iterable[NodeEndpoint]
 ) -> VoterEndpoint | None:
     """The leader's address according to a response."""
-    for each in told:
+    for each in endpoints:
         if each.node_id == leader_id:
             return VoterEndpoint(quorum.config.listener_name, each.host, each.port)
     return None
 
 
-def listener_endpoint(quorum: Quorum, told: Iterable[NamedEndpoint]) -> VoterEndpoint | None:
+def listener_endpoint(quorum: Quorum, endpoints: Iterable[NamedEndpoint]) -> VoterEndpoint | None:
     """The sender's address for other replicas according to a request."""
-    for each in told:
+    for each in endpoints:
         if each.name == quorum.config.listener_name:
             return VoterEndpoint(each.name, each.host, each.port)
     return None

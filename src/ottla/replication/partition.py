@@ -22,7 +22,7 @@ from ottla.metadata import PartitionRegistration
 from ottla.model import Buffer, ErrorCode, KafkaError, LeaderEpoch, NodeId, TopicPartition, Uuid
 from ottla.replication.isr_change import CommittedIsr, IsrChange, IsrRefusal, refusal_of
 from ottla.replication.leadership import LeaderContext, Leadership
-from ottla.replication.offset_waiters import OffsetWaiter, OffsetWaiters, Told
+from ottla.replication.offset_waiters import Callback, OffsetWaiter, OffsetWaiters
 from ottla.replication.partition_read import FetchingFollower, Isolation, PartitionRead, ReadReplica
 from ottla.replication.readable_partition import ENOUGH_BYTES, ReadablePartition
 from ottla.replication.remote_replica import RemoteReplica
@@ -203,12 +203,12 @@ class Partition(ReadablePartition):
         if leadership is None and not log.config.syncs_before_acknowledging:
             log.advance_high_watermark(log.log_end_offset)
             if self._committed:
-                self._committed.tell(visible)
+                self._committed.notify(visible)
         else:
             self._uncommitted_bytes += visible
             self._maybe_advance_high_watermark()
         if self._appended:
-            self._appended.tell(len(records))
+            self._appended.notify(len(records))
         return result
 
     def _require_enough_replicas(self, leadership: Leadership) -> None:
@@ -228,13 +228,13 @@ class Partition(ReadablePartition):
             and (leadership is None or not leadership.is_below(self.min_insync_replicas))
         )
 
-    def when_acknowledged(self, offset: int, told: Told) -> OffsetWaiter:
-        """Calls `told` once with the result of an append with acks=-1 that ends at `offset`:
+    def when_acknowledged(self, offset: int, callback: Callback) -> OffsetWaiter:
+        """Calls `callback` once with the result of an append with acks=-1 that ends at `offset`:
         NONE when all in-sync replicas have it, NOT_ENOUGH_REPLICAS_AFTER_APPEND if the ISR fell
         below min.insync.replicas, NOT_LEADER_OR_FOLLOWER if this node is no longer the leader."""
         if self._acknowledgements is None:
             self._acknowledgements = OffsetWaiters()
-        waiter = self._acknowledgements.add(offset, told)
+        waiter = self._acknowledgements.add(offset, callback)
         self._acknowledge()
         return waiter
 
@@ -413,14 +413,14 @@ class Partition(ReadablePartition):
     def delete_records_before(self, offset: int) -> None:
         """Raises the log start offset, and wakes waiting follower fetches to send it to them."""
         self.require_log().delete_records_before(offset)
-        self._appended.tell(0)
+        self._appended.notify(0)
 
-    def when_deleted(self, offset: int, told: Told) -> OffsetWaiter:
-        """Calls `told` once, with NONE when no live replica has records below `offset`, or with an
-        error if this node stops leading or the log goes offline."""
+    def when_deleted(self, offset: int, callback: Callback) -> OffsetWaiter:
+        """Calls `callback` once, with NONE when no live replica has records below `offset`, or with
+        an error if this node stops leading or the log goes offline."""
         if self._deletions is None:
             self._deletions = OffsetWaiters()
-        waiter = self._deletions.add(offset, told)
+        waiter = self._deletions.add(offset, callback)
         self._deletions.reached(self.low_watermark, ErrorCode.NONE)
         return waiter
 
@@ -459,4 +459,4 @@ class Partition(ReadablePartition):
         if self._acknowledgements:
             self._acknowledge()
         if self._committed:
-            self._committed.tell(size)
+            self._committed.notify(size)

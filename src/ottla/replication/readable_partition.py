@@ -133,14 +133,14 @@ class ReadablePartition:
 
     # ---- waiting fetches
 
-    def when_appended(self, owner: object, told: Callable[[int], None]) -> None:
-        """Calls `told` with the size of each append, until `forget` with the same owner."""
-        self._appended[owner] = told
+    def when_appended(self, owner: object, callback: Callable[[int], None]) -> None:
+        """Calls `callback` with the size of each append, until `forget` with the same owner."""
+        self._appended[owner] = callback
 
-    def when_committed(self, owner: object, told: Callable[[int], None]) -> None:
-        """Calls `told` when the high watermark advances, with at least the number of bytes that
+    def when_committed(self, owner: object, callback: Callable[[int], None]) -> None:
+        """Calls `callback` when the high watermark advances, with at least the number of bytes that
         became visible, until `forget` with the same owner."""
-        self._committed[owner] = told
+        self._committed[owner] = callback
 
     def forget(self, owner: object) -> None:
         self._appended.pop(owner, None)
@@ -148,5 +148,5 @@ class ReadablePartition:
 
     def wake_waiting(self) -> None:
         """Wakes all waiting fetches, because the partition was removed or its leader changed."""
-        self._appended.tell(ENOUGH_BYTES)
-        self._committed.tell(ENOUGH_BYTES)
+        self._appended.notify(ENOUGH_BYTES)
+        self._committed.notify(ENOUGH_BYTES)

@@ -30,14 +30,14 @@ class Connection:
     """A broker's, which a test can end."""
 
     def __init__(self) -> None:
-        self._told: list[Callable[[], None]] = []
+        self._callbacks: list[Callable[[], None]] = []
 
-    def when_closed(self, told: Callable[[], None]) -> None:
-        self._told.append(told)
+    def when_closed(self, callback: Callable[[], None]) -> None:
+        self._callbacks.append(callback)
 
     def close(self) -> None:
-        for told in self._told:
-            told()
+        for callback in self._callbacks:
+            callback()
 
 
 class Cluster:

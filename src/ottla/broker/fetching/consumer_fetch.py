@@ -185,13 +185,13 @@ class _Reading:
             response = FetchResponse(responses=_by_topic(answers))
         else:
             is_first = self.request.session_epoch == 0
-            told = []
+            changed = []
             for wanted, answer in answers:
                 if wanted.has_changes(answer) or is_first:
-                    told.append((wanted, answer))
+                    changed.append((wanted, answer))
                 if answer.records and wanted.key in session.wanted:
                     session.serve_last(wanted)
-            response = FetchResponse(session_id=session.id, responses=_by_topic(told))
+            response = FetchResponse(session_id=session.id, responses=_by_topic(changed))
         if found.is_urgent:
             self._add_hints(response)
         return response

@@ -112,7 +112,7 @@ class _Commit:
     def _write(self, name: TopicPartition, verified: Verified) -> None:
         error = verified.errors.get(name)
         if error is not None:
-            self._refuse(_told(error))
+            self._refuse(_client_error(error))
             return
         request, guard = self._request, verified.verifications.get(name)
         self._groups.submit(
@@ -141,7 +141,7 @@ class _Commit:
         )
 
 
-def _told(error: ErrorCode) -> ErrorCode:
+def _client_error(error: ErrorCode) -> ErrorCode:
     """Translates an error of the verification to a retriable one that clients know. An unreachable
     transaction coordinator must not make them look for a new group coordinator."""
     if error is ErrorCode.NETWORK_EXCEPTION:

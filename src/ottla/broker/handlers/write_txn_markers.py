@@ -33,7 +33,7 @@ from ottla.wire.messages.write_txn_markers import (
 from ottla.wire.schema import Message
 
 # Group coordinator errors, translated to one that transaction coordinators retry.
-_TOLD: Final = {
+_TRANSLATED: Final = {
     ErrorCode.COORDINATOR_NOT_AVAILABLE: ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.NOT_COORDINATOR: ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -110,7 +110,7 @@ class _Writing:
         if answer is None:
             # The request has already timed out.
             return
-        answer.error_code = _TOLD.get(error, error)
+        answer.error_code = _TRANSLATED.get(error, error)
         if self._timer is not None and not self._missing:
             self._finish()
 

@@ -31,7 +31,7 @@ IN_SYNC_SECONDS: Final = 30.0
 _POLL_SECONDS: Final = 0.1
 
 
-def tell_failover(console: Console, silent: Terminal, layout: ClusterLayout) -> None:
+def show_failover(console: Console, silent: Terminal, layout: ClusterLayout) -> None:
     clock = SystemClock()
     create_topics(layout.bootstrap, {TOPIC: {}}, partitions=PARTITIONS)
     sender = Sender(layout.bootstrap, TOPIC, clock, partitions=PARTITIONS)

@@ -52,10 +52,10 @@ def streamed_counts(bootstrap: str) -> tuple[dict[PunctualityGroup, Totals], int
     found: dict[PunctualityGroup, Totals] = {}
     words = 0
     for message in _committed(bootstrap, TOPIC):
-        told = json.loads(message.value() or b"")
-        group = PunctualityGroup(told["origin"], told["manufacturer"], told["day"][:10])
-        assert told["flights"] > found.get(group, Totals(0, 0)).flights, "counted again"
-        found[group] = Totals(told["flights"], told["delay"])
+        row = json.loads(message.value() or b"")
+        group = PunctualityGroup(row["origin"], row["manufacturer"], row["day"][:10])
+        assert row["flights"] > found.get(group, Totals(0, 0)).flights, "counted again"
+        found[group] = Totals(row["flights"], row["delay"])
         words += 1
     return found, words
 

@@ -145,7 +145,7 @@ def _checked(wanted: PipelineChoice, terminal: Terminal) -> Iterator[tuple[list[
         registry = load(wanted.file)
     except DefinitionError as error:
         raise CommandError(f"{error}.") from None
-    tell_unreachable(wanted.bootstrap, terminal)
+    warn_unreachable(wanted.bootstrap, terminal)
     name = wanted.file.stem
     archive = prepare_spark(terminal.stderr, wanted.java)
     with terminal.stderr.status("Starting Spark ..."):
@@ -159,7 +159,7 @@ def _checked(wanted: PipelineChoice, terminal: Terminal) -> Iterator[tuple[list[
         spark.stop()
 
 
-def tell_unreachable(bootstrap: str, terminal: Terminal) -> None:
+def warn_unreachable(bootstrap: str, terminal: Terminal) -> None:
     """Before Spark starts, which takes a while. Not every pipeline has topics, and a cluster may
     come up meanwhile, so it goes on."""
     addresses = set(parse_addresses(bootstrap))

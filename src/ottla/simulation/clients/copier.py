@@ -210,7 +210,7 @@ class Copier:
             await self._group.back_off()
         offset = position.offset
         self._record(GroupResumed(self.name, self._task.group, partition, offset, floor))
-        self._progress.is_told(partition, offset)
+        self._progress.is_resumed(partition, offset)
         self._readers_made += 1
         consumer = SimulatedConsumer(
             self._host,

@@ -234,7 +234,7 @@ def test_who_asked_a_controller_that_never_answers_asks_the_next_one(
         for leader in (LeaderAndEpoch(None, epoch + 1), LeaderAndEpoch(3, epoch + 1)):
             assert not own.done()
             monkeypatch.setattr(type(quorum), "leader_and_epoch", leader)
-            quorum._tell_leader()
+            quorum._notify_leader_changed()
             await settle()
         with pytest.raises(ChannelError):
             await own

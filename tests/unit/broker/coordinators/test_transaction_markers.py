@@ -65,7 +65,7 @@ class World:
         name: TopicPartition,
         marker: TransactionMarker,
         batch: Buffer,
-        told: Callable[[ErrorCode], None],
+        callback: Callable[[ErrorCode], None],
         *,
         now_ms: int,
     ) -> None:
@@ -73,9 +73,9 @@ class World:
         self.appended.append((name, marker))
         code = self.code(name)
         if self.pending is None:
-            told(code)
+            callback(code)
         else:
-            self.pending.append(lambda: told(code))
+            self.pending.append(lambda: callback(code))
 
     async def send(
         self, node_id: int, _lane: Any, request: Any, version: int, *, timeout_ms: int

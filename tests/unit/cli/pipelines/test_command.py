@@ -15,7 +15,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError
 from ottla.cli.main import make_app
 from ottla.cli.pipelines import run as pipelines_run
-from ottla.cli.pipelines.run import PipelineChoice, tell_unreachable
+from ottla.cli.pipelines.run import PipelineChoice, warn_unreachable
 from ottla.cli.pipelines.view import ProgressTable, print_graph, print_graph_json
 from ottla.pipeline.running.java import NoJavaError
 from ottla.pipeline.running.progress import QueryProgress
@@ -117,9 +117,9 @@ def test_a_mistake_in_the_file_is_told_before_spark_starts(
 def test_nobody_at_the_address_is_told_before_spark_starts() -> None:
     with Cluster() as cluster:
         terminal = captured_terminal()
-        tell_unreachable(cluster.bootstrap, terminal)
+        warn_unreachable(cluster.bootstrap, terminal)
         assert not complained(terminal)
-    tell_unreachable(cluster.bootstrap, terminal)
+    warn_unreachable(cluster.bootstrap, terminal)
     told = complained(terminal)
     assert told.startswith(f"Cannot connect to {cluster.bootstrap}: connection refused.")
     assert "--bootstrap" in told
