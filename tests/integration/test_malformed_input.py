@@ -64,7 +64,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeProcess]:
     ]
     with NodeProcess(tmp_path_factory.mktemp("node")) as node:
         with WireConnection(node.address) as connection:
-            connection.ask(CreateTopicsRequest(topics=topics), 7)
+            connection.send_request(CreateTopicsRequest(topics=topics), 7)
         yield node
 
 
@@ -148,7 +148,7 @@ def test_frames_that_are_announced_and_never_completed_leave_no_memory_behind(
 def test_a_question_asked_ten_thousand_times_at_once_is_answered_once(node: NodeProcess) -> None:
     broker = DescribeConfigsResource(resource_type=4, resource_name="1")
     with WireConnection(node.address) as connection:
-        answer = connection.ask(DescribeConfigsRequest(resources=[broker] * 10_000), 4)
+        answer = connection.send_request(DescribeConfigsRequest(resources=[broker] * 10_000), 4)
     assert len(answer.results) == 1
 
 
@@ -183,7 +183,7 @@ def produce(node: NodeProcess, topic: str, records: bytes) -> ErrorCode:
         acks=-1, topic_data=[TopicProduceData(name=topic, partition_data=data)]
     )
     with WireConnection(node.address) as connection:
-        (answer,) = connection.ask(request, 9).responses[0].partition_responses
+        (answer,) = connection.send_request(request, 9).responses[0].partition_responses
     return ErrorCode(answer.error_code)
 
 

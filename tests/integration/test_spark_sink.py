@@ -402,8 +402,8 @@ def wait_until_over(cluster: Broker, prepared: Sequence[Prepared]) -> None:
     options = parse_options(given, is_streaming=True)
 
     async def wait() -> None:
-        async with cluster_of(options) as asked:
-            transactions = SinkTransactions(asked)
+        async with cluster_of(options) as opened:
+            transactions = SinkTransactions(opened)
             for each in prepared:
                 assert each.part.producer is not None
                 while await transactions.is_open(each.part.producer):

@@ -192,9 +192,9 @@ def test_filters_on_partitions_and_offsets_are_done_by_reading_less(cluster: Clu
 
 def test_a_filter_on_time_skips_what_is_older_and_is_left_to_spark(cluster: Cluster) -> None:
     since = datetime.fromtimestamp((THEN_MS + 2_990) / 1_000, tz=UTC)
-    asked: list[Filter] = [GreaterThanOrEqual(("timestamp",), since), EqualTo(("key",), b"1")]
-    left, rows = pushed(cluster, *asked)
-    assert left == asked
+    requested: list[Filter] = [GreaterThanOrEqual(("timestamp",), since), EqualTo(("key",), b"1")]
+    left, rows = pushed(cluster, *requested)
+    assert left == requested
     assert sorted(int(row["value"]) for row in rows) == list(range(2_990, COUNT))
     assert (
         pushed(cluster, GreaterThan(("timestamp",), datetime.max.replace(year=3000, tzinfo=UTC)))[1]

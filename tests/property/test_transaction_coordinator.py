@@ -22,14 +22,14 @@ from tests.support.coordinator.transaction_shard import ID, TIMEOUT_MS, Transact
 CLIENTS = st.integers(0, 1)
 WRITE_TIMEOUT_SECONDS = 6.0
 # A client that was not initialized.
-NOBODY = ClaimedProducer(ID, -1, -1)
+NO_PRODUCER = ClaimedProducer(ID, -1, -1)
 
 
 class Coordination(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.shard = TransactionShard()
-        self.clients = [NOBODY] * 2
+        self.clients = [NO_PRODUCER] * 2
         self.requests: list[tuple[ClaimedProducer, bool]] = []
         self.answers: list[tuple[Answer, Callable[[Any], None]]] = []
         # By producer and epoch of the transaction: how it ended, as a client was told.
@@ -56,7 +56,7 @@ class Coordination(RuleBasedStateMachine):
     @rule(client=CLIENTS)
     def go_on(self, client: int) -> None:
         before = self.clients[client]
-        if before is NOBODY:
+        if before is NO_PRODUCER:
             return
 
         def given(response: Any) -> None:

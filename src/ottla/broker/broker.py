@@ -171,7 +171,7 @@ class Broker:
             self.peers,
             self.metrics,
             transactions.shards,
-            self._ask_here,
+            self._verify_here,
         )
 
     def _make_data_path(self) -> None:
@@ -257,8 +257,8 @@ class Broker:
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 
-    def _ask_here(self, question: Question) -> None:
-        self.own_questions.ask(question)
+    def _verify_here(self, question: Question) -> None:
+        self.own_questions.verify(question)
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
         self.departures.apply(delta, self.cluster.image)

@@ -64,7 +64,7 @@ ADMIN_APIS: Final = (
 def controller_apis(node: Any) -> dict[int, HandledApi]:
     """The APIs of a controller listener with their handlers, by API key."""
     handlers: dict[int, Any] = dict.fromkeys((*OPERATIONS, *QUORUM_APIS, *BROKER_APIS), serve)
-    handlers |= dict.fromkeys(ADMIN_APIS, ask_active)
+    handlers |= dict.fromkeys(ADMIN_APIS, forward_to_active)
     handlers[ApiKey.INCREMENTAL_ALTER_CONFIGS] = incremental_alter_configs
     handlers[ApiKey.API_VERSIONS] = api_versions
     handlers[ApiKey.DESCRIBE_CLUSTER] = describe_cluster
@@ -84,14 +84,14 @@ async def serve(
         return _refusal(request, error)
 
 
-async def ask_active(
+async def forward_to_active(
     context: RequestContext,
     request: Message,
     *,
     controller: ActiveController,
 ) -> Message:
     try:
-        response: Message = await controller.ask(request, context.api_version)
+        response: Message = await controller.forward(request, context.api_version)
     except KafkaError as error:
         return _refusal(request, error)
     return response

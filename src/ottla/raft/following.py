@@ -130,7 +130,7 @@ def take_fetch_response(quorum: Quorum, response: FetchResponse, *, now_ms: int)
         return Handled.FAILED
     quorum.connections.make_ready(state.leader_id)
     _take_fetched(quorum, state, answer)
-    state.heard_from_leader(fetch_deadline_ms=quorum.fetch_deadline_ms(now_ms))
+    state.leader_responded(fetch_deadline_ms=quorum.fetch_deadline_ms(now_ms))
     return Handled.DONE
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from ottla.model import ZERO_UUID, ErrorCode, Uuid
-from ottla.raft.messages import NOBODY
+from ottla.raft.messages import NO_REPLICA_ID
 from ottla.raft.quorum import Quorum
 from ottla.raft.states import Leader
 from ottla.raft.voters import VoterEndpoint
@@ -55,7 +55,7 @@ def leader_request_error(quorum: Quorum, *, epoch: int) -> ErrorCode:
 
 def is_for_other_replica(quorum: Quorum, voter_id: int, directory_id: Uuid) -> bool:
     """Whether a request was meant for the replica that previously had this address or this disk."""
-    if voter_id == NOBODY:
+    if voter_id == NO_REPLICA_ID:
         return False
     if voter_id != quorum.local.id:
         return True

@@ -252,33 +252,33 @@ class Partition(ReadablePartition):
     # ---- followers
 
     def record_follower_fetch(
-        self, follower: FetchingFollower, asked: FetchPartition, *, now_ms: int
+        self, follower: FetchingFollower, fetch: FetchPartition, *, now_ms: int
     ) -> None:
         """Records a follower's fetch: the follower has everything below its fetch offset, so the
         high watermark may advance. A fetch from a diverging log is not recorded: the follower has
         to truncate first. Raises `KafkaError` as `read_for_follower` does."""
-        replica = self._require_follower(follower, asked)
-        if self.divergence(asked) is None:
+        replica = self._require_follower(follower, fetch)
+        if self.divergence(fetch) is None:
             log = self.require_log()
-            log.require_in_range(asked.fetch_offset)
-            self._follower_fetched(log, replica, follower, asked, now_ms)
+            log.require_in_range(fetch.fetch_offset)
+            self._follower_fetched(log, replica, follower, fetch, now_ms)
 
     def read_for_follower(
         self,
         follower: FetchingFollower,
-        asked: FetchPartition,
+        fetch: FetchPartition,
         *,
         bytes_max: int,
         min_one_batch: bool,
     ) -> PartitionRead:
         """Reads at the follower's fetch offset, up to the log end offset. Changes no state."""
-        self._require_follower(follower, asked)
+        self._require_follower(follower, fetch)
         log = self.require_log()
-        diverging = self.divergence(asked)
+        diverging = self.divergence(fetch)
         records = None
         if diverging is None:
             records = log.read(
-                asked.fetch_offset,
+                fetch.fetch_offset,
                 bytes_max=bytes_max,
                 upper_offset=log.log_end_offset,
                 min_one_batch=min_one_batch,
@@ -292,8 +292,8 @@ class Partition(ReadablePartition):
             diverging,
         )
 
-    def _require_follower(self, follower: FetchingFollower, asked: FetchPartition) -> RemoteReplica:
-        self.check_leader_epoch(asked.current_leader_epoch)
+    def _require_follower(self, follower: FetchingFollower, fetch: FetchPartition) -> RemoteReplica:
+        self.check_leader_epoch(fetch.current_leader_epoch)
         self.require_leader()
         self.require_log()
         if self._leadership is None:
@@ -312,16 +312,16 @@ class Partition(ReadablePartition):
         log: Log,
         replica: RemoteReplica,
         follower: FetchingFollower,
-        asked: FetchPartition,
+        fetch: FetchPartition,
         now_ms: int,
     ) -> None:
         leadership = self._leadership
         assert leadership is not None
-        has_moved = replica.log_end_offset != asked.fetch_offset
+        has_moved = replica.log_end_offset != fetch.fetch_offset
         end = log.log_end_offset
         replica.fetched(
-            offset=asked.fetch_offset,
-            log_start_offset=asked.log_start_offset,
+            offset=fetch.fetch_offset,
+            log_start_offset=fetch.log_start_offset,
             broker_epoch=follower.broker_epoch,
             leader_end=end,
             now_ms=now_ms,

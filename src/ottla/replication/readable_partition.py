@@ -82,10 +82,10 @@ class ReadablePartition:
         known = epoch if latest is None or epoch == current else latest
         return EpochEnd(known, log.log_end_offset)
 
-    def divergence(self, asked: FetchPartition) -> EpochEnd | None:
+    def divergence(self, fetch: FetchPartition) -> EpochEnd | None:
         """The end of the follower's last epoch in this log, if the follower's log diverges from it
         (KIP-595); None if it does not."""
-        epoch, offset = asked.last_fetched_epoch, asked.fetch_offset
+        epoch, offset = fetch.last_fetched_epoch, fetch.fetch_offset
         if epoch < 0:
             return None
         log, end = self.require_log(), self.epoch_end(epoch)

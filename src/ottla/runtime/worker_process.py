@@ -48,7 +48,7 @@ class WorkerProcess:
         with self._lock:
             self._job = job
         try:
-            answer = self._ask(question)
+            answer = self._send_request(question)
         except (EOFError, ConnectionError) as error:
             raise self._crashed(function) from error
         finally:
@@ -85,7 +85,7 @@ class WorkerProcess:
         os.close(self._life)
         return code
 
-    def _ask(self, question: bytes) -> bytes:
+    def _send_request(self, question: bytes) -> bytes:
         if self._process is not None and self._process.poll() is not None:
             self.stop()
         if self._process is None:

@@ -212,8 +212,8 @@ def test_a_groups_own_session_timeout_counts(
     assert configs["consumer.session.timeout.ms"].value == "2000"
     host, port = node.bootstrap.rsplit(":", 1)
     with WireConnection((host, int(port))) as silent:
-        silent.ask(FindCoordinatorRequest(coordinator_keys=[group]), 6)
-        joined = silent.ask(
+        silent.send_request(FindCoordinatorRequest(coordinator_keys=[group]), 6)
+        joined = silent.send_request(
             ConsumerGroupHeartbeatRequest(
                 group_id=group,
                 member_id="silent",

@@ -35,9 +35,9 @@ def voters(told: str) -> list[int]:
 
 
 def test_every_node_describes_the_quorum(tools: ClusterTools) -> None:
-    asked = [tools(QUORUM, "describe", "--status", via=via) for via in EVERYONE]
-    asked += [tools.at_controller(QUORUM, "describe", "--status", via=via) for via in EVERYONE]
-    described = [status(each) for each in asked]
+    outputs = [tools(QUORUM, "describe", "--status", via=via) for via in EVERYONE]
+    outputs += [tools.at_controller(QUORUM, "describe", "--status", via=via) for via in EVERYONE]
+    described = [status(each) for each in outputs]
     assert {each["LeaderId"] for each in described} < {"1", "2", "3"}
     assert (
         len({(each["ClusterId"], each["LeaderId"], each["LeaderEpoch"]) for each in described}) == 1

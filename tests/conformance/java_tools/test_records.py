@@ -147,11 +147,11 @@ def test_records_are_deleted(
     )
     file = tmp_path / "offsets.json"
     wanted = {0: 2, 1: -1, 2: 6}
-    asked = [
+    requested = [
         {"topic": topic, "partition": partition, "offset": offset}
         for partition, offset in wanted.items()
     ]
-    file.write_text(json.dumps({"version": 1, "partitions": asked}))
+    file.write_text(json.dumps({"version": 1, "partitions": requested}))
 
     ran = java.run(
         f"{PACKAGE}.DeleteRecordsCommand",

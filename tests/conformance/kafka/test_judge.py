@@ -282,7 +282,7 @@ def transactional_batch(judge: Judge, *, producer_id: int, first: int) -> bytes:
 
 def test_unknown_question_is_an_error_and_the_judge_lives_on(judge: Judge) -> None:
     with pytest.raises(JudgeError, match="unknown command"):
-        judge.ask("acquit")
+        judge.send_command("acquit")
     assert judge.records(b"").batches == ()
 
 
@@ -290,5 +290,5 @@ def test_unknown_question_is_an_error_and_the_judge_lives_on(judge: Judge) -> No
 def test_silence_is_an_error_and_not_a_hang() -> None:
     impatient = JudgeProcess(answer_timeout_s=0.001)
     with pytest.raises(JudgeError, match="took too long"):
-        impatient.ask("records", hex="")
+        impatient.send_command("records", hex="")
     impatient.close()

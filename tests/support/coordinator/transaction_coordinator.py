@@ -22,12 +22,12 @@ class ScriptedCoordinator:
     `is_held`, answers wait for `release`."""
 
     def __init__(self, node: OneNode) -> None:
-        self.asked: list[AddPartitionsToTxnTransaction] = []
+        self.requested: list[AddPartitionsToTxnTransaction] = []
         self.errors: list[ErrorCode] = []
         self.response_error = ErrorCode.NONE
         self.is_held = False
         self._held: list[tuple[Question, AddPartitionsToTxnResponse]] = []
-        node.broker.verification.ask_here = self._ask
+        node.broker.verification.verify_here = self._verify
         node.create_topic(TRANSACTION_STATE, configs={"cleanup.policy": "compact"})
 
     def release(self) -> None:
@@ -35,7 +35,7 @@ class ScriptedCoordinator:
         for question, response in held:
             answer_all([question], response)
 
-    def _ask(self, question: Question) -> None:
+    def _verify(self, question: Question) -> None:
         response = self._answer(request_of([question]))
         if self.is_held:
             self._held.append((question, response))
@@ -43,7 +43,7 @@ class ScriptedCoordinator:
             answer_all([question], response)
 
     def _answer(self, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
-        self.asked += request.transactions
+        self.requested += request.transactions
         if self.response_error:
             return AddPartitionsToTxnResponse(error_code=self.response_error)
         error = self.errors.pop(0) if self.errors else ErrorCode.NONE

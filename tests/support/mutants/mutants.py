@@ -97,11 +97,11 @@ def _follows_on(self: Partition, registration: Any) -> bool:
     return False
 
 
-def _requires_no_epoch(self: Any, follower: Any, asked: Any) -> Any:
+def _requires_no_epoch(self: Any, follower: Any, requested: Any) -> Any:
     """A follower's fetch in another leader epoch is answered, and counts."""
-    asked = copy(asked)
-    asked.current_leader_epoch = -1
-    return _REQUIRE_FOLLOWER(self, follower, asked)
+    requested = copy(requested)
+    requested.current_leader_epoch = -1
+    return _REQUIRE_FOLLOWER(self, follower, requested)
 
 
 _FOLLOW = Partition.become_follower

@@ -108,14 +108,14 @@ class Leader:
         epoch = self.brokers[node_id].epoch if broker_epoch is None else broker_epoch
         current = self.partition.leader_epoch if leader_epoch is None else leader_epoch
         follower = FetchingFollower(node_id, epoch)
-        asked = FetchPartition(
+        requested = FetchPartition(
             fetch_offset=offset,
             last_fetched_epoch=last_epoch,
             current_leader_epoch=current,
             log_start_offset=log_start,
         )
         if not looks_again:
-            self.partition.record_follower_fetch(follower, asked, now_ms=self.now_ms)
+            self.partition.record_follower_fetch(follower, requested, now_ms=self.now_ms)
         return self.partition.read_for_follower(
-            follower, asked, bytes_max=1 << 20, min_one_batch=True
+            follower, requested, bytes_max=1 << 20, min_one_batch=True
         )

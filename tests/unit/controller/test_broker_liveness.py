@@ -286,9 +286,9 @@ def test_controller_that_is_not_active_fences_nobody_and_hears_nobody() -> None:
         cluster.service.deactivate()
         await cluster.pass_time(2 * SESSION_SECONDS)
         assert not cluster.is_fenced(1)
-        for asked in (cluster.beat(1), cluster.register(2)):
+        for requested in (cluster.beat(1), cluster.register(2)):
             with pytest.raises(KafkaError) as refused:
-                await asked
+                await requested
             assert refused.value.code is ErrorCode.NOT_CONTROLLER
 
     play(scene)
@@ -344,8 +344,8 @@ def test_broker_that_wants_to_stop_may_when_all_others_know() -> None:
         await cluster.create("a", 1, 2)
         known = cluster.service.controller.quorum.metadata.end_offset - 1
         await cluster.beat(2, offset=known)
-        asked = await cluster.beat(1, want_shut_down=True)
-        assert not asked.should_shut_down
+        requested = await cluster.beat(1, want_shut_down=True)
+        assert not requested.should_shut_down
         assert cluster.leader("a") == 2
         # Broker 2 has not read that it leads now.
         await cluster.beat(2, offset=known)

@@ -104,15 +104,15 @@ def test_controller_is_active_only_after_its_own_epoch_has_committed_a_record() 
 
 def test_listeners_hear_of_the_leader_and_of_its_being_active() -> None:
     async def scene(world: SimulatedQuorum) -> None:
-        heard: list[tuple[bool, bool]] = []
+        notified: list[tuple[bool, bool]] = []
         for replica in world.replicas.values():
             quorum = replica.quorum
-            quorum.listen_leader(lambda q=quorum: heard.append((q.is_leader, q.is_active)))  # type: ignore[misc]
+            quorum.listen_leader(lambda q=quorum: notified.append((q.is_leader, q.is_active)))  # type: ignore[misc]
         await world.wait_caught_up()
-        assert (True, False) in heard
-        assert heard.index((True, False)) < heard.index((True, True))
-        assert heard.count((True, True)) == 1
-        assert heard.count((False, False)) >= 2
+        assert (True, False) in notified
+        assert notified.index((True, False)) < notified.index((True, True))
+        assert notified.count((True, True)) == 1
+        assert notified.count((False, False)) >= 2
 
     play(scene)
 

@@ -29,9 +29,13 @@ def fetch_of(peer: Peer) -> Packet:
 
 def test_fetch_says_where_the_log_ends() -> None:
     packet = fetch_of(follower(1, 3))
-    asked = partition_of(packet.message)
+    requested = partition_of(packet.message)
     assert packet.target == 2
-    assert (asked.fetch_offset, asked.last_fetched_epoch, asked.current_leader_epoch) == (2, 3, 5)
+    assert (
+        requested.fetch_offset,
+        requested.last_fetched_epoch,
+        requested.current_leader_epoch,
+    ) == (2, 3, 5)
 
 
 def test_fetched_records_are_appended_and_fetched_on_from() -> None:

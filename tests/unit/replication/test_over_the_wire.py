@@ -34,11 +34,11 @@ def served_by(leader: Leader, request: Message) -> FetchResponse | None:
     if not request.topics:
         return None
     (topic,) = request.topics
-    (asked,) = topic.partitions
+    (requested,) = topic.partitions
     sender = FetchingFollower(request.replica_state.replica_id, request.replica_state.replica_epoch)
-    leader.partition.record_follower_fetch(sender, asked, now_ms=0)
+    leader.partition.record_follower_fetch(sender, requested, now_ms=0)
     read = leader.partition.read_for_follower(
-        sender, asked, bytes_max=asked.partition_max_bytes, min_one_batch=True
+        sender, requested, bytes_max=requested.partition_max_bytes, min_one_batch=True
     )
     data = PartitionData(
         records=read.records.read() if read.records else b"",

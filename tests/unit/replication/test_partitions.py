@@ -56,8 +56,8 @@ def test_a_removed_replica_is_elsewhere_as_long_as_its_topic_is_there() -> None:
     elsewhere, unknown = ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert refusals(partitions) == [elsewhere, elsewhere, elsewhere, elsewhere, unknown, unknown]
     topics.remove(topics.by_id[TOPIC_ID])
-    nobody = ErrorCode.UNKNOWN_TOPIC_ID
-    assert refusals(partitions) == [unknown, nobody, unknown, nobody, unknown, nobody]
+    unknown_id = ErrorCode.UNKNOWN_TOPIC_ID
+    assert refusals(partitions) == [unknown, unknown_id, unknown, unknown_id, unknown, unknown_id]
 
 
 def refusals(partitions: Partitions) -> list[ErrorCode]:

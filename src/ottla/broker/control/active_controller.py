@@ -1,6 +1,6 @@
 """Sends requests to the active controller, in this process or on another node.
 
-`ask` retries until its timeout when a request fails or reaches a controller that is no longer
+`forward` retries until its timeout when a request fails or reaches a controller that is no longer
 active: at once when the quorum has a new leader, else after a short pause. Each lane has its own
 connection, because a node handles the requests of one connection in order, and a heartbeat must not
 wait for the creation of a thousand topics.
@@ -112,7 +112,7 @@ class ActiveController:
         pause_ms = self._dice.jitter(retry_ms, fraction=_RETRY_JITTER)
         await self._moved.wait(pause_ms / 1_000)
 
-    async def ask(
+    async def forward(
         self, request: Message, version: int, *, timeout_ms: int = DEFAULT_TIMEOUT_MS
     ) -> Any:
         """Forwards a client's request and returns the response. Uses the client's version, because
@@ -127,7 +127,7 @@ class ActiveController:
                     "no active controller has answered in time; is a majority of them running?",
                 )
             try:
-                return await self._forward(request, version, left_ms)
+                return await self._forward_once(request, version, left_ms)
             except ChannelError:
                 pass
             except KafkaError as error:
@@ -196,7 +196,7 @@ class ActiveController:
                 "start it anew",
             )
 
-    async def _forward(self, request: Message, version: int, timeout_ms: int) -> Any:
+    async def _forward_once(self, request: Message, version: int, timeout_ms: int) -> Any:
         self.require_metadata()
         if self.is_here:
             return await self._service.serve(request)

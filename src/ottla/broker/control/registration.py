@@ -41,7 +41,7 @@ _UNREGISTERED: Final = -1
 _LEAVE_STEP_SECONDS: Final = 0.01
 _LEAVE_SECONDS: Final = 10.0
 # Without an active controller no leadership can move, so waiting longer does not help.
-_LEAVE_UNHEARD_SECONDS: Final = 2.0
+_LEAVE_UNANSWERED_SECONDS: Final = 2.0
 
 
 class Registration:
@@ -71,7 +71,7 @@ class Registration:
         self._offline_directories = offline_directories
         self._hurry = Wakeup(clock)
         # Consecutive heartbeats without a response.
-        self._unheard = 0
+        self._unanswered = 0
         metadata.listen(self._metadata_changed)
 
     # ---- registration
@@ -97,7 +97,7 @@ class Registration:
                 for name, (low, high) in SUPPORTED_FEATURES.items()
             ],
         )
-        await self._ask(request)
+        await self._send_request(request)
 
     async def register(
         self,
@@ -133,7 +133,7 @@ class Registration:
             previous_broker_epoch=previous_broker_epoch,
         )
         for attempts in count(1):
-            response = await self._ask(request)
+            response = await self._send_request(request)
             error = ErrorCode(response.error_code)
             if error is ErrorCode.NONE:
                 self.broker_epoch = response.broker_epoch
@@ -156,7 +156,7 @@ class Registration:
             self._controller.require_metadata()
             await self._hurry.wait(self._interval)
 
-    async def _ask(self, request: Message) -> Any:
+    async def _send_request(self, request: Message) -> Any:
         """Sends `request` until the active controller responds; the response may contain an error.
         Raises `KafkaError` if this process's controller or metadata has failed."""
         for attempts in count(1):
@@ -234,13 +234,13 @@ class Registration:
             return
         self._is_leaving = True
         deadline = self._clock.monotonic() + _LEAVE_SECONDS
-        unheard = self._clock.monotonic() + _LEAVE_UNHEARD_SECONDS
-        while self._clock.monotonic() < min(deadline, unheard):
+        unanswered_deadline = self._clock.monotonic() + _LEAVE_UNANSWERED_SECONDS
+        while self._clock.monotonic() < min(deadline, unanswered_deadline):
             response = await self._heartbeat(want_shut_down=True, timeout_ms=1_000)
             if response is not None:
                 if response.should_shut_down or response.error_code:
                     return
-                unheard = self._clock.monotonic() + _LEAVE_UNHEARD_SECONDS
+                unanswered_deadline = self._clock.monotonic() + _LEAVE_UNANSWERED_SECONDS
             await self._clock.sleep(_LEAVE_STEP_SECONDS)
 
     async def _heartbeat(
@@ -269,9 +269,9 @@ class Registration:
             _log.debug("a heartbeat is refused: %s", error)
         else:
             if response.error_code != ErrorCode.NOT_CONTROLLER:
-                self._unheard = 0
+                self._unanswered = 0
                 return response
-        self._unheard += 1
-        await self._controller.wait_moved(attempts=self._unheard)
+        self._unanswered += 1
+        await self._controller.wait_moved(attempts=self._unanswered)
         self.hurry()
         return None

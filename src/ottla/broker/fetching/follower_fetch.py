@@ -123,9 +123,9 @@ class _Reading:
             if wanted is not None:
                 # `look` gets the same error and puts it into the response.
                 with suppress(KafkaError):
-                    asked = wanted.request
-                    partition = self.node.partitions.by_id(wanted.topic_id, asked.partition)
-                    partition.record_follower_fetch(self.follower, asked, now_ms=now_ms)
+                    requested = wanted.request
+                    partition = self.node.partitions.by_id(wanted.topic_id, requested.partition)
+                    partition.record_follower_fetch(self.follower, requested, now_ms=now_ms)
 
     def look(self) -> FetchResponse:
         """Reads the changed partitions and returns the response."""
@@ -160,22 +160,22 @@ class _Reading:
         return FetchResponse(session_id=session_id, responses=list(topics.values()))
 
     def _answer(self, wanted: SessionPartition, bytes_left: int) -> PartitionData:
-        asked = wanted.request
+        requested = wanted.request
         try:
-            partition = self.node.partitions.by_id(wanted.topic_id, asked.partition)
+            partition = self.node.partitions.by_id(wanted.topic_id, requested.partition)
             if self.session is not None:
                 self.changes.watch(wanted.key, partition)
             read = self._read(partition, wanted, bytes_left)
         except KafkaError as error:
             return PartitionData(
-                partition_index=asked.partition,
+                partition_index=requested.partition,
                 error_code=error.code,
                 high_watermark=_INVALID_OFFSET,
                 records=b"",
             )
         diverging = read.diverging_epoch
         return PartitionData(
-            partition_index=asked.partition,
+            partition_index=requested.partition,
             high_watermark=read.high_watermark,
             last_stable_offset=read.last_stable_offset,
             log_start_offset=read.log_start_offset,
@@ -196,12 +196,12 @@ class _Reading:
         if is_held_back:
             # Nothing notifies when the throttle ends, so the next fetch reads it again.
             self.changes.changed[wanted.key] = None
-        asked = wanted.request
+        requested = wanted.request
         with self.node.failures.translated(partition):
             read = partition.read_for_follower(
                 self.follower,
-                asked,
-                bytes_max=0 if is_held_back else min(asked.partition_max_bytes, bytes_left),
+                requested,
+                bytes_max=0 if is_held_back else min(requested.partition_max_bytes, bytes_left),
                 min_one_batch=not self.size and not is_held_back,
             )
         if read.records is not None:

@@ -20,7 +20,7 @@ async def add_raft_voter(
     controller: ActiveController,
 ) -> AddRaftVoterResponse:
     try:
-        response: AddRaftVoterResponse = await controller.ask(request, context.api_version)
+        response: AddRaftVoterResponse = await controller.forward(request, context.api_version)
     except KafkaError as error:
         return AddRaftVoterResponse(error_code=error.code, error_message=error.message)
     return response

@@ -43,7 +43,7 @@ async def alter_configs(
             refused[index] = _refuse(resource, error)
     others = [each for index, each in enumerate(request.resources) if index not in refused]
     forwarded = AlterConfigsRequest(resources=others, validate_only=request.validate_only)
-    answers = iter(await _ask_controller(controller, replicas, context, forwarded))
+    answers = iter(await _forward_to_controller(controller, replicas, context, forwarded))
     return AlterConfigsResponse(
         responses=[refused.get(index) or next(answers) for index in range(len(request.resources))]
     )
@@ -62,7 +62,7 @@ def _check(cluster: ClusterView, resource: AlterConfigsResource) -> None:
         check_own_configs(cluster, partial(replace_configs, replacement=replacement))
 
 
-async def _ask_controller(
+async def _forward_to_controller(
     controller: ActiveController,
     replicas: LocalReplicas,
     context: RequestContext,
@@ -71,7 +71,7 @@ async def _ask_controller(
     if not request.resources:
         return []
     try:
-        response: AlterConfigsResponse = await controller.ask(request, context.api_version)
+        response: AlterConfigsResponse = await controller.forward(request, context.api_version)
     except KafkaError as error:
         return [_refuse(resource, error) for resource in request.resources]
     await replicas.wait_applied()

@@ -23,7 +23,7 @@ async def alter_partition_reassignments(
     controller: ActiveController,
 ) -> AlterPartitionReassignmentsResponse:
     try:
-        response: AlterPartitionReassignmentsResponse = await controller.ask(
+        response: AlterPartitionReassignmentsResponse = await controller.forward(
             request, context.api_version
         )
     except KafkaError as error:

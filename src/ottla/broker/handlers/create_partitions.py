@@ -27,7 +27,7 @@ async def create_partitions(
     replicas: LocalReplicas,
 ) -> CreatePartitionsResponse:
     try:
-        response: CreatePartitionsResponse = await controller.ask(request, context.api_version)
+        response: CreatePartitionsResponse = await controller.forward(request, context.api_version)
     except KafkaError as error:
         return CreatePartitionsResponse(
             results=[

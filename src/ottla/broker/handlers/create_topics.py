@@ -27,7 +27,7 @@ async def create_topics(
     replicas: LocalReplicas,
 ) -> CreateTopicsResponse:
     try:
-        response: CreateTopicsResponse = await controller.ask(request, context.api_version)
+        response: CreateTopicsResponse = await controller.forward(request, context.api_version)
     except KafkaError as error:
         return CreateTopicsResponse(
             topics=[

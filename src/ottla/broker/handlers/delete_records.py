@@ -77,11 +77,11 @@ def _delete(
     partitions: Partitions, topic: DeleteRecordsTopic, moved: list[_Moved]
 ) -> list[DeleteRecordsPartitionResult]:
     results = []
-    for asked in topic.partitions:
-        result = DeleteRecordsPartitionResult(partition_index=asked.partition_index)
+    for requested in topic.partitions:
+        result = DeleteRecordsPartitionResult(partition_index=requested.partition_index)
         try:
-            partition = partitions.by_name(topic.name, asked.partition_index)
-            offset = _delete_before(partition, asked.offset)
+            partition = partitions.by_name(topic.name, requested.partition_index)
+            offset = _delete_before(partition, requested.offset)
         except KafkaError as error:
             _refuse(result, error)
         else:

@@ -31,7 +31,7 @@ async def delete_topics(
     replicas: LocalReplicas,
 ) -> DeleteTopicsResponse:
     try:
-        response: DeleteTopicsResponse = await controller.ask(request, context.api_version)
+        response: DeleteTopicsResponse = await controller.forward(request, context.api_version)
     except KafkaError as error:
         return _refuse(request, error)
     if context.api_version < _DELETION_DISABLED_VERSION:

@@ -20,7 +20,7 @@ async def describe_quorum(
     controller: ActiveController,
 ) -> DescribeQuorumResponse:
     try:
-        response: DescribeQuorumResponse = await controller.ask(request, context.api_version)
+        response: DescribeQuorumResponse = await controller.forward(request, context.api_version)
     except KafkaError as error:
         return DescribeQuorumResponse(error_code=error.code, error_message=error.message)
     return response

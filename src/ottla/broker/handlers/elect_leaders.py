@@ -20,7 +20,7 @@ async def elect_leaders(
     controller: ActiveController,
 ) -> ElectLeadersResponse:
     try:
-        response: ElectLeadersResponse = await controller.ask(request, context.api_version)
+        response: ElectLeadersResponse = await controller.forward(request, context.api_version)
     except KafkaError as error:
         return ElectLeadersResponse(error_code=error.code)
     return response

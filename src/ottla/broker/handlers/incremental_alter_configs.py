@@ -69,7 +69,7 @@ async def alter_incrementally(
     forwarded = IncrementalAlterConfigsRequest(
         resources=others, validate_only=request.validate_only
     )
-    answers = iter(await _ask_controller(controller, replicas, context, forwarded))
+    answers = iter(await _forward_to_controller(controller, replicas, context, forwarded))
     return IncrementalAlterConfigsResponse(
         responses=[here.get(index) or next(answers) for index in range(len(request.resources))]
     )
@@ -87,7 +87,7 @@ def _is_up_to_the_controller(
     return kind is not ConfigResourceType.BROKER_LOGGER
 
 
-async def _ask_controller(
+async def _forward_to_controller(
     controller: ActiveController,
     replicas: LocalReplicas,
     context: RequestContext,
@@ -96,7 +96,7 @@ async def _ask_controller(
     if not request.resources:
         return []
     try:
-        response: IncrementalAlterConfigsResponse = await controller.ask(
+        response: IncrementalAlterConfigsResponse = await controller.forward(
             request, context.api_version
         )
     except KafkaError as error:

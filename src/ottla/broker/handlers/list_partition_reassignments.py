@@ -20,7 +20,7 @@ async def list_partition_reassignments(
     controller: ActiveController,
 ) -> ListPartitionReassignmentsResponse:
     try:
-        response: ListPartitionReassignmentsResponse = await controller.ask(
+        response: ListPartitionReassignmentsResponse = await controller.forward(
             request, context.api_version
         )
     except KafkaError as error:

@@ -54,11 +54,13 @@ def _take_unknown(
 ) -> list[OffsetDeleteResponseTopic]:
     """Removes unknown partitions from the request and returns their errors."""
     refused = []
-    for asked in request.topics:
-        topic = cluster.image.topics.by_name.get(asked.name)
+    for requested in request.topics:
+        topic = cluster.image.topics.by_name.get(requested.name)
         known = () if topic is None else topic.partitions
-        unknown = [each for each in asked.partitions if each.partition_index not in known]
-        asked.partitions = [each for each in asked.partitions if each.partition_index in known]
+        unknown = [each for each in requested.partitions if each.partition_index not in known]
+        requested.partitions = [
+            each for each in requested.partitions if each.partition_index in known
+        ]
         if unknown:
             answers = [
                 OffsetDeleteResponsePartition(
@@ -67,7 +69,7 @@ def _take_unknown(
                 )
                 for each in unknown
             ]
-            refused.append(OffsetDeleteResponseTopic(name=asked.name, partitions=answers))
+            refused.append(OffsetDeleteResponseTopic(name=requested.name, partitions=answers))
     request.topics = [topic for topic in request.topics if topic.partitions]
     return refused
 

@@ -20,7 +20,7 @@ async def remove_raft_voter(
     controller: ActiveController,
 ) -> RemoveRaftVoterResponse:
     try:
-        response: RemoveRaftVoterResponse = await controller.ask(request, context.api_version)
+        response: RemoveRaftVoterResponse = await controller.forward(request, context.api_version)
     except KafkaError as error:
         return RemoveRaftVoterResponse(error_code=error.code, error_message=error.message)
     return response

@@ -156,17 +156,21 @@ def _take_unknown(
 ) -> list[TxnOffsetCommitResponseTopic]:
     """Removes unknown partitions from the request and returns their errors."""
     refused, accepted = [], []
-    for asked in request.topics:
-        topic = cluster.image.topics.by_name.get(asked.name)
+    for requested in request.topics:
+        topic = cluster.image.topics.by_name.get(requested.name)
         known = {} if topic is None else topic.partitions
         unknown = [
-            each.partition_index for each in asked.partitions if each.partition_index not in known
+            each.partition_index
+            for each in requested.partitions
+            if each.partition_index not in known
         ]
         if unknown:
-            asked.partitions = [each for each in asked.partitions if each.partition_index in known]
-            refused.append(_refused(asked, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
-        if asked.partitions:
-            accepted.append(asked)
+            requested.partitions = [
+                each for each in requested.partitions if each.partition_index in known
+            ]
+            refused.append(_refused(requested, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        if requested.partitions:
+            accepted.append(requested)
     request.topics = accepted
     return refused
 

@@ -20,7 +20,7 @@ async def unregister_broker(
     controller: ActiveController,
 ) -> UnregisterBrokerResponse:
     try:
-        response: UnregisterBrokerResponse = await controller.ask(request, context.api_version)
+        response: UnregisterBrokerResponse = await controller.forward(request, context.api_version)
     except KafkaError as error:
         return UnregisterBrokerResponse(error_code=error.code, error_message=error.message)
     return response

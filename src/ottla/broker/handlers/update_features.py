@@ -20,7 +20,7 @@ async def update_features(
     controller: ActiveController,
 ) -> UpdateFeaturesResponse:
     try:
-        response: UpdateFeaturesResponse = await controller.ask(request, context.api_version)
+        response: UpdateFeaturesResponse = await controller.forward(request, context.api_version)
     except KafkaError as error:
         return UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
     return response

@@ -80,19 +80,19 @@ class _Writing:
         self._timer: Timer | None = None
         self._pending = Pending(on_abandoned=self._stop)
 
-    def write(self, asked: WritableTxnMarker) -> None:
+    def write(self, requested: WritableTxnMarker) -> None:
         marker = TransactionMarker(
-            asked.producer_id,
-            asked.producer_epoch,
-            asked.coordinator_epoch,
-            asked.transaction_result,
-            asked.transaction_version,
+            requested.producer_id,
+            requested.producer_epoch,
+            requested.coordinator_epoch,
+            requested.transaction_result,
+            requested.transaction_version,
         )
         now_ms = self._clock.now_ms()
         batch = marker.batch(now_ms=now_ms)
-        result = WritableTxnMarkerResult(producer_id=asked.producer_id)
+        result = WritableTxnMarkerResult(producer_id=requested.producer_id)
         self._response.markers.append(result)
-        for topic in asked.topics:
+        for topic in requested.topics:
             answers = [
                 WritableTxnMarkerPartitionResult(partition_index=index)
                 for index in topic.partition_indexes

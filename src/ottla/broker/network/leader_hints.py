@@ -8,7 +8,7 @@ from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.listener_view import ListenerView, ReachableBroker
 from ottla.model import ErrorCode, TopicPartition, Uuid
 
-_ASKED_THE_WRONG_NODE = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+_WRONG_NODE_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
 class LeaderHint(NamedTuple):
@@ -27,7 +27,7 @@ class LeaderHints:
     def of(self, error: int, name: TopicPartition, topic_id: Uuid) -> LeaderHint | None:
         """The partition's leader, if there is one and `error` says that the client used a wrong or
         outdated leader."""
-        if error not in _ASKED_THE_WRONG_NODE:
+        if error not in _WRONG_NODE_ERRORS:
             return None
         topics = self._cluster.image.topics
         topic = topics.by_name.get(name.topic) if name.topic else topics.by_id.get(topic_id)

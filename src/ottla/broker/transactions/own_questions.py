@@ -30,22 +30,22 @@ class OwnQuestions:
         self._transactions = transactions
         self._requests = requests
 
-    def ask(self, question: Question) -> None:
+    def verify(self, question: Question) -> None:
         """Does what AddPartitionsToTxn does, without a network request."""
         if is_known(self._transactions, question.producer, question.partitions):
             question.answer({})
             return
-        asked = _Asked(question)
+        pending = _PendingVerification(question)
         self._requests.submit_patiently(
             question.transactional_id,
-            asked.add if question.supported is Supported.ADDING else asked.verify,
-            asked.reply,
-            asked.refuse,
+            pending.add if question.supported is Supported.ADDING else pending.verify,
+            pending.reply,
+            pending.refuse,
             patience_ms=BROKER_PATIENCE_MS,
         )
 
 
-class _Asked:
+class _PendingVerification:
     """One verification request, which may take several attempts."""
 
     __slots__ = ("_codes", "_partitions", "_producer", "_question")

@@ -49,7 +49,7 @@ class TransactionVerification:
         peers: BrokerPeers,
         metrics: Metrics,
         transactions: CoordinatorShards[TransactionCoordinator],
-        ask_here: Callable[[Question], None],
+        verify_here: Callable[[Question], None],
     ) -> None:
         self._cluster = cluster
         self._clock = clock
@@ -57,7 +57,7 @@ class TransactionVerification:
         self._peers = peers
         self._transactions = transactions
         # Sends a request to the coordinator in this process.
-        self.ask_here = ask_here
+        self.verify_here = verify_here
         self._queues: defaultdict[int, deque[Question]] = defaultdict(deque)
         self._busy: set[int] = set()
         # The number of rejected partitions, and the response time of other nodes.
@@ -96,7 +96,7 @@ class TransactionVerification:
                 self._failures.add(len(refused))
             callback(Verified({**errors, **refused}, verifications))
 
-        self._ask(Question(producer, sorted(verifications), supported, answered))
+        self._dispatch(Question(producer, sorted(verifications), supported, answered))
 
     def _start(
         self, producer: TransactionalProducer, batch: UnverifiedBatch, supported: Supported
@@ -112,12 +112,12 @@ class TransactionVerification:
 
     # ---- requests to coordinators
 
-    def _ask(self, question: Question) -> None:
+    def _dispatch(self, question: Question) -> None:
         node_id = self._coordinator_of(question.transactional_id)
         if node_id is None:
             question.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         elif node_id == self._cluster.node_id:
-            self.ask_here(question)
+            self.verify_here(question)
         else:
             self._queues[node_id].append(question)
             if node_id not in self._busy and not self._tasks.is_closed:

@@ -68,7 +68,7 @@ def refused(doing: str, error: KafkaError) -> CommandError:
     return CommandError(f"Cannot {doing}: {reason} ({name}).", *hints, exit_code=exit_code)
 
 
-def nobody_listens(reasons: Mapping[Address, str]) -> CommandError:
+def cannot_connect(reasons: Mapping[Address, str]) -> CommandError:
     return CommandError(
         f"Cannot connect to {unreachable_text(dict(reasons))}.",
         "Is a broker running there? Start one with `ottla start`, or say where it is with "

@@ -31,8 +31,8 @@ class ConnectionWatch:
         if is_down and self._down_since is None:
             self._down_since = self._clock.monotonic()
 
-    def check(self, *, has_heard: bool) -> None:
-        if has_heard:
+    def check(self, *, has_received: bool) -> None:
+        if has_received:
             self._down_since = None
             self._was_notified = False
         elif self._is_overdue and not self._is_patient:

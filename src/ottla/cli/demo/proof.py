@@ -121,5 +121,5 @@ def _ends(bootstrap: str, topic: str) -> dict[int, int]:
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     end = OffsetSpec.latest()  # type: ignore[no-untyped-call]
     latest = {TopicPartition(topic, number): end for number in range(PARTITIONS)}
-    asked = admin.list_offsets(latest, isolation_level=IsolationLevel.READ_UNCOMMITTED)
-    return {place.partition: answer.result().offset for place, answer in asked.items()}
+    answers = admin.list_offsets(latest, isolation_level=IsolationLevel.READ_UNCOMMITTED)
+    return {place.partition: answer.result().offset for place, answer in answers.items()}

@@ -15,7 +15,7 @@ from rich.console import Console
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.connection.bootstrap_addresses import parse_addresses
 from ottla.cli.connection.cluster_access import resolve
-from ottla.cli.connection.cluster_errors import nobody_listens
+from ottla.cli.connection.cluster_errors import cannot_connect
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.port_probe import PortProbe
 from ottla.cli.display.terminal import Terminal
@@ -165,7 +165,7 @@ def warn_unreachable(bootstrap: str, terminal: Terminal) -> None:
     addresses = set(parse_addresses(bootstrap))
     reasons = PortProbe(SystemNetwork()).why_unreachable(addresses)
     if len(reasons) == len(addresses):
-        error = nobody_listens(reasons)
+        error = cannot_connect(reasons)
         terminal.notice(" ".join((error.message, *error.hints)))
 
 

@@ -62,24 +62,24 @@ def commit_offsets(
     topics = []
     for topic in request.topics:
         answers = []
-        for asked in topic.partitions:
-            error = check_metadata(asked.committed_metadata, settings)
+        for requested in topic.partitions:
+            error = check_metadata(requested.committed_metadata, settings)
             answers.append(
                 OffsetCommitResponsePartition(
-                    partition_index=asked.partition_index, error_code=error
+                    partition_index=requested.partition_index, error_code=error
                 )
             )
             if error:
                 continue
             committed = CommittedOffset(
-                asked.committed_offset,
-                asked.committed_leader_epoch,
-                asked.committed_metadata or "",
+                requested.committed_offset,
+                requested.committed_leader_epoch,
+                requested.committed_metadata or "",
                 now_ms,
                 expire_timestamp,
                 topic.topic_id,
             )
-            name = TopicPartition(topic.name, asked.partition_index)
+            name = TopicPartition(topic.name, requested.partition_index)
             records.append(offset_record(request.group_id, name, committed))
         topics.append(
             OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=answers)

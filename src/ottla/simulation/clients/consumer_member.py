@@ -25,7 +25,7 @@ class SimulatedConsumerMember(GroupMember):
         self.epoch = _JOINING
         self._topic_id = ZERO_UUID
         while True:
-            response = await self.coordinator.ask(self._heartbeat(), _VERSION)
+            response = await self.coordinator.send_request(self._heartbeat(), _VERSION)
             if response is None:
                 await self.coordinator.back_off()
                 continue

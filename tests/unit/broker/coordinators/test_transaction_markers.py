@@ -118,7 +118,7 @@ class World:
         left = self.codes.get(name)
         return left.pop(0) if left else ErrorCode.NONE
 
-    def asked(self) -> list[tuple[int, list[int]]]:
+    def requested(self) -> list[tuple[int, list[int]]]:
         """To which nodes requests went, and for which partitions."""
         here = [(HERE, [name.partition]) for name, _ in self.appended]
         return here + [
@@ -154,7 +154,7 @@ def test_every_leader_is_sent_its_own() -> None:
         wanted = markers(A, B, C)
         world.shard.write(wanted)
         await settle()
-        assert sorted(world.asked()) == [(1, [0]), (2, [1]), (3, [2])]
+        assert sorted(world.requested()) == [(1, [0]), (2, [1]), (3, [2])]
         marker = world.sent[0][1].markers[0]
         assert (marker.producer_id, marker.producer_epoch) == (7, 3)
         assert (marker.transaction_result, marker.coordinator_epoch) == (True, EPOCH)
@@ -205,7 +205,7 @@ def test_what_failed_is_written_again_to_whoever_leads_by_then(code: ErrorCode) 
         for _ in range(2):
             world.clock.advance(1)
             await settle()
-        assert sorted(world.asked()) == [(1, [0]), (2, [1]), (3, [1]), (3, [1])]
+        assert sorted(world.requested()) == [(1, [0]), (2, [1]), (3, [1]), (3, [1])]
         assert len(world.written) == 1
 
     run(scenario)
@@ -266,7 +266,7 @@ def test_coordinator_that_was_overtaken_gives_up(code: ErrorCode) -> None:
         world.clock.advance(10)
         await settle()
         assert world.written == []
-        assert world.asked() == [(1, [0]), (2, [1])]
+        assert world.requested() == [(1, [0]), (2, [1])]
 
     run(scenario)
 
@@ -301,7 +301,7 @@ def test_next_leader_does_not_wait_for_one_that_hangs() -> None:
         world.sender.leaders_changed()
         world.sender.leaders_changed()
         await settle()
-        assert world.asked() == [(2, [1]), (3, [2]), (3, [1])]
+        assert world.requested() == [(2, [1]), (3, [2]), (3, [1])]
         assert len(world.written) == 1
         world.unreachable = {2}
         to_2.set_result(None)
@@ -324,6 +324,6 @@ def test_coordinator_that_is_closed_writes_no_more() -> None:
         world.clock.advance(10)
         await settle()
         assert world.written == []
-        assert world.asked() == [(1, [0]), (2, [1])]
+        assert world.requested() == [(1, [0]), (2, [1])]
 
     run(scenario)

@@ -22,7 +22,7 @@ def delete(
         states = [DeleteTopicState(name=name) for name in names]
         states += [DeleteTopicState(topic_id=each) for each in ids]
         request = DeleteTopicsRequest(topics=states)
-    results: list[DeletableTopicResult] = node.ask(request, version).responses
+    results: list[DeletableTopicResult] = node.send_request(request, version).responses
     return results
 
 

@@ -16,7 +16,7 @@ ALL = DescribeLogDirsRequest(topics=None)
 
 
 def described(node: OneNode, request: DescribeLogDirsRequest = ALL) -> list[DescribeLogDirsResult]:
-    response: DescribeLogDirsResponse = node.ask(request, 5)
+    response: DescribeLogDirsResponse = node.send_request(request, 5)
     assert response.error_code == ErrorCode.NONE
     return response.results
 
@@ -54,7 +54,7 @@ def test_only_what_is_asked_for_is_shown(node: OneNode) -> None:
 
 @pytest.mark.parametrize("version", range(1, 6))
 def test_every_version_is_answered(node: OneNode, version: int) -> None:
-    assert [result.log_dir for result in node.ask(ALL, version).results] == ["/data"]
+    assert [result.log_dir for result in node.send_request(ALL, version).results] == ["/data"]
 
 
 def test_the_room_of_the_disk_is_told(node: OneNode) -> None:

@@ -40,7 +40,7 @@ def produce(
             )
         ],
     )
-    response = node.ask(request, version)
+    response = node.send_request(request, version)
     assert isinstance(response, ProduceResponse)
     return response.responses[0].partition_responses[0]
 
@@ -102,7 +102,7 @@ def test_clients_cannot_append_to_internal_topics(
         topic_data=[TopicProduceData(name=topic, topic_id=topic_id, partition_data=data)],
     )
 
-    answer = node.ask(request, version).responses[0].partition_responses[0]
+    answer = node.send_request(request, version).responses[0].partition_responses[0]
 
     assert answer.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
     assert answer.error_message == f"Cannot append to internal topic {topic}"
@@ -123,7 +123,7 @@ def test_a_refused_internal_topic_keeps_no_other_batch_out(node: OneNode) -> Non
         for name in names
     ]
 
-    response = node.ask(ProduceRequest(acks=-1, timeout_ms=1_000, topic_data=topics), 9)
+    response = node.send_request(ProduceRequest(acks=-1, timeout_ms=1_000, topic_data=topics), 9)
 
     codes = [each.partition_responses[0].error_code for each in response.responses]
     assert codes == [ErrorCode.INVALID_TOPIC_EXCEPTION, ErrorCode.NONE]

@@ -63,7 +63,7 @@ def answers(response: ProduceResponse) -> list[PartitionProduceResponse]:
 
 
 def send(node: OneNode, *batches: bytearray, version: int = OLD) -> list[PartitionProduceResponse]:
-    return answers(node.ask(request(*batches), version))
+    return answers(node.send_request(request(*batches), version))
 
 
 def errors(found: list[PartitionProduceResponse]) -> list[ErrorCode]:
@@ -76,9 +76,13 @@ def test_the_coordinator_is_asked_once_for_each_partition_and_transaction(
     assert errors(send(node, batch(), batch())) == [ErrorCode.NONE] * 2
     assert errors(send(node, batch(sequence=1))) == [ErrorCode.NONE]
 
-    (asked,) = coordinator.asked
-    assert (asked.transactional_id, asked.producer_id, asked.producer_epoch) == ("copier", 7, 0)
-    assert [(topic.name, topic.partitions) for topic in asked.topics] == [("orders", [0, 1])]
+    (requested,) = coordinator.requested
+    assert (requested.transactional_id, requested.producer_id, requested.producer_epoch) == (
+        "copier",
+        7,
+        0,
+    )
+    assert [(topic.name, topic.partitions) for topic in requested.topics] == [("orders", [0, 1])]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +93,7 @@ def test_with_transaction_version_2_the_coordinator_adds_the_partitions(
 ) -> None:
     send(node, batch(), version=version)
 
-    assert coordinator.asked[0].verify_only is verify_only
+    assert coordinator.requested[0].verify_only is verify_only
 
 
 @pytest.mark.parametrize(
@@ -153,7 +157,7 @@ def test_markers_on_their_way_are_waited_for_with_transaction_version_2(
     node.clock.advance(0.03)
 
     assert answer(pending).error_code == ErrorCode.NONE
-    assert len(coordinator.asked) == 3
+    assert len(coordinator.requested) == 3
 
 
 def test_but_not_for_long(node: OneNode, coordinator: ScriptedCoordinator) -> None:
@@ -171,7 +175,7 @@ def test_what_a_producer_sends_meanwhile_waits_behind(
     coordinator.is_held = True
     sent = [begin(node, request(batch(sequence=number)), OLD) for number in range(3)]
     other = begin(node, request(batch(producer_id=9)), OLD)
-    assert len(coordinator.asked) == 2
+    assert len(coordinator.requested) == 2
 
     coordinator.release()
 
@@ -198,14 +202,14 @@ def test_a_request_has_one_producer(node: OneNode, coordinator: ScriptedCoordina
     found = send(node, batch(), batch(producer_id=9))
 
     assert errors(found) == [ErrorCode.INVALID_PRODUCER_ID_MAPPING] * 2
-    assert not coordinator.asked
+    assert not coordinator.requested
 
 
 def test_a_transaction_has_an_id(node: OneNode, coordinator: ScriptedCoordinator) -> None:
-    found = answers(node.ask(request(batch(), transactional_id=None), OLD))
+    found = answers(node.send_request(request(batch(), transactional_id=None), OLD))
 
     assert errors(found) == [ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED]
-    assert not coordinator.asked
+    assert not coordinator.requested
 
 
 def test_a_fenced_producer_is_not_asked_about(
@@ -214,7 +218,7 @@ def test_a_fenced_producer_is_not_asked_about(
     send(node, batch(epoch=3))
 
     assert errors(send(node, batch(epoch=2))) == [ErrorCode.INVALID_PRODUCER_EPOCH]
-    assert len(coordinator.asked) == 1
+    assert len(coordinator.requested) == 1
 
 
 def test_one_partition_that_is_refused_does_not_hold_up_the_other(
@@ -231,7 +235,7 @@ def test_a_batch_that_cannot_be_read_is_refused_as_ever(
     node: OneNode, coordinator: ScriptedCoordinator
 ) -> None:
     assert errors(send(node, batch()[:40])) == [ErrorCode.INVALID_RECORD]
-    assert not coordinator.asked
+    assert not coordinator.requested
 
 
 def test_verification_can_be_turned_off_for_version_1_only(start_node: StartNode) -> None:
@@ -240,6 +244,6 @@ def test_verification_can_be_turned_off_for_version_1_only(start_node: StartNode
     coordinator = ScriptedCoordinator(node)
 
     assert errors(send(node, batch())) == [ErrorCode.NONE]
-    assert not coordinator.asked
+    assert not coordinator.requested
     assert errors(send(node, batch(producer_id=9), version=ADDING)) == [ErrorCode.NONE]
-    assert len(coordinator.asked) == 1
+    assert len(coordinator.requested) == 1

@@ -38,7 +38,7 @@ ONE_PARTITION = {"offsets.topic.num.partitions": "1"}
 def node(start_node: StartNode) -> OneNode:
     node = start_node(configs=ONE_PARTITION)
     node.create_topic("t", partitions=2)
-    node.ask(FindCoordinatorRequest(coordinator_keys=[GROUP]), 6)
+    node.send_request(FindCoordinatorRequest(coordinator_keys=[GROUP]), 6)
     return node
 
 
@@ -79,7 +79,7 @@ def marker(
 
 
 def write(node: OneNode, *markers: WritableTxnMarker) -> list[dict[tuple[str, int], ErrorCode]]:
-    response = node.ask(WriteTxnMarkersRequest(markers=list(markers)), 2)
+    response = node.send_request(WriteTxnMarkersRequest(markers=list(markers)), 2)
     assert [each.producer_id for each in response.markers] == [PRODUCER] * len(markers)
     return [
         {
@@ -108,7 +108,7 @@ def commit_offset(
     metadata: str = "",
     group_id: str = GROUP,
 ) -> ErrorCode:
-    response = node.ask(
+    response = node.send_request(
         TxnOffsetCommitRequest(
             transactional_id="copier",
             group_id=group_id,
@@ -135,7 +135,7 @@ def commit_offset(
 
 
 def committed(node: OneNode, *, require_stable: bool = True) -> int | ErrorCode:
-    response = node.ask(
+    response = node.send_request(
         OffsetFetchRequest(
             require_stable=require_stable,
             groups=[
@@ -250,8 +250,8 @@ def test_offsets_count_when_the_transaction_is_committed(
 
     assert end(node, marker(topics={OFFSETS: [0]})) == ErrorCode.NONE
     assert committed(node) == 5
-    (asked,) = coordinator.asked
-    assert [(each.name, each.partitions) for each in asked.topics] == [(OFFSETS, [0])]
+    (requested,) = coordinator.requested
+    assert [(each.name, each.partitions) for each in requested.topics] == [(OFFSETS, [0])]
 
 
 @pytest.mark.usefixtures("coordinator")
@@ -267,7 +267,7 @@ def test_with_transaction_version_2_the_groups_partition_is_added(
     node: OneNode, coordinator: ScriptedCoordinator, version: int, verify_only: bool
 ) -> None:
     assert commit_offset(node, version=version) == ErrorCode.NONE
-    assert coordinator.asked[0].verify_only is verify_only
+    assert coordinator.requested[0].verify_only is verify_only
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from tests.support.storage.batches import batch_of
 
 
 def delete_topic(node: OneNode, name: str) -> None:
-    (result,) = node.ask(DeleteTopicsRequest(topic_names=[name]), 5).responses
+    (result,) = node.send_request(DeleteTopicsRequest(topic_names=[name]), 5).responses
     assert result.error_code == 0
 
 
@@ -187,7 +187,7 @@ def test_changed_configs_reach_open_logs_and_their_segments(node: OneNode) -> No
     resource = AlterConfigsResource(
         resource_type=ConfigResourceType.TOPIC, resource_name="orders", configs=[change]
     )
-    node.ask(IncrementalAlterConfigsRequest(resources=[resource]), 1)
+    node.send_request(IncrementalAlterConfigsRequest(resources=[resource]), 1)
 
     assert log.config.index_interval_bytes == 200
     assert len(log.segments) == 3
@@ -202,7 +202,7 @@ def test_a_brokers_producer_expiration_reaches_open_logs(node: OneNode) -> None:
     resource = AlterConfigsResource(
         resource_type=ConfigResourceType.BROKER, resource_name="", configs=[change]
     )
-    node.ask(IncrementalAlterConfigsRequest(resources=[resource]), 1)
+    node.send_request(IncrementalAlterConfigsRequest(resources=[resource]), 1)
 
     producers = node.log("orders").producers.state
     producers.remove_expired(5_999)
@@ -255,7 +255,7 @@ def test_a_directory_that_fails_while_logs_are_made_leaves_partitions_without_a_
     node.disk.faults.fail("/b")
     topic = CreatableTopic(name="orders", num_partitions=2, replication_factor=1)
 
-    node.ask(CreateTopicsRequest(topics=[topic]), 7)
+    node.send_request(CreateTopicsRequest(topics=[topic]), 7)
     logs = [node.broker.partitions.by_name("orders", index).log for index in range(2)]
 
     assert sorted(log is None for log in logs) == [False, True]

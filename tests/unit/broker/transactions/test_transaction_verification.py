@@ -35,7 +35,7 @@ class Elsewhere:
 
     def __init__(self, node: OneNode, monkeypatch: pytest.MonkeyPatch) -> None:
         node.create_topic("orders")
-        self.asked: list[AddPartitionsToTxnRequest] = []
+        self.requests: list[AddPartitionsToTxnRequest] = []
         self.answers: list[asyncio.Future[AddPartitionsToTxnResponse]] = []
         self.told: list[tuple[str, Verified]] = []
         self._node = node
@@ -60,20 +60,20 @@ class Elsewhere:
                     AddPartitionsToTxnResult(
                         transactional_id=each.transactional_id, topic_results=[topic]
                     )
-                    for each in self.asked[number].transactions
+                    for each in self.requests[number].transactions
                 ]
             )
         )
 
     def ids(self, number: int) -> list[str]:
-        return [each.transactional_id for each in self.asked[number].transactions]
+        return [each.transactional_id for each in self.requests[number].transactions]
 
     async def _send(
         self, node_id: int, lane: PeerLane, request: Any, version: int, *, timeout_ms: int
     ) -> Any:
         assert (node_id, lane, version) == (OTHER_NODE, PeerLane.VERIFICATION, 5)
         assert timeout_ms > 0
-        self.asked.append(request)
+        self.requests.append(request)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.answers.append(answer)
         return await answer
@@ -99,7 +99,7 @@ def test_questions_that_gather_meanwhile_go_together(node: OneNode, elsewhere: E
         for number, name in enumerate("bcb", 2):
             elsewhere.verify(name, number)
         await elsewhere.settle()
-        assert len(elsewhere.asked) == 1
+        assert len(elsewhere.requests) == 1
 
         elsewhere.answer(0)
         await elsewhere.settle()

@@ -51,12 +51,12 @@ def reassign(
     partition_id: int = 0,
     can_change_factor: bool = True,
 ) -> tuple[MetadataImage, ReassignablePartitionResponse]:
-    asked = ReassignablePartition(partition_index=partition_id, replicas=replicas)
+    requested = ReassignablePartition(partition_index=partition_id, replicas=replicas)
     records, response = alter_partition_reassignments(
         image,
         AlterPartitionReassignmentsRequest(
             allow_replication_factor_change=can_change_factor,
-            topics=[ReassignableTopic(name=name, partitions=[asked])],
+            topics=[ReassignableTopic(name=name, partitions=[requested])],
         ),
         context(),
     )
@@ -218,13 +218,13 @@ def test_request_can_forbid_that_the_replication_factor_changes() -> None:
 
 
 def ongoing(
-    image: MetadataImage, asked: dict[str, list[int]] | None
+    image: MetadataImage, requested: dict[str, list[int]] | None
 ) -> list[OngoingTopicReassignment]:
     topics = None
-    if asked is not None:
+    if requested is not None:
         topics = [
             ListPartitionReassignmentsTopics(name=name, partition_indexes=ids)
-            for name, ids in asked.items()
+            for name, ids in requested.items()
         ]
     records, response = list_partition_reassignments(
         image, ListPartitionReassignmentsRequest(topics=topics), context()

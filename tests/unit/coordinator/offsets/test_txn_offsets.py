@@ -93,10 +93,10 @@ def end(shard: GroupShard, *, commit: bool = True, producer_id: int = PRODUCER) 
 
 def fetch(shard: GroupShard) -> int:
     """What is stable, or the negative code of why it is not."""
-    asked = OffsetFetchRequestGroup(
+    requested = OffsetFetchRequestGroup(
         group_id=GROUP, topics=[OffsetFetchRequestTopics(name="t", partition_indexes=[0])]
     )
-    answer = shard.submit(lambda groups: groups.fetch(asked, require_stable=True))
+    answer = shard.submit(lambda groups: groups.fetch(requested, require_stable=True))
     (found,) = answer.value.topics[0].partitions
     return -found.error_code or int(found.committed_offset)
 

@@ -188,9 +188,9 @@ def test_exhausted_epochs_end_with_a_new_producer_id(shard: TransactionShard) ->
 
 
 def test_whose_id_is_not_known_has_no_transaction(shard: TransactionShard) -> None:
-    nobody = ClaimedProducer("nobody", 1, 0)
-    assert shard.add(nobody).error is ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    assert shard.end(nobody, commits=True).error is ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    unknown = ClaimedProducer("nobody", 1, 0)
+    assert shard.add(unknown).error is ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    assert shard.end(unknown, commits=True).error is ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
 # ---- time

@@ -9,8 +9,8 @@ from ottla.simulation.seams.scheduler import Scheduler, StuckError
 
 
 def new_loop(scheduler: Scheduler, errors: list[ErrorContext] | None = None) -> SimulatedLoop:
-    heard = [] if errors is None else errors
-    return SimulatedLoop(scheduler, "p", lambda _who, context: heard.append(context))  # type: ignore[abstract]
+    reported = [] if errors is None else errors
+    return SimulatedLoop(scheduler, "p", lambda _who, context: reported.append(context))  # type: ignore[abstract]
 
 
 def test_time_jumps_to_the_next_timer_and_never_waits() -> None:

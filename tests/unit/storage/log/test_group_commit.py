@@ -79,12 +79,12 @@ def test_who_listens_hears_of_a_sync_before_those_who_wait_go_on() -> None:
     async def scenario() -> None:
         disk, gate = SimulatedDisk(), Gate()
         log, tasks = new_log(disk), Tasks(fail)
-        commit, heard = GroupCommit(gate, tasks), list[tuple[int, bool]]()
+        commit, notified = GroupCommit(gate, tasks), list[tuple[int, bool]]()
         gate.opened.set()
         waiting = commit.when_durable(log, append(log))
-        commit.listen(lambda synced: heard.append((synced.recovery_point, waiting.done())))
+        commit.listen(lambda synced: notified.append((synced.recovery_point, waiting.done())))
         await waiting
-        assert heard == [(1, False)]
+        assert notified == [(1, False)]
         await tasks.close()
 
     asyncio.run(scenario())
