@@ -128,12 +128,12 @@ class QuorumHistory:
         shown = [replica.image.copy()]
         self._check_shown(replica)
 
-        def told(delta: MetadataDelta) -> None:
+        def check(delta: MetadataDelta) -> None:
             assert_leads(shown[0], delta, replica.image)
             shown[0] = replica.image.copy()
             self._check_shown(replica)
 
-        replica.quorum.metadata.listen(told)
+        replica.quorum.metadata.listen(check)
 
     def _check_shown(self, replica: Replica) -> None:
         image, end_offset = replica.image, replica.quorum.metadata.end_offset

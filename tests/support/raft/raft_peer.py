@@ -134,17 +134,17 @@ def vote_granted(epoch: int, *, is_granted: bool = True) -> vote.VoteResponse:
 
 
 def begin_request(leader_id: int, epoch: int) -> begin.BeginQuorumEpochRequest:
-    told = begin.BeginQuorumEpochRequestPartitionData(leader_id=leader_id, leader_epoch=epoch)
+    partition = begin.BeginQuorumEpochRequestPartitionData(leader_id=leader_id, leader_epoch=epoch)
     name, host, port = voter(leader_id).endpoints[0]
     return begin.BeginQuorumEpochRequest(
         cluster_id=CLUSTER_ID,
-        topics=[begin.BeginQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[told])],
+        topics=[begin.BeginQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[partition])],
         leader_endpoints=[begin.LeaderEndpoint(name=name, host=host, port=port)],
     )
 
 
 def end_request(leader_id: int, epoch: int, *successors: int) -> end.EndQuorumEpochRequest:
-    told = end.EndQuorumEpochRequestPartitionData(
+    partition = end.EndQuorumEpochRequestPartitionData(
         leader_id=leader_id,
         leader_epoch=epoch,
         preferred_candidates=[
@@ -154,7 +154,7 @@ def end_request(leader_id: int, epoch: int, *successors: int) -> end.EndQuorumEp
     )
     return end.EndQuorumEpochRequest(
         cluster_id=CLUSTER_ID,
-        topics=[end.EndQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[told])],
+        topics=[end.EndQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[partition])],
     )
 
 

@@ -87,11 +87,11 @@ class Leader:
 
     def append(self, count: int = 1, *, acks: int = ACKS_ALL) -> list[ErrorCode]:
         """Appends batches of one record; what their producers will be told comes later."""
-        told: list[ErrorCode] = []
+        results: list[ErrorCode] = []
         for _ in range(count):
             result = self.partition.append(batch_of(b"v"), now_ms=NOW_MS, acks=acks)
-            self.partition.when_acknowledged(result.last_offset + 1, told.append)
-        return told
+            self.partition.when_acknowledged(result.last_offset + 1, results.append)
+        return results
 
     def fetch(
         self,

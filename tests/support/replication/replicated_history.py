@@ -221,14 +221,14 @@ class ReplicatedHistory:
             return
         if acks == ACKS_ALL:
 
-            def told(error: ErrorCode) -> None:
+            def acknowledged(error: ErrorCode) -> None:
                 if error is ErrorCode.NONE:
                     if self.loses_power:
                         node.log.flush()
                     self.acknowledged += 1
                     self._promise(result.first_offset, bytes(batch))
 
-            node.partition.when_acknowledged(result.last_offset + 1, told)
+            node.partition.when_acknowledged(result.last_offset + 1, acknowledged)
 
     def _promise(self, offset: int, batch: bytes) -> None:
         assert self.promised.setdefault(offset, batch) == batch, f"two records at {offset}"

@@ -58,8 +58,8 @@ def test_pipelined_requests_get_their_own_answers() -> None:
             channel.send(BrokerHeartbeatRequest(broker_id=number), BEAT, timeout_ms=TIMEOUT_MS)
             for number in range(100)
         ]
-        told = [(await answer).throttle_time_ms for answer in answers]
-        assert told == list(range(100))
+        received = [(await answer).throttle_time_ms for answer in answers]
+        assert received == list(range(100))
         assert node.connections[0].requests[0][0].client_id == "node 1"
         channel.close()
         node.stop()

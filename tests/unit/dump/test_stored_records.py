@@ -57,8 +57,8 @@ def test_other_topics_stay_bytes_unless_told(tmp_path: Path) -> None:
     batch = build_batch([record(0, COMMIT_KEY, COMMIT_VALUE)])
     (plain,) = deep_records(tmp_path / "copy-0", batch)
     assert plain.key_record is None
-    (told,) = deep_records(tmp_path / "copy-0", batch, StoredRecordFormat.OFFSETS)
-    assert told.key_record is not None
+    (stored,) = deep_records(tmp_path / "copy-0", batch, StoredRecordFormat.OFFSETS)
+    assert stored.key_record is not None
 
 
 def test_record_that_cannot_be_decoded_keeps_its_bytes_and_says_why(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from ottla.pipeline.running.failures import explain, is_passing
 from ottla.pipeline.running.metrics import PipelineMetrics, serving
 from ottla.pipeline.running.progress import QueryProgress, to_progress
 
-TOLD = {
+REPORTED = {
     "batchId": 7,
     "numInputRows": 300,
     "processedRowsPerSecond": 150.0,
@@ -28,7 +28,7 @@ PROGRESS = QueryProgress("orders", 7, 300, 150.0, 2000, 6, 9, "2013-01-01T00:00:
 
 
 def test_lag_is_what_the_cluster_has_and_the_query_has_not() -> None:
-    assert to_progress("orders", json.dumps(TOLD)) == PROGRESS
+    assert to_progress("orders", json.dumps(REPORTED)) == PROGRESS
 
 
 def test_a_query_that_reads_no_topic_has_no_lag() -> None:

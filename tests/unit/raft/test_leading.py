@@ -167,9 +167,9 @@ def test_resigned_leader_names_successors_and_goes_on_in_the_next_epoch() -> Non
     peer = leader()
     peer.send_request(fetch_request(3, 1, 3, 1, wait_ms=0))
     peer.replica.resign(peer.now_ms)
-    told = peer.requests(EndQuorumEpochRequest)
-    assert [each.target for each in told] == [2, 3]
-    successors = partition_of(told[0].message).preferred_candidates
+    requests = peer.requests(EndQuorumEpochRequest)
+    assert [each.target for each in requests] == [2, 3]
+    successors = partition_of(requests[0].message).preferred_candidates
     assert [each.candidate_id for each in successors] == [3, 2]
     peer.wait(1000)
     assert peer.state() is Prospective

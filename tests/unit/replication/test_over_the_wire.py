@@ -52,7 +52,7 @@ def served_by(leader: Leader, request: Message) -> FetchResponse | None:
 def test_a_follower_becomes_its_leaders_copy() -> None:
     async def scenario() -> None:
         leader = Leader(replicas=(1, 2), isr=(1, 2))
-        told = leader.append(100)
+        results = leader.append(100)
         node = ScriptedNode(lambda request: served_by(leader, request))
         address = await node.listen()
         clock, errors = SimulatedClock(), list[BaseException]()
@@ -73,7 +73,7 @@ def test_a_follower_becomes_its_leaders_copy() -> None:
         )
         follower = new_follower(replicas=(1, 2), isr=(1, 2))
         fetchers.follow(follower)
-        await until(lambda: errors or len(told) == 100)
+        await until(lambda: errors or len(results) == 100)
         copied = follower.require_log()
         await until(lambda: errors or copied.high_watermark == 100)
         assert not errors

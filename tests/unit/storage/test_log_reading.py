@@ -257,12 +257,12 @@ def test_of_a_long_log_only_the_aborted_transactions_around_what_was_read_are_to
         records = log.read(offset, bytes_max=500, upper_offset=200)
         assert records is not None
         headers = [header for _, header in iterate_batches(records.read())]
-        told = log.aborted_transactions(
+        listed = log.aborted_transactions(
             fetch_offset=offset, upper_bound_offset=200, records=records
         )
         needed = {header.producer_id for header in headers if header.last_offset >= offset}
-        assert needed <= {each.producer_id for each in told}
-        assert len(told) <= len(needed) + 4
+        assert needed <= {each.producer_id for each in listed}
+        assert len(listed) <= len(needed) + 4
 
 
 def test_a_batch_outside_the_open_transaction_is_refused() -> None:

@@ -97,7 +97,7 @@ def test_with_transaction_version_2_the_coordinator_adds_the_partitions(
 
 
 @pytest.mark.parametrize(
-    ("version", "said", "told"),
+    ("version", "said", "expected"),
     [
         (OLD, ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.INVALID_TXN_STATE),
         (ABORTABLE, ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.TRANSACTION_ABORTABLE),
@@ -111,11 +111,15 @@ def test_with_transaction_version_2_the_coordinator_adds_the_partitions(
     ],
 )
 def test_clients_are_told_what_they_know(
-    node: OneNode, coordinator: ScriptedCoordinator, version: int, said: ErrorCode, told: ErrorCode
+    node: OneNode,
+    coordinator: ScriptedCoordinator,
+    version: int,
+    said: ErrorCode,
+    expected: ErrorCode,
 ) -> None:
     coordinator.errors = [said]
 
-    assert errors(send(node, batch(), version=version)) == [told]
+    assert errors(send(node, batch(), version=version)) == [expected]
     assert node.log("orders").log_end_offset == 0
 
 

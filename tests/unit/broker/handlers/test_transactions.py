@@ -81,8 +81,8 @@ def state(node: OneNode) -> str:
     response = node.send_request(DescribeTransactionsRequest(transactional_ids=[ID]), 0)
     (found,) = response.transaction_states
     assert found.error_code == ErrorCode.NONE
-    told: str = found.transaction_state
-    return told
+    state_name: str = found.transaction_state
+    return state_name
 
 
 # ---- InitProducerId
@@ -143,8 +143,8 @@ def test_client_adds_partitions(node: OneNode, version: int) -> None:
 @pytest.mark.parametrize("version", range(4))
 def test_one_partition_that_cannot_be_added_keeps_all_out(node: OneNode, version: int) -> None:
     init(node)
-    told = add(node, ("orders", 0), ("__consumer_offsets", 0), ("orders", 2), version=version)
-    assert told == [
+    results = add(node, ("orders", 0), ("__consumer_offsets", 0), ("orders", 2), version=version)
+    assert results == [
         ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         ErrorCode.OPERATION_NOT_ATTEMPTED,
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,

@@ -271,7 +271,7 @@ def test_with_transaction_version_2_the_groups_partition_is_added(
 
 
 @pytest.mark.parametrize(
-    ("version", "said", "told"),
+    ("version", "said", "expected"),
     [
         (3, ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.INVALID_TXN_STATE),
         (4, ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.TRANSACTION_ABORTABLE),
@@ -283,11 +283,15 @@ def test_with_transaction_version_2_the_groups_partition_is_added(
     ],
 )
 def test_offsets_of_a_transaction_that_is_not_known_are_refused(
-    node: OneNode, coordinator: ScriptedCoordinator, version: int, said: ErrorCode, told: ErrorCode
+    node: OneNode,
+    coordinator: ScriptedCoordinator,
+    version: int,
+    said: ErrorCode,
+    expected: ErrorCode,
 ) -> None:
     coordinator.errors = [said]
 
-    assert commit_offset(node, version=version) == told
+    assert commit_offset(node, version=version) == expected
     assert committed(node) == -1
 
 

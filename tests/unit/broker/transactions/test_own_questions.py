@@ -35,15 +35,15 @@ def node(start_node: StartNode) -> OneNode:
 
 
 def verify(node: OneNode, supported: Supported, *, epoch: int = 0) -> dict[Any, ErrorCode]:
-    told: list[Verified] = []
+    results: list[Verified] = []
 
     async def run() -> None:
         batch = UnverifiedBatch(node.broker.partitions.by_name(*ORDERS), 0)
         producer = TransactionalProducer(ID, 0, epoch)
-        node.broker.verification.verify(producer, [batch], supported, told.append)
+        node.broker.verification.verify(producer, [batch], supported, results.append)
 
     node.run(run())
-    (verified,) = told
+    (verified,) = results
     assert list(verified.verifications) == [ORDERS]
     return dict(verified.errors)
 

@@ -37,7 +37,7 @@ class Elsewhere:
         node.create_topic("orders")
         self.requests: list[AddPartitionsToTxnRequest] = []
         self.answers: list[asyncio.Future[AddPartitionsToTxnResponse]] = []
-        self.told: list[tuple[str, Verified]] = []
+        self.results: list[tuple[str, Verified]] = []
         self._node = node
         monkeypatch.setattr(BrokerPeers, "send", self._send)
         monkeypatch.setattr(TransactionVerification, "_coordinator_of", lambda *_: OTHER_NODE)
@@ -48,7 +48,7 @@ class Elsewhere:
             TransactionalProducer(transactional_id, producer_id, 0),
             [UnverifiedBatch(partition, 0)],
             Supported.OLD_ERRORS,
-            lambda verified: self.told.append((transactional_id, verified)),
+            lambda verified: self.results.append((transactional_id, verified)),
         )
 
     def answer(self, number: int, code: ErrorCode = ErrorCode.NONE) -> None:
@@ -112,8 +112,8 @@ def test_questions_that_gather_meanwhile_go_together(node: OneNode, elsewhere: E
         await elsewhere.settle()
 
     node.run(run())
-    assert [name for name, _ in elsewhere.told] == ["a", "b", "c", "b"]
-    for _, verified in elsewhere.told:
+    assert [name for name, _ in elsewhere.results] == ["a", "b", "c", "b"]
+    for _, verified in elsewhere.results:
         assert not verified.errors
         assert list(verified.verifications) == [NAME]
 
@@ -132,7 +132,7 @@ def test_a_node_that_does_not_answer_is_asked_again_by_the_client(
         await elsewhere.settle()
 
     node.run(run())
-    (_, failed), (_, verified) = elsewhere.told
+    (_, failed), (_, verified) = elsewhere.results
     assert failed.errors == {NAME: ErrorCode.NETWORK_EXCEPTION}
     assert not verified.errors
     metrics = node.broker.metrics
@@ -150,7 +150,7 @@ def test_an_answer_that_leaves_a_partition_out_verifies_nothing(
         await elsewhere.settle()
 
     node.run(run())
-    ((_, verified),) = elsewhere.told
+    ((_, verified),) = elsewhere.results
     assert verified.errors == {NAME: ErrorCode.UNKNOWN_SERVER_ERROR}
 
 
@@ -174,5 +174,5 @@ def test_a_write_that_fails_does_not_take_the_next_question_with_it(
         await elsewhere.settle()
 
     node.run(run())
-    assert [name for name, _ in elsewhere.told] == ["b"]
+    assert [name for name, _ in elsewhere.results] == ["b"]
     assert "a bug" in caplog.text

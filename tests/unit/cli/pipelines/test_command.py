@@ -120,6 +120,6 @@ def test_nobody_at_the_address_is_told_before_spark_starts() -> None:
         warn_unreachable(cluster.bootstrap, terminal)
         assert not complained(terminal)
     warn_unreachable(cluster.bootstrap, terminal)
-    told = complained(terminal)
-    assert told.startswith(f"Cannot connect to {cluster.bootstrap}: connection refused.")
-    assert "--bootstrap" in told
+    output = complained(terminal)
+    assert output.startswith(f"Cannot connect to {cluster.bootstrap}: connection refused.")
+    assert "--bootstrap" in output

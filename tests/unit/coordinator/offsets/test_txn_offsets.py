@@ -86,9 +86,9 @@ def error_of(answer: Answer) -> ErrorCode:
 
 
 def end(shard: GroupShard, *, commit: bool = True, producer_id: int = PRODUCER) -> list[ErrorCode]:
-    told: list[ErrorCode] = []
-    shard.shard.end_transaction(TransactionMarker(producer_id, 0, 0, commit), told.append)
-    return told
+    results: list[ErrorCode] = []
+    shard.shard.end_transaction(TransactionMarker(producer_id, 0, 0, commit), results.append)
+    return results
 
 
 def fetch(shard: GroupShard) -> int:
@@ -132,10 +132,10 @@ def test_whoever_ends_a_transaction_hears_of_it_when_the_marker_is_committed(
     commit(shard, 5)
     shard.log.is_held = True
 
-    told = end(shard)
-    assert told == []
+    results = end(shard)
+    assert results == []
     shard.log.commit()
-    assert told == [ErrorCode.NONE]
+    assert results == [ErrorCode.NONE]
 
 
 def test_or_that_nobody_knows(shard: GroupShard) -> None:

@@ -233,28 +233,32 @@ def test_who_waits_for_a_completion_is_told_once(shard: TransactionShard) -> Non
     producer = shard.new_producer()
     shard.add(producer)
     shard.end(producer, commits=True)
-    told: list[TransactionState] = []
-    shard.machine.completions.wait(ID, lambda: told.append(shard.transaction.state), wait_ms=100)
+    notified: list[TransactionState] = []
+    shard.machine.completions.wait(
+        ID, lambda: notified.append(shard.transaction.state), wait_ms=100
+    )
     shard.markers_written()
     shard.clock.advance(1)
-    assert told == [TransactionState.COMPLETE_COMMIT]
+    assert notified == [TransactionState.COMPLETE_COMMIT]
 
 
 def test_who_waits_too_long_is_told_too(shard: TransactionShard) -> None:
     producer = shard.new_producer()
     shard.add(producer)
     shard.end(producer, commits=True)
-    told: list[TransactionState] = []
-    shard.machine.completions.wait(ID, lambda: told.append(shard.transaction.state), wait_ms=100)
+    notified: list[TransactionState] = []
+    shard.machine.completions.wait(
+        ID, lambda: notified.append(shard.transaction.state), wait_ms=100
+    )
     shard.clock.advance(0.2)
-    assert told == [TransactionState.PREPARE_COMMIT]
+    assert notified == [TransactionState.PREPARE_COMMIT]
 
 
 def test_who_waits_is_told_when_another_node_coordinates(shard: TransactionShard) -> None:
-    told: list[bool] = []
-    shard.machine.completions.wait(ID, lambda: told.append(True), wait_ms=100)
+    notified: list[bool] = []
+    shard.machine.completions.wait(ID, lambda: notified.append(True), wait_ms=100)
     shard.failover()
-    assert told == [True]
+    assert notified == [True]
 
 
 def _verified(_codes: object) -> Outcome:
