@@ -102,12 +102,12 @@ def test_the_verifiable_producer_has_everything_acknowledged(
     ran = java.run_alone(
         f"{PACKAGE}.VerifiableProducer", "--bootstrap-server", node.bootstrap, *options
     )
-    expected = [json.loads(line) for line in ran.stdout.splitlines()]
-    sent = [event for event in expected if event["name"] == "producer_send_success"]
+    events = [json.loads(line) for line in ran.stdout.splitlines()]
+    sent = [event for event in events if event["name"] == "producer_send_success"]
     assert [(event["value"], event["offset"]) for event in sent] == [
         (f"7.{number}", number) for number in range(5)
     ]
-    assert (expected[-1]["name"], expected[-1]["sent"], expected[-1]["acked"]) == (
+    assert (events[-1]["name"], events[-1]["sent"], events[-1]["acked"]) == (
         "tool_data",
         5,
         5,

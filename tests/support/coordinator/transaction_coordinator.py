@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ottla.broker.transactions.questions import Question, answer_all, request_of
+from ottla.broker.transactions.verification_requests import (
+    VerificationRequest,
+    answer_all,
+    request_of,
+)
 from ottla.model import ErrorCode
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -26,21 +30,21 @@ class ScriptedCoordinator:
         self.errors: list[ErrorCode] = []
         self.response_error = ErrorCode.NONE
         self.is_held = False
-        self._held: list[tuple[Question, AddPartitionsToTxnResponse]] = []
+        self._held: list[tuple[VerificationRequest, AddPartitionsToTxnResponse]] = []
         node.broker.verification.verify_here = self._verify
         node.create_topic(TRANSACTION_STATE, configs={"cleanup.policy": "compact"})
 
     def release(self) -> None:
         held, self._held = self._held, []
-        for question, response in held:
-            answer_all([question], response)
+        for request, response in held:
+            answer_all([request], response)
 
-    def _verify(self, question: Question) -> None:
-        response = self._answer(request_of([question]))
+    def _verify(self, request: VerificationRequest) -> None:
+        response = self._answer(request_of([request]))
         if self.is_held:
-            self._held.append((question, response))
+            self._held.append((request, response))
         else:
-            answer_all([question], response)
+            answer_all([request], response)
 
     def _answer(self, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
         self.requested += request.transactions

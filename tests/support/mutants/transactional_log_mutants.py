@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from ottla.broker.transactions.questions import (
+from ottla.broker.transactions.transaction_verification import TransactionVerification
+from ottla.broker.transactions.verification_requests import (
     NOTHING_TO_VERIFY,
     Supported,
 )
-from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.replication.partition import Partition
 from ottla.simulation.claims.transaction_claims import (
     CommittedIsReadInOrder,

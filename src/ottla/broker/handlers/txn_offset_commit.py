@@ -16,13 +16,13 @@ from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.broker.transactions.questions import (
+from ottla.broker.transactions.transaction_verification import TransactionVerification
+from ottla.broker.transactions.verification_requests import (
     TransactionalProducer,
     UnverifiedBatch,
     Verified,
     supported_by_offset_commit,
 )
-from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.coordinator.runtime.transactional import TransactionalWriter
 from ottla.model import NO_SEQUENCE, ErrorCode, TopicPartition
 from ottla.replication.partitions import Partitions

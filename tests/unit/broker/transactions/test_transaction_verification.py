@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from ottla.broker.control.broker_peers import BrokerPeers, PeerLane
-from ottla.broker.transactions.questions import (
+from ottla.broker.transactions.transaction_verification import TransactionVerification
+from ottla.broker.transactions.verification_requests import (
     Supported,
     TransactionalProducer,
     UnverifiedBatch,
     Verified,
 )
-from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.client import ChannelError
 from ottla.model import ErrorCode, TopicPartition
 from ottla.wire.messages.add_partitions_to_txn import (

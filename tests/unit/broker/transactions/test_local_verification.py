@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ottla.broker.transactions.questions import (
+from ottla.broker.transactions.verification_requests import (
     Supported,
     TransactionalProducer,
     UnverifiedBatch,
