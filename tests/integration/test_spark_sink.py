@@ -359,7 +359,7 @@ def test_a_batch_that_the_topic_refuses_is_explained(cluster: Broker) -> None:
     assert values(cluster.bootstrap, "small-ones", count=200) == once(200)
 
 
-def test_a_cluster_that_is_not_there_is_told_apart_from_one_that_refuses() -> None:
+def test_a_missing_cluster_and_a_refusing_one_have_different_errors() -> None:
     options = {"topic": "any", "kafka.delivery.timeout.ms": "100"}
     with pytest.raises(ClusterError, match="no answer for 100 ms"):
         write_batch("127.0.0.1:1", SLOTS, **options)

@@ -210,7 +210,7 @@ def committed(cluster: Cluster, group: str) -> list[int]:
     return offsets
 
 
-def test_a_stream_tells_its_group_how_far_it_is(cluster: Cluster) -> None:
+def test_a_stream_commits_its_progress_to_its_group(cluster: Cluster) -> None:
     given = {"startingOffsets": "earliest", "maxOffsetsPerTrigger": "300"}
     reader = stream(cluster, **given, **{"kafka.group.id": "spark"})
     limit = reader.getDefaultReadLimit()
@@ -220,7 +220,7 @@ def test_a_stream_tells_its_group_how_far_it_is(cluster: Cluster) -> None:
     assert committed(cluster, "spark") == [100, 100, 100]
 
 
-def test_a_group_that_cannot_be_told_does_not_stop_the_stream(
+def test_a_failed_offset_commit_does_not_stop_the_stream(
     cluster: Cluster, caplog: pytest.LogCaptureFixture
 ) -> None:
     busy = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "busy"})

@@ -35,7 +35,7 @@ TEXT = """
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["interrupted", "terminated"])
-def test_a_pipeline_stops_when_it_is_told_to_and_goes_on_where_it_was(
+def test_a_pipeline_stops_on_a_signal_and_resumes_where_it_was(
     tmp_path: Path, sent: signal.Signals
 ) -> None:
     if reason := reason_unavailable():

@@ -14,7 +14,7 @@ print(len(text), hashlib.sha256(text.encode()).hexdigest())
 """
 
 
-def test_two_processes_with_other_hash_seeds_tell_the_same_history() -> None:
+def test_two_processes_with_other_hash_seeds_print_the_same_history() -> None:
     running = [
         subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, "23"],

@@ -150,7 +150,7 @@ def test_a_regular_expression_is_resolved_by_the_node(client: ConfluentClient, t
     consumer.close()
 
 
-def test_a_consumer_without_a_group_commits_and_is_told(
+def test_a_consumer_without_subscription_commits_and_reads_offsets(
     client: ConfluentClient, topic: str
 ) -> None:
     consumer = client.consumer(group_id=f"simple-{topic}")

@@ -41,7 +41,9 @@ def test_leadership_goes_back_to_those_who_are_preferred(tools: ClusterTools) ->
     assert "No such topic as nowhere" in unknown.stdout
 
 
-def test_a_replica_that_lacks_records_leads_only_if_it_is_told_to(tools: ClusterTools) -> None:
+def test_a_replica_that_lacks_records_leads_only_after_an_unclean_election(
+    tools: ClusterTools,
+) -> None:
     second, third = tools.cluster.nodes[2], tools.cluster.nodes[3]
     tools.create("risky", [[3, 2]], {"min.insync.replicas": "1"})
     one = ("--topic", "risky", "--partition", "0")

@@ -82,7 +82,7 @@ def test_more_replicas_than_brokers_are_refused(tools: ClusterTools) -> None:
     assert "only 3 broker(s) are registered" in ran.stdout
 
 
-def test_every_node_is_asked_for_its_versions_and_log_directories(tools: ClusterTools) -> None:
+def test_every_node_returns_its_versions_and_log_directories(tools: ClusterTools) -> None:
     output = tools("kafka-broker-api-versions", via=2)
     nodes = re.findall(r"^\S+ \(id: (\d) rack: (\w) isFenced: false\) -> \($", output, re.MULTILINE)
     assert sorted(nodes) == [("1", "a"), ("2", "a"), ("3", "b")]

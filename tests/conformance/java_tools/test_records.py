@@ -59,7 +59,7 @@ def test_the_console_reads_what_it_wrote(
 @pytest.mark.parametrize(
     ("kind", "expected"), [("CreateTime", "CreateTime:1000"), ("LogAppendTime", "LogAppendTime:1")]
 )
-def test_the_console_tells_who_gave_the_time(
+def test_the_console_shows_the_timestamp_type(
     java: Java, node: RunningNode, topics: Topics, writer: Client, kind: str, expected: str
 ) -> None:
     topic = topics.create(message_timestamp_type=kind)
@@ -170,7 +170,7 @@ def test_records_are_deleted(
     assert [writer.offset_for(topic, partition, EARLIEST) for partition in wanted] == [2, 5, 0]
 
 
-def test_a_topic_is_made_when_somebody_produces_to_it(
+def test_a_topic_is_created_by_a_produce_request(
     java: Java, node: RunningNode, topics: Topics, writer: Client
 ) -> None:
     topic = topics.name()

@@ -65,7 +65,7 @@ def test_it_produces_lines(kcat: KcatClient, topics: Topics) -> None:
         (["-o", "beginning", "-c", "3"], range(3)),
     ],
 )
-def test_it_starts_where_it_is_told(
+def test_it_starts_at_the_given_offset(
     kcat: KcatClient, topic: str, options: list[str], expected: range
 ) -> None:
     found = values(kcat, topic, "-p", "0", *options)
@@ -75,7 +75,7 @@ def test_it_starts_where_it_is_told(
 @pytest.mark.parametrize(
     ("config", "expected"), [("CreateTime", "create"), ("LogAppendTime", "logappend")]
 )
-def test_it_tells_who_gave_the_time(
+def test_it_shows_the_timestamp_type(
     kcat: KcatClient, topics: Topics, config: str, expected: str
 ) -> None:
     topic = topics.create(message_timestamp_type=config)

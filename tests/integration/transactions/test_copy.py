@@ -44,7 +44,7 @@ PROPERTIES = {
 }
 
 
-def test_each_record_is_copied_exactly_once_whoever_is_killed(tmp_path: Path) -> None:
+def test_each_record_is_copied_exactly_once_despite_kills(tmp_path: Path) -> None:
     with ClusterProcesses(tmp_path, PROPERTIES) as cluster:
         orders = [order(cluster, number) for number in range(COPIERS)]
         copy(cluster, [command(each) for each in orders], tmp_path)

@@ -88,7 +88,7 @@ def test_envelope_to_a_deposed_controller_comes_back(node: OneNode) -> None:
     assert answer.response_data is None
 
 
-def test_deposed_controller_tells_brokers_so(node: OneNode) -> None:
+def test_deposed_controller_refuses_brokers_with_not_controller(node: OneNode) -> None:
     depose(node)
     assert send_request(node, BrokerHeartbeatRequest()).error_code == ErrorCode.NOT_CONTROLLER
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.nodes.one_node import OneNode
 
 
-def test_a_full_disk_is_told_of_now_and_then_and_not_for_each_request(
+def test_a_full_disk_is_logged_at_intervals_and_not_for_each_request(
     node: OneNode, caplog: pytest.LogCaptureFixture
 ) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")

@@ -81,7 +81,7 @@ def test_a_large_answer_arrives_whole() -> None:
     run(scenario())
 
 
-def test_a_lost_connection_fails_what_is_outstanding_and_tells_its_owner_once() -> None:
+def test_a_lost_connection_fails_outstanding_requests_and_notifies_its_owner_once() -> None:
     async def scenario() -> None:
         node, lost = ScriptedNode(), list[Channel]()
         channel = await connected(await node.listen(), on_closed=lost.append)
@@ -160,7 +160,7 @@ def test_bytes_that_are_no_answer_end_the_connection(sent: bytes, reason: str) -
     run(scenario())
 
 
-def test_nobody_there_is_told_with_the_address() -> None:
+def test_an_unreachable_cluster_is_reported_with_its_address() -> None:
     async def scenario() -> None:
         node = ScriptedNode()
         address = await node.listen()

@@ -236,7 +236,7 @@ def test_lost_node_is_remembered_until_the_controller_is_active() -> None:
     play(scene)
 
 
-def test_lost_node_that_was_heard_of_since_is_not_held_for_dead() -> None:
+def test_lost_node_that_sends_a_heartbeat_is_not_considered_dead() -> None:
     async def scene(cluster: Cluster) -> None:
         await cluster.serve(1)
         cluster.service.liveness.node_lost(1)
@@ -266,7 +266,7 @@ def test_next_incarnation_of_a_lost_node_is_not_held_for_dead() -> None:
     play(scene)
 
 
-def test_new_controller_gives_everybody_a_whole_session() -> None:
+def test_new_controller_gives_every_broker_a_whole_session() -> None:
     async def scene(cluster: Cluster) -> None:
         await cluster.serve(1)
         await cluster.pass_time(SESSION_SECONDS - 1)
@@ -280,7 +280,7 @@ def test_new_controller_gives_everybody_a_whole_session() -> None:
     play(scene)
 
 
-def test_controller_that_is_not_active_fences_nobody_and_hears_nobody() -> None:
+def test_controller_that_is_not_active_fences_no_broker_and_takes_no_heartbeat() -> None:
     async def scene(cluster: Cluster) -> None:
         await cluster.serve(1)
         cluster.service.deactivate()

@@ -172,7 +172,7 @@ def test_heartbeat_that_changes_nothing_writes_nothing() -> None:
     assert not response.is_fenced
 
 
-def test_broker_can_ask_to_be_fenced() -> None:
+def test_broker_can_request_its_fencing() -> None:
     image, (_, response) = beat(one_broker(topic("orders", [1])), want_fence=True)
     assert response.is_fenced
     assert image.brokers[1].fenced
@@ -288,7 +288,7 @@ def test_producer_ids_are_for_registered_brokers() -> None:
 
 
 @pytest.mark.parametrize("want_shut_down", [False, True])
-def test_broker_without_a_directory_is_fenced_and_tells_so_once(want_shut_down: bool) -> None:
+def test_broker_without_a_directory_is_fenced_and_reports_it_once(want_shut_down: bool) -> None:
     image, outcome = beat(one_broker(), offline=[uuid(501)], want_shut_down=want_shut_down)
     assert (outcome.response.is_fenced, outcome.response.should_shut_down) == (True, want_shut_down)
     assert image.brokers[1].fenced

@@ -155,7 +155,7 @@ def test_longest_name_is_a_name() -> None:
     assert not result.error_code
 
 
-def test_name_asked_for_twice_is_created_not_once() -> None:
+def test_name_that_is_requested_twice_is_not_created() -> None:
     records, results = create(one_broker(), creatable("a"), creatable("b"), creatable("a"))
     errors = {result.name: result.error_code for result in results}
     assert errors == {"a": ErrorCode.INVALID_REQUEST, "b": 0}

@@ -102,7 +102,7 @@ def test_controller_is_active_only_after_its_own_epoch_has_committed_a_record() 
     play(scene)
 
 
-def test_listeners_hear_of_the_leader_and_of_its_being_active() -> None:
+def test_listeners_are_notified_of_the_leader_and_of_its_being_active() -> None:
     async def scene(world: SimulatedQuorum) -> None:
         notified: list[tuple[bool, bool]] = []
         for replica in world.replicas.values():
@@ -117,7 +117,7 @@ def test_listeners_hear_of_the_leader_and_of_its_being_active() -> None:
     play(scene)
 
 
-def test_what_no_majority_has_is_shown_by_nobody() -> None:
+def test_records_without_a_majority_are_shown_by_no_replica() -> None:
     async def scene(world: SimulatedQuorum) -> None:
         leader = await lead(world)
         world.isolate(leader.id)
@@ -136,7 +136,7 @@ def test_what_no_majority_has_is_shown_by_nobody() -> None:
     play(scene)
 
 
-def test_deposed_controller_tells_who_waits_and_forgets_what_it_wrote() -> None:
+def test_deposed_controller_fails_pending_requests_and_forgets_what_it_wrote() -> None:
     async def scene(world: SimulatedQuorum) -> None:
         deposed = await lead(world)
         world.isolate(deposed.id)
@@ -239,7 +239,7 @@ def test_no_snapshot_is_taken_in_the_middle_of_an_operation() -> None:
     play(scene, fetch_bytes_max=1, log_config=SOON)
 
 
-def test_leadership_that_ends_within_an_append_leaves_nobody_waiting(
+def test_leadership_that_ends_within_an_append_leaves_no_waiter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     append = MetadataQuorum.append
@@ -355,7 +355,7 @@ async def leave_behind(world: SimulatedQuorum, leader: Replica, node_id: int) ->
 
 
 @pytest.mark.parametrize("bytes_max", [100, 1 << 20])
-def test_replica_that_fell_behind_gets_the_snapshot_and_tells_the_difference(
+def test_replica_that_fell_behind_gets_the_snapshot_and_notifies_of_the_difference(
     bytes_max: int,
 ) -> None:
     async def scene(world: SimulatedQuorum) -> None:
@@ -490,7 +490,7 @@ def test_replica_that_would_lose_what_was_committed_ends(monkeypatch: pytest.Mon
     play(scene)
 
 
-def test_listener_that_fails_ends_the_replica_and_nobody_else() -> None:
+def test_listener_that_fails_ends_only_its_replica() -> None:
     def fail(_delta: object) -> None:
         raise LookupError("a listener does not know what to do")
 

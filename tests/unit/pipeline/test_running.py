@@ -68,7 +68,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("text", FAILURES)
-def test_the_last_word_of_whoever_knew_is_told(text: str) -> None:
+def test_the_last_cause_of_a_failure_is_reported(text: str) -> None:
     failure = explain("orders", text, Path("/checks"))
     assert failure.message.startswith(FAILURES[text])
     assert "Nothing is lost" in failure.hints[-1]

@@ -54,7 +54,7 @@ def test_fetch_at_the_end_does_not_wait_longer_than_it_would() -> None:
     assert peer.send_request(fetch_request(2, 1, 3, 1, wait_ms=0)).records == b""
 
 
-def test_follower_hears_of_the_high_watermark_at_once() -> None:
+def test_follower_learns_the_high_watermark_at_once() -> None:
     peer = leader()
     answer = peer.send_request(fetch_request(2, 1, 3, 1, high_watermark=-1))
     assert answer.high_watermark == 3
@@ -96,7 +96,7 @@ def test_replica_that_does_not_lead_says_who_does() -> None:
     assert answer.current_leader.leader_id == 2
 
 
-def test_diverging_fetch_is_told_the_end_of_its_epoch_and_commits_nothing() -> None:
+def test_response_to_a_diverging_fetch_has_the_end_of_its_epoch_and_commits_nothing() -> None:
     peer = leader()
     answer = peer.send_request(fetch_request(2, 1, 7, 0))
     assert (answer.diverging_epoch.epoch, answer.diverging_epoch.end_offset) == (0, 0)

@@ -93,7 +93,7 @@ def test_voter_counts_when_appended_and_is_announced_when_committed() -> None:
     assert error_of(peer, number) == ErrorCode.NONE
 
 
-def test_voter_is_announced_at_once_if_so_asked() -> None:
+def test_voter_is_announced_at_once_if_requested() -> None:
     peer = leader()
     number = start_adding(peer, add(is_acked_when_committed=False), api_versions())
     assert error_of(peer, number) == ErrorCode.NONE

@@ -91,14 +91,14 @@ def test_pre_vote_may_end_in_the_epoch_it_is_in() -> None:
 # ---- pre-votes (KIP-996)
 
 
-def test_pre_vote_binds_nobody() -> None:
+def test_pre_vote_binds_no_voter() -> None:
     peer = Peer()
     assert peer.send_request(vote_request(2, 1, is_pre_vote=True)).vote_granted
     assert peer.send_request(vote_request(3, 1, is_pre_vote=True)).vote_granted
     assert peer.send_request(vote_request(3, 1)).vote_granted
 
 
-def test_follower_that_hears_from_its_leader_refuses_pre_votes() -> None:
+def test_follower_with_a_live_leader_refuses_pre_votes() -> None:
     peer = Peer()
     peer.follow(2, 1)
     assert peer.send_request(vote_request(3, 1, is_pre_vote=True)).vote_granted
@@ -138,7 +138,7 @@ def test_prospective_that_is_refused_goes_back_to_its_leader() -> None:
     assert peer.raft.leader_and_epoch == (2, 3)
 
 
-def test_candidate_that_loses_waits_and_asks_for_pre_votes_again() -> None:
+def test_candidate_that_loses_waits_and_requests_pre_votes_again() -> None:
     peer = Peer()
     peer.wait(1000)
     peer.respond(peer.requests(VoteRequest)[0], vote_granted(0))
@@ -161,7 +161,7 @@ def test_refused_and_lost_votes_do_not_elect() -> None:
     assert peer.state() is Prospective
 
 
-def test_vote_is_asked_for_again_after_a_failure_and_after_a_timeout() -> None:
+def test_vote_is_requested_again_after_a_failure_and_after_a_timeout() -> None:
     peer = Peer(election_timeout_ms=10_000)
     peer.wait(10_000)
     sent = peer.requests(VoteRequest)
@@ -174,7 +174,7 @@ def test_vote_is_asked_for_again_after_a_failure_and_after_a_timeout() -> None:
     assert {each.target for each in peer.requests(VoteRequest)} == {2, 3}
 
 
-def test_votes_are_not_asked_for_with_a_log_that_is_not_flushed() -> None:
+def test_votes_are_not_requested_with_a_log_that_is_not_flushed() -> None:
     peer = Peer(is_flushing_at_once=False)
     peer.log.append([])
     peer.log.flushed_end_offset = -1

@@ -89,7 +89,7 @@ def test_a_request_to_a_leader_that_was_lost_does_not_hold_up_its_return() -> No
     run_follower(scenario)
 
 
-def test_an_answer_to_an_earlier_epoch_is_nobodys() -> None:
+def test_an_answer_to_an_earlier_epoch_is_ignored() -> None:
     async def scenario(here: Follower) -> None:
         partition = here.follow(0)
         await here.settle()
@@ -193,7 +193,7 @@ def test_a_lost_connection_begins_a_new_session_with_everything() -> None:
     run_follower(scenario)
 
 
-def test_what_nobody_expected_does_not_end_fetching(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unexpected_exceptions_do_not_end_fetching(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_arguments: object, **_more: object) -> None:
         monkeypatch.undo()
         raise RuntimeError("what nobody expects")
@@ -227,7 +227,7 @@ def test_a_session_that_the_leader_lost_begins_anew() -> None:
     run_follower(scenario)
 
 
-def test_a_diverging_log_is_cut_and_asked_for_again() -> None:
+def test_a_diverging_log_is_truncated_and_fetched_again() -> None:
     async def scenario(here: Follower) -> None:
         partition = here.follow(0)
         await here.settle()
@@ -274,7 +274,7 @@ def test_damaged_records_are_fetched_again() -> None:
     run_follower(scenario)
 
 
-def test_a_failing_disk_stops_its_partition_and_is_told_of() -> None:
+def test_a_failing_disk_stops_its_partition_and_is_reported() -> None:
     async def scenario(here: Follower) -> None:
         disk = SimulatedDisk()
         partition = here.follow(0, disk=disk)
@@ -308,7 +308,7 @@ def test_a_partition_that_keeps_its_log_after_an_error_is_fetched_again() -> Non
     run_follower(scenario)
 
 
-def test_what_must_be_durable_is_so_before_the_leader_hears_of_it() -> None:
+def test_records_are_durable_before_they_are_acknowledged_to_the_leader() -> None:
     async def scenario(here: Follower) -> None:
         partition = here.follow(0, flush_messages=1)
         await here.settle()

@@ -198,7 +198,7 @@ def test_fetches_of_an_earlier_incarnation_are_refused() -> None:
     assert refused.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def test_a_replica_that_is_not_known_yet_should_ask_again() -> None:
+def test_a_replica_that_is_not_known_yet_should_retry() -> None:
     leader = Leader(replicas=(1, 2), isr=(1, 2))
     with pytest.raises(KafkaError) as refused:
         leader.fetch(3, 0)
@@ -252,7 +252,7 @@ def test_an_answer_that_newer_metadata_overtook_is_ignored() -> None:
     assert leader.partition.partition_epoch == 5
 
 
-def test_metadata_that_an_answer_told_before_does_not_undo_the_next_proposal() -> None:
+def test_metadata_older_than_an_answer_does_not_undo_the_next_proposal() -> None:
     leader = Leader(isr=(1,))
     leader.fetch(2, 0)
     leader.commit()

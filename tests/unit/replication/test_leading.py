@@ -123,7 +123,7 @@ def test_it_does_not_move_while_too_few_are_in_sync() -> None:
     assert leader.log.high_watermark == 1
 
 
-def test_more_in_sync_replicas_than_there_are_cannot_be_asked_for() -> None:
+def test_no_more_in_sync_replicas_are_required_than_there_are() -> None:
     leader = Leader(replicas=(1, 2), isr=(1, 2))
     leader.partition.set_min_insync_replicas(3)
     results = leader.append()
@@ -151,7 +151,7 @@ def test_an_isr_that_becomes_too_small_refuses_what_waits() -> None:
     assert results == [ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND]
 
 
-def test_who_waits_when_leadership_is_lost_is_told() -> None:
+def test_waiter_is_called_back_when_leadership_is_lost() -> None:
     leader = Leader()
     results = leader.append(2)
     leader.partition.become_follower(registered(leader=2, leader_epoch=1, partition_epoch=1))
@@ -161,14 +161,14 @@ def test_who_waits_when_leadership_is_lost_is_told() -> None:
     assert refusal(refused) is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def test_who_waits_when_the_directory_fails_is_told() -> None:
+def test_waiter_is_called_back_when_the_directory_fails() -> None:
     leader = Leader()
     results = leader.append()
     leader.partition.go_offline()
     assert results == [ErrorCode.KAFKA_STORAGE_ERROR]
 
 
-def test_who_gave_up_waiting_is_not_told() -> None:
+def test_cancelled_waiter_is_not_called_back() -> None:
     leader, results = Leader(), list[ErrorCode]()
     leader.append(acks=1)
     leader.partition.when_acknowledged(1, results.append).cancel()
@@ -205,7 +205,7 @@ def test_consumers_see_nothing_above_the_high_watermark_and_followers_everything
     assert leader.fetch(2, 0).records is not None
 
 
-def test_who_waits_looks_again_when_the_leader_is_deposed() -> None:
+def test_waiting_fetch_looks_again_when_the_leader_is_deposed() -> None:
     leader, looked = Leader(), list[int]()
     leader.partition.when_committed("consumer", looked.append)
     leader.partition.become_follower(registered(leader=2, leader_epoch=1, partition_epoch=1))
@@ -267,7 +267,7 @@ def test_fetches_under_another_epoch_are_refused(epoch: int, error: ErrorCode) -
 # ---- logs that went another way
 
 
-def test_a_follower_is_told_where_its_last_epoch_ended() -> None:
+def test_a_fetch_response_has_the_end_of_the_followers_last_epoch() -> None:
     leader = Leader()
     leader.append(3, acks=1)
     leader.become(leader_epoch=2, partition_epoch=1)

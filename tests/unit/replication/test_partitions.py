@@ -13,7 +13,7 @@ from tests.support.replication.replicas import registered
 TOPIC_ID = Uuid(b"t" * 16)
 
 
-def test_who_waits_for_records_of_a_removed_topic_finds_it_gone() -> None:
+def test_fetch_that_waits_for_a_removed_topic_fails_as_unknown() -> None:
     partitions = Partitions()
     name = TopicPartition("t", 0)
     partition = Partition(name, TOPIC_ID, leader=NodeId(1), leader_epoch=LeaderEpoch(0))

@@ -42,7 +42,7 @@ def run(scenario: Callable[[Watched], Coroutine[Any, Any, None]]) -> None:
     asyncio.run(main())
 
 
-def test_nobody_watches_before_a_request_has_come_soon() -> None:
+def test_polling_begins_only_after_a_request_has_come_soon() -> None:
     async def scenario(watched: Watched) -> None:
         watched.busy_poll.begin()
         assert await watched.looks_of() == 0

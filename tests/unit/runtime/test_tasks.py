@@ -28,7 +28,7 @@ async def wait_forever(events: list[str]) -> None:
         events.append("ended")
 
 
-def test_an_error_is_heard_with_the_tasks_name() -> None:
+def test_an_error_is_reported_with_the_tasks_name() -> None:
     errors = Errors()
 
     async def scenario() -> None:
@@ -56,7 +56,7 @@ def test_closing_cancels_every_task_and_waits_for_its_end() -> None:
     assert errors.reported == []
 
 
-def test_an_error_while_being_cancelled_is_heard_too() -> None:
+def test_an_error_while_being_cancelled_is_reported_too() -> None:
     errors = Errors()
 
     async def scenario() -> None:

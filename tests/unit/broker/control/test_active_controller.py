@@ -108,7 +108,7 @@ def enveloped(request: Message, response: Message) -> EnvelopeResponse:
     return EnvelopeResponse(response_data=b"".join(parts)[4:])
 
 
-def test_controller_that_is_here_is_asked_without_a_network() -> None:
+def test_request_to_the_controller_of_this_node_needs_no_network() -> None:
     async def play() -> None:
         service = await World().open_service()
         forwarding = Forwarding(service, network=NoNetwork(), clock=SimulatedClock())
@@ -189,7 +189,7 @@ def test_request_that_reaches_the_wrong_controller_is_sent_again() -> None:
     asyncio.run(play())
 
 
-def test_request_goes_to_whoever_is_the_controller_by_now() -> None:
+def test_request_goes_to_the_present_controller() -> None:
     async def play() -> None:
         old = ScriptedNode(refusing(10**9, ErrorCode.NOT_CONTROLLER))
         new = ScriptedNode(refusing(0, ErrorCode.NONE))
@@ -221,7 +221,7 @@ def test_request_survives_a_controller_that_dies() -> None:
     asyncio.run(play())
 
 
-def test_who_asked_a_controller_that_never_answers_asks_the_next_one(
+def test_own_request_to_a_silent_controller_fails_when_the_next_one_is_elected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def play() -> None:
@@ -303,7 +303,7 @@ def test_request_without_a_controller_times_out() -> None:
     asyncio.run(play())
 
 
-def test_controller_that_becomes_active_here_is_asked_at_once() -> None:
+def test_request_goes_at_once_to_a_controller_that_becomes_active_here() -> None:
     async def play() -> None:
         world, clock = World(), SimulatedClock()
         world.background = background = HeldBackground()
@@ -341,7 +341,7 @@ def test_leader_that_is_not_active_yet_describes_the_quorum() -> None:
     asyncio.run(play())
 
 
-def test_node_whose_metadata_failed_says_so_to_all_who_ask() -> None:
+def test_node_whose_metadata_failed_refuses_all_requests_with_the_reason() -> None:
     async def play() -> None:
         world = World()
         service = await world.open_service()

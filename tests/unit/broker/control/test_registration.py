@@ -234,7 +234,7 @@ def test_heartbeats_come_at_their_interval() -> None:
     play(scene)
 
 
-def test_node_that_was_fenced_asks_to_serve_again_at_once() -> None:
+def test_node_that_was_fenced_requests_its_unfencing_at_once() -> None:
     async def scene(joining: Joining) -> None:
         await joining.join()
         joining.keep_alive()
@@ -332,7 +332,7 @@ def test_node_that_takes_its_leave_is_not_let_in_again_by_its_own_heartbeats() -
     play(scene)
 
 
-def test_node_does_not_wait_for_long_where_nobody_is_left_to_take_leave_of() -> None:
+def test_node_does_not_wait_long_for_an_unreachable_controller_when_it_stops() -> None:
     async def scene(joining: Joining) -> None:
         await joining.join()
         joining.service.deactivate()

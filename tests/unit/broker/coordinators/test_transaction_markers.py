@@ -195,7 +195,7 @@ def test_own_partitions_that_wait_for_replicas_are_waited_for() -> None:
         ErrorCode.KAFKA_STORAGE_ERROR,
     ],
 )
-def test_what_failed_is_written_again_to_whoever_leads_by_then(code: ErrorCode) -> None:
+def test_failed_writes_are_repeated_at_the_new_leader(code: ErrorCode) -> None:
     async def scenario(world: World) -> None:
         world.codes[B] = [code, code]
         world.shard.write(markers(A, B))
@@ -211,7 +211,7 @@ def test_what_failed_is_written_again_to_whoever_leads_by_then(code: ErrorCode) 
     run(scenario)
 
 
-def test_node_that_cannot_be_reached_is_asked_again() -> None:
+def test_request_to_an_unreachable_node_is_repeated() -> None:
     async def scenario(world: World) -> None:
         world.unreachable = {2}
         world.shard.write(markers(B))

@@ -48,7 +48,7 @@ def test_topics_are_deleted_by_id(node: OneNode) -> None:
     assert results[unknown].error_code == ErrorCode.UNKNOWN_TOPIC_ID
 
 
-def test_an_unknown_topic_is_told(node: OneNode) -> None:
+def test_an_unknown_topic_is_reported(node: OneNode) -> None:
     (result,) = delete(node, "orders")
 
     assert result.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -21,13 +21,13 @@ def test_the_cluster_is_this_node(node: OneNode) -> None:
         assert response.cluster_authorized_operations == NOT_REQUESTED
 
 
-def test_what_may_be_done_is_told_to_who_asks(node: OneNode) -> None:
+def test_authorized_operations_are_returned_on_request(node: OneNode) -> None:
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
 
     assert node.send_request(request, 0).cluster_authorized_operations == CLUSTER_OPERATIONS
 
 
-def test_fenced_brokers_are_shown_to_who_asks(node: OneNode) -> None:
+def test_fenced_brokers_are_shown_on_request(node: OneNode) -> None:
     brokers = node.image.brokers
     brokers[7] = brokers[NODE_ID]._replace(id=7, fenced=True)
 

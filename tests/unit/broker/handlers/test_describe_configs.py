@@ -42,7 +42,7 @@ def only(result: DescribeConfigsResult) -> DescribeConfigsResourceResult:
 
 
 @pytest.mark.parametrize("version", range(1, 5))
-def test_a_topics_own_configs_are_told_from_defaults(node: OneNode, version: int) -> None:
+def test_a_topics_own_configs_are_distinguished_from_defaults(node: OneNode, version: int) -> None:
     node.create_topic("orders", configs={"retention.ms": "1234"})
 
     result = describe(node, ConfigResourceType.TOPIC, "orders", version=version)
@@ -71,7 +71,7 @@ def test_synonyms_show_where_a_value_would_come_from(start_node: StartNode) -> N
     ]
 
 
-def test_synonyms_are_left_out_unless_asked_for(node: OneNode) -> None:
+def test_synonyms_are_left_out_unless_requested(node: OneNode) -> None:
     node.create_topic("orders")
 
     assert not only(describe(node, ConfigResourceType.TOPIC, "orders", "segment.bytes")).synonyms
@@ -131,7 +131,7 @@ def test_client_metrics_without_configs_have_none(node: OneNode) -> None:
 
 
 @pytest.mark.parametrize("version", [3, 4])
-def test_documentation_is_sent_only_to_those_who_ask_for_it(node: OneNode, version: int) -> None:
+def test_documentation_is_sent_only_on_request(node: OneNode, version: int) -> None:
     node.create_topic("orders")
     kind, name = ConfigResourceType.TOPIC, "orders"
 

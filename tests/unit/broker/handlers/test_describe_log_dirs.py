@@ -42,7 +42,7 @@ def test_all_logs_are_shown_with_their_sizes(node: OneNode) -> None:
     assert {(each.offset_lag, each.is_future_key) for each in topic.partitions} == {(0, False)}
 
 
-def test_only_what_is_asked_for_is_shown(node: OneNode) -> None:
+def test_only_what_is_requested_is_shown(node: OneNode) -> None:
     node.create_topic("orders", partitions=2)
     node.create_topic("payments")
     topics = [DescribableLogDirTopic(topic="orders", partitions=[1, 7])]
@@ -57,7 +57,7 @@ def test_every_version_is_answered(node: OneNode, version: int) -> None:
     assert [result.log_dir for result in node.send_request(ALL, version).results] == ["/data"]
 
 
-def test_the_room_of_the_disk_is_told(node: OneNode) -> None:
+def test_the_size_of_the_disk_is_returned(node: OneNode) -> None:
     node.disk.limit_space(1 << 20)
 
     (result,) = described(node)

@@ -97,7 +97,7 @@ def test_unknown_topics_have_an_error_each(node: OneNode) -> None:
     assert unknown.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_a_cursor_outside_of_the_topics_asked_for_is_refused(node: OneNode) -> None:
+def test_a_cursor_outside_of_the_requested_topics_is_refused(node: OneNode) -> None:
     node.create_topic("orders")
 
     for cursor in (("payments", 0), ("orders", -1)):

@@ -30,7 +30,7 @@ def test_many_groups_are_looked_for_at_once(node: OneNode, version: int) -> None
     assert {(each.error_code, each.node_id) for each in response.coordinators} == {(0, NODE_ID)}
 
 
-def test_the_topic_is_made_for_the_first_who_asks(start_node: StartNode) -> None:
+def test_the_topic_is_created_for_the_first_request(start_node: StartNode) -> None:
     node = start_node(configs={"offsets.topic.num.partitions": "7"})
     node.send_request(FindCoordinatorRequest(coordinator_keys=["group"]), 6)
     node.send_request(FindCoordinatorRequest(coordinator_keys=["group"]), 6)
@@ -45,7 +45,7 @@ def test_the_topic_is_made_for_the_first_who_asks(start_node: StartNode) -> None
     }
 
 
-def test_a_replication_factor_that_was_asked_for_is_insisted_on(start_node: StartNode) -> None:
+def test_a_requested_replication_factor_is_not_lowered(start_node: StartNode) -> None:
     node = start_node(configs={"offsets.topic.replication.factor": "3"})
     (found,) = node.send_request(FindCoordinatorRequest(coordinator_keys=["group"]), 6).coordinators
 

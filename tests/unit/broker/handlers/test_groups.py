@@ -60,7 +60,7 @@ def test_lists_are_filtered_in_any_case_of_letters(
 
 
 @pytest.mark.parametrize("version", range(7))
-def test_groups_are_described_in_the_order_asked(node: OneNode, version: int) -> None:
+def test_groups_are_described_in_the_requested_order(node: OneNode, version: int) -> None:
     requested = ["two", "none", "one"]
     response = node.send_request(DescribeGroupsRequest(groups=requested), version)
     assert [group.group_id for group in response.groups] == requested

@@ -22,7 +22,7 @@ def test_every_producer_gets_an_id_of_its_own(node: OneNode, version: int) -> No
     assert second.producer_id == 1
 
 
-def test_after_the_first_one_nobody_waits(node: OneNode) -> None:
+def test_after_the_first_producer_id_no_request_waits(node: OneNode) -> None:
     async def take_many() -> list[int]:
         ids = [(await node.answer(IDEMPOTENT, 5)).producer_id]
         for _ in range(2_500):

@@ -64,7 +64,7 @@ def test_both_ends_are_found_in_every_version(node: OneNode, version: int) -> No
     assert list_offset(node, SpecialTimestamp.LATEST, version=version).offset == 4
 
 
-def test_leader_epochs_are_told_since_version_4(node: OneNode) -> None:
+def test_leader_epochs_are_returned_since_version_4(node: OneNode) -> None:
     with_records(node)
 
     for timestamp in (SpecialTimestamp.EARLIEST, SpecialTimestamp.LATEST, 1_000):
@@ -130,7 +130,7 @@ def test_a_special_timestamp_is_refused_before_its_version(
     assert list_offset(node, timestamp, version=first_version).error_code == ErrorCode.NONE
 
 
-def test_a_special_timestamp_that_nobody_knows_is_refused(node: OneNode) -> None:
+def test_an_unknown_special_timestamp_is_refused(node: OneNode) -> None:
     with_records(node)
 
     assert list_offset(node, -7).error_code == ErrorCode.UNSUPPORTED_VERSION
@@ -173,7 +173,7 @@ def test_another_leader_epoch_is_fenced(node: OneNode) -> None:
 
 
 @pytest.mark.parametrize("isolation", list(Isolation))
-def test_a_new_leader_tells_no_end_that_its_predecessor_may_have_passed(
+def test_a_new_leader_returns_no_end_before_its_high_watermark_is_known(
     node: OneNode, monkeypatch: pytest.MonkeyPatch, isolation: Isolation
 ) -> None:
     with_records(node)
@@ -206,7 +206,7 @@ def test_an_unknown_partition_and_one_named_twice_are_refused(node: OneNode) -> 
     assert {each.error_code for each in answers} == {ErrorCode.INVALID_REQUEST}
 
 
-def test_a_failing_disk_is_told_and_takes_the_partition_offline(node: OneNode) -> None:
+def test_a_failing_disk_is_reported_and_takes_the_partition_offline(node: OneNode) -> None:
     with_records(node)
     node.disk.faults.fail("/data/orders-0", Operation.READ)
 

@@ -88,7 +88,7 @@ def test_a_topic_is_shown_in_every_version(node: OneNode, version: int) -> None:
         assert topic.topic_id == topic_id
 
 
-def test_no_list_asks_for_all_topics_and_an_empty_one_for_none(node: OneNode) -> None:
+def test_no_list_requests_all_topics_and_an_empty_one_none(node: OneNode) -> None:
     node.create_topic("orders")
     node.create_topic("payments")
 
@@ -100,13 +100,13 @@ def test_no_list_asks_for_all_topics_and_an_empty_one_for_none(node: OneNode) ->
     assert nothing.brokers
 
 
-def test_in_version_0_an_empty_list_asks_for_all_topics(node: OneNode) -> None:
+def test_in_version_0_an_empty_list_requests_all_topics(node: OneNode) -> None:
     node.create_topic("orders")
 
     assert [topic.name for topic in fetch_metadata(node, version=0).topics] == ["orders"]
 
 
-def test_a_topic_asked_for_twice_is_shown_once(node: OneNode) -> None:
+def test_a_topic_named_twice_is_shown_once(node: OneNode) -> None:
     node.create_topic("orders")
 
     assert len(fetch_metadata(node, "orders", "orders").topics) == 1
@@ -154,7 +154,7 @@ def test_versions_before_4_always_allow_creation(node: OneNode) -> None:
     assert fetch_metadata(node, "orders", version=3).topics[0].error_code == ErrorCode.NONE
 
 
-def test_asking_by_id_or_for_everything_makes_nothing(node: OneNode) -> None:
+def test_metadata_by_id_or_of_all_topics_creates_nothing(node: OneNode) -> None:
     node.send_request(MetadataRequest(topics=None, allow_auto_topic_creation=True), LATEST)
     fetch_by_id(node, Uuid(b"?" * 16))
 
@@ -169,7 +169,7 @@ def test_a_broker_that_makes_no_topics_says_that_there_is_none(start_node: Start
     assert topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_a_creation_that_fails_tells_why(start_node: StartNode) -> None:
+def test_a_failed_creation_has_a_reason(start_node: StartNode) -> None:
     node = start_node(configs={"default.replication.factor": "3"})
 
     (topic,) = fetch_metadata(node, "orders", create=True).topics
@@ -177,14 +177,14 @@ def test_a_creation_that_fails_tells_why(start_node: StartNode) -> None:
     assert topic.error_code == ErrorCode.INVALID_REPLICATION_FACTOR
 
 
-def test_topics_of_the_cluster_itself_are_not_made_by_asking(node: OneNode) -> None:
+def test_internal_topics_are_not_created_by_metadata_requests(node: OneNode) -> None:
     (topic,) = fetch_metadata(node, "__consumer_offsets", create=True).topics
 
     assert topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert topic.is_internal
 
 
-def test_what_may_be_done_is_told_to_who_asks(node: OneNode) -> None:
+def test_authorized_operations_are_returned_on_request(node: OneNode) -> None:
     node.create_topic("orders")
     request = MetadataRequest(
         topics=None,
@@ -205,7 +205,7 @@ def test_the_bits_are_those_of_kafka() -> None:
     assert (TOPIC_OPERATIONS, CLUSTER_OPERATIONS) == (3576, 8096)
 
 
-def test_a_client_is_told_of_brokers_that_its_listener_reaches(node: OneNode) -> None:
+def test_metadata_lists_the_brokers_of_the_clients_listener(node: OneNode) -> None:
     add_broker(node, listener="INTERNAL")
 
     through_this = node.send_request(MetadataRequest(topics=[]), LATEST)

@@ -124,7 +124,7 @@ def test_a_topic_id_that_there_is_not_is_an_error_of_its_own(node: OneNode) -> N
     assert (found.error_code, answer.error_code) == (0, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
-def test_nobody_coordinates_before_there_is_a_topic(start_node: StartNode) -> None:
+def test_there_is_no_coordinator_before_there_is_a_topic(start_node: StartNode) -> None:
     node = start_node(configs=SMALL)
     node.create_topic("t", partitions=2)
     assert commit(node, 9, {0: 1}) == {0: ErrorCode.NOT_COORDINATOR}

@@ -70,7 +70,7 @@ def errors(found: list[PartitionProduceResponse]) -> list[ErrorCode]:
     return [ErrorCode(each.error_code) for each in found]
 
 
-def test_the_coordinator_is_asked_once_for_each_partition_and_transaction(
+def test_a_partition_is_verified_once_for_each_transaction(
     node: OneNode, coordinator: ScriptedCoordinator
 ) -> None:
     assert errors(send(node, batch(), batch())) == [ErrorCode.NONE] * 2
@@ -110,7 +110,7 @@ def test_with_transaction_version_2_the_coordinator_adds_the_partitions(
         (OLD, ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID_PRODUCER_ID_MAPPING),
     ],
 )
-def test_clients_are_told_what_they_know(
+def test_clients_receive_error_codes_of_their_version(
     node: OneNode,
     coordinator: ScriptedCoordinator,
     version: int,
@@ -131,7 +131,7 @@ def test_nodes_that_do_not_trust_each_other_verify_nothing(
     assert errors(send(node, batch())) == [ErrorCode.INVALID_TXN_STATE]
 
 
-def test_while_nobody_coordinates_clients_try_again(node: OneNode) -> None:
+def test_without_a_coordinator_clients_try_again(node: OneNode) -> None:
     node.create_topic("orders")
 
     assert errors(send(node, batch())) == [ErrorCode.NOT_ENOUGH_REPLICAS]
@@ -187,7 +187,7 @@ def test_what_a_producer_sends_meanwhile_waits_behind(
     assert [answer(each).base_offset for each in sent] == [0, 1, 2]
 
 
-def test_a_marker_that_comes_while_the_coordinator_is_asked_leaves_nothing_open(
+def test_a_marker_that_arrives_during_the_verification_leaves_nothing_open(
     node: OneNode, coordinator: ScriptedCoordinator
 ) -> None:
     coordinator.is_held = True
@@ -216,9 +216,7 @@ def test_a_transaction_has_an_id(node: OneNode, coordinator: ScriptedCoordinator
     assert not coordinator.requested
 
 
-def test_a_fenced_producer_is_not_asked_about(
-    node: OneNode, coordinator: ScriptedCoordinator
-) -> None:
+def test_a_fenced_producer_is_not_verified(node: OneNode, coordinator: ScriptedCoordinator) -> None:
     send(node, batch(epoch=3))
 
     assert errors(send(node, batch(epoch=2))) == [ErrorCode.INVALID_PRODUCER_EPOCH]

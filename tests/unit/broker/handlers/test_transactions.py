@@ -98,7 +98,7 @@ def test_producers_follow_each_other(node: OneNode, version: int) -> None:
 @pytest.mark.parametrize(
     ("version", "code"), [(3, ErrorCode.INVALID_PRODUCER_EPOCH), (4, ErrorCode.PRODUCER_FENCED)]
 )
-def test_zombie_is_told_what_its_version_knows(
+def test_zombie_receives_an_error_code_of_its_version(
     node: OneNode, version: int, code: ErrorCode
 ) -> None:
     for _ in range(3):
@@ -115,7 +115,7 @@ def test_who_takes_over_waits_for_the_abort_of_what_is_ongoing(node: OneNode) ->
     assert node.log("orders").log_end_offset == 1
 
 
-def test_versions_that_are_not_stable_are_served_only_if_asked_for(start_node: StartNode) -> None:
+def test_versions_that_are_not_stable_are_served_only_if_enabled(start_node: StartNode) -> None:
     configs = {
         "unstable.api.versions.enable": "true",
         "transaction.two.phase.commit.enable": "true",
@@ -175,7 +175,7 @@ def test_of_internal_topics_brokers_add_committed_offsets_only(node: OneNode, ve
 
 
 @pytest.mark.parametrize("version", range(4))
-def test_fenced_client_is_told_what_its_version_knows(node: OneNode, version: int) -> None:
+def test_fenced_client_receives_an_error_code_of_its_version(node: OneNode, version: int) -> None:
     init(node), init(node)
     code = ErrorCode.PRODUCER_FENCED if version >= 2 else ErrorCode.INVALID_PRODUCER_EPOCH
     assert add(node, ("orders", 0), version=version) == [code]
@@ -368,7 +368,7 @@ def test_next_transaction_waits_for_the_markers_of_the_last(
     assert state(node) == "Ongoing"
 
 
-def test_who_has_waited_long_enough_is_told_to_come_again(
+def test_request_that_waited_long_enough_receives_a_retriable_error(
     node: OneNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hold_markers(monkeypatch)

@@ -169,7 +169,9 @@ def test_a_marker_ends_the_transaction_in_each_partition(node: OneNode) -> None:
     assert [node.log("t", index).last_stable_offset for index in range(2)] == [2, 2]
 
 
-def test_an_aborted_transaction_is_told_to_read_committed_consumers(node: OneNode) -> None:
+def test_a_fetch_response_lists_aborted_transactions_for_read_committed_consumers(
+    node: OneNode,
+) -> None:
     node.append("t", batch())
 
     assert end(node, marker(commit=False)) == ErrorCode.NONE
@@ -312,7 +314,7 @@ def test_what_makes_no_sense_is_refused(node: OneNode) -> None:
     assert commit_offset(node, metadata="m" * 5_000) == ErrorCode.OFFSET_METADATA_TOO_LARGE
 
 
-def test_before_anybody_coordinates_groups_there_is_no_coordinator(start_node: StartNode) -> None:
+def test_without_the_offsets_topic_there_is_no_coordinator(start_node: StartNode) -> None:
     node = start_node()
     node.create_topic("t")
 

@@ -109,7 +109,7 @@ def test_a_frame_of_an_impossible_size_ends_the_connection(node: OneNode, size: 
 
 
 @pytest.mark.parametrize("version", [-1, 5, 99])
-def test_api_versions_of_an_unknown_version_is_told_which_there_are(
+def test_api_versions_of_an_unknown_version_returns_the_supported_ones(
     node: OneNode, version: int
 ) -> None:
     client = ClientStream(node)

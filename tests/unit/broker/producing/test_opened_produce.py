@@ -161,7 +161,7 @@ def test_a_large_batch_that_is_refused_lets_the_next_one_go_on(
     node.run(scenario())
 
 
-def test_a_worker_that_crashes_is_told_and_does_not_stop_the_partition(
+def test_a_crashed_worker_is_reported_and_does_not_stop_the_partition(
     node: OneNode, background: HeldBackground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def crash(*_arguments: object) -> None:

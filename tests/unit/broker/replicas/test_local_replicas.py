@@ -296,7 +296,7 @@ def test_files_of_a_deleted_topic_that_cannot_be_removed_are_left_for_the_next_s
     assert names == []
 
 
-def test_an_unknown_topic_id_of_a_removed_topic_is_told_as_such(node: OneNode) -> None:
+def test_removal_of_an_unknown_topic_id_does_nothing(node: OneNode) -> None:
     topic_id = node.create_topic("orders")
     delete_topic(node, "orders")
 
@@ -321,7 +321,7 @@ def test_a_change_that_cannot_be_applied_does_not_take_the_next_with_it(
     node.append("payments", batch_of(b"value"))
 
 
-def test_the_controller_hears_which_directory_was_chosen(start_node: StartNode) -> None:
+def test_the_chosen_directory_is_reported_to_the_controller(start_node: StartNode) -> None:
     node = start_node(directories=("/a", "/b"))
     node.create_topic("orders", partitions=4)
 

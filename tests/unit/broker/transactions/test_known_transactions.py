@@ -75,7 +75,7 @@ def test_batches_after_the_first_have_nothing_to_verify(node: OneNode) -> None:
     assert found.require(ORDERS) is None
 
 
-def test_what_was_not_added_is_asked_about(node: OneNode) -> None:
+def test_partition_that_was_not_added_is_verified(node: OneNode) -> None:
     assert verified(node) is None
 
 

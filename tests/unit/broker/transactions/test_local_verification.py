@@ -70,7 +70,7 @@ def test_partition_that_was_not_added_is_refused(
     assert verify(node, supported) == {ORDERS: code}
 
 
-def test_with_transaction_version_2_asking_adds_the_partition(node: OneNode) -> None:
+def test_with_transaction_version_2_verification_adds_the_partition(node: OneNode) -> None:
     assert verify(node, Supported.ADDING) == {}
     assert state(node) == "Ongoing"
 

@@ -118,7 +118,7 @@ def test_questions_that_gather_meanwhile_go_together(node: OneNode, elsewhere: E
         assert list(verified.verifications) == [NAME]
 
 
-def test_a_node_that_does_not_answer_is_asked_again_by_the_client(
+def test_a_request_without_an_answer_is_repeated_by_the_client(
     node: OneNode, elsewhere: Elsewhere
 ) -> None:
     async def run() -> None:

@@ -92,7 +92,7 @@ def failure(answer: ClusterMetadata | int, probe: FakeProbe | None = None) -> Co
     return raised.value
 
 
-def test_nobody_listens() -> None:
+def test_a_missing_listener_is_reported() -> None:
     error = failure(metadata(), FakeProbe({LOCAL: "connection refused"}))
     assert error.message == "Cannot connect to localhost:9092: connection refused."
     assert "ottla start" in error.hints[0]

@@ -36,7 +36,7 @@ def test_a_word_from_the_cluster_ends_the_silence() -> None:
     watch.check(has_received=False)
 
 
-def test_patience_tells_each_silence_once() -> None:
+def test_patience_reports_each_silence_once() -> None:
     clock, terminal = SimulatedClock(), captured_terminal()
     watch = ConnectionWatch(clock, terminal, is_patient=True)
     for _ in range(2):

@@ -64,7 +64,7 @@ def test_a_graph_is_a_line_of_json_for_each_query_and_mistake() -> None:
     assert mistake == {"mistake": "wrong"}
 
 
-def test_progress_is_a_line_where_nobody_looks_on() -> None:
+def test_progress_is_a_line_without_a_terminal() -> None:
     terminal = captured_terminal()
     with ProgressTable(terminal, as_json=False) as table:
         table.show(asdict(PROGRESS))
@@ -103,7 +103,7 @@ def test_what_is_missing_is_named_with_how_to_get_it(
     assert "nstall" in error.value.hints[0]
 
 
-def test_a_mistake_in_the_file_is_told_before_spark_starts(
+def test_a_mistake_in_the_file_is_reported_before_spark_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipelines_run, "use_java", lambda: Path("java"))
@@ -114,7 +114,7 @@ def test_a_mistake_in_the_file_is_told_before_spark_starts(
     assert "defines no sink, so there is nothing to run" in " ".join(result.output.split())
 
 
-def test_nobody_at_the_address_is_told_before_spark_starts() -> None:
+def test_an_unreachable_address_is_reported_before_spark_starts() -> None:
     with Cluster() as cluster:
         terminal = captured_terminal()
         warn_unreachable(cluster.bootstrap, terminal)

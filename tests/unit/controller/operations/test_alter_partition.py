@@ -196,7 +196,7 @@ def test_reassignment_ends_with_the_isr_that_completes_it() -> None:
     assert (after.replicas, after.adding_replicas, after.removing_replicas) == ((1, 3), (), ())
 
 
-def test_leader_that_is_moved_away_is_told_that_another_was_elected() -> None:
+def test_leader_that_is_moved_away_receives_new_leader_elected() -> None:
     image = moving(removing=[1])
     records, response = alter_partition(image, request(1, 2, 3, partition_epoch=1), context())
     assert only(response).error_code == ErrorCode.NEW_LEADER_ELECTED

@@ -156,7 +156,7 @@ def test_nothing_can_be_taken_back_if_nothing_moves() -> None:
     assert image == cluster()
 
 
-def test_taking_back_needs_somebody_in_sync_or_an_unclean_election() -> None:
+def test_taking_back_needs_a_replica_in_sync_or_an_unclean_election() -> None:
     image, _ = reassign(cluster(isr=[3]), [4])
     leader = PartitionChangeRecord(topic_id=ORDERS, partition_id=0, isr=[4], leader=4)
     image = applied(image, [leader])

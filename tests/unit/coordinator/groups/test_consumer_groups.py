@@ -68,7 +68,7 @@ def test_a_heartbeat_that_says_nothing_new_writes_nothing(shard: GroupShard) -> 
     assert len(shard.log.batches) == count
 
 
-def test_a_member_that_missed_what_it_was_told_is_told_again(shard: GroupShard) -> None:
+def test_a_member_that_missed_its_assignment_receives_it_again(shard: GroupShard) -> None:
     first, second = Member(shard, "a").join(), Member(shard, "b").join()
     before = set(first.owned)
     first.beat()
@@ -303,7 +303,7 @@ def test_the_assignor_that_members_name_is_used(shard: GroupShard) -> None:
     assert sorted(members[1].owned) == all_of("t", 3)
 
 
-def test_nobody_heartbeats_in_a_group_that_there_is_not(shard: GroupShard) -> None:
+def test_heartbeat_and_leave_of_an_unknown_group_are_refused(shard: GroupShard) -> None:
     assert Member(shard, "a").send_heartbeat(member_epoch=1).error == ErrorCode.GROUP_ID_NOT_FOUND
     assert Member(shard, "a").leave().error == ErrorCode.GROUP_ID_NOT_FOUND
 

@@ -126,7 +126,7 @@ def test_a_marker_is_appended_and_puts_them_in_force(shard: GroupShard) -> None:
     assert fetch(shard) == 5
 
 
-def test_whoever_ends_a_transaction_hears_of_it_when_the_marker_is_committed(
+def test_end_of_a_transaction_is_acknowledged_when_the_marker_is_committed(
     shard: GroupShard,
 ) -> None:
     commit(shard, 5)
@@ -138,7 +138,7 @@ def test_whoever_ends_a_transaction_hears_of_it_when_the_marker_is_committed(
     assert results == [ErrorCode.NONE]
 
 
-def test_or_that_nobody_knows(shard: GroupShard) -> None:
+def test_or_that_is_unknown(shard: GroupShard) -> None:
     shard.log.is_held = True
     late = end(shard)
     shard.clock.advance(6)

@@ -108,7 +108,7 @@ def test_an_answer_waits_for_its_records(world: World) -> None:
     assert answer.value.throttle_time_ms == 7
 
 
-def test_what_was_seen_and_is_not_committed_is_not_told(world: World) -> None:
+def test_response_from_uncommitted_state_waits_for_its_commit(world: World) -> None:
     world.log.is_held = True
     world.submit(lambda state: state.put("a", 7))
     seen = world.submit(lambda state: state.get("a"))
@@ -117,7 +117,7 @@ def test_what_was_seen_and_is_not_committed_is_not_told(world: World) -> None:
     assert seen.value.throttle_time_ms == 7
 
 
-def test_what_is_refused_for_something_that_is_not_committed_is_not_told_either(
+def test_refusal_because_of_uncommitted_state_waits_for_its_commit(
     world: World,
 ) -> None:
     def refuse(state: Numbers) -> Outcome:
@@ -166,12 +166,12 @@ def test_records_that_cannot_be_read_are_left_out(world: World) -> None:
     assert world.reload().machine.by_name == {"b": 1}
 
 
-def test_while_it_loads_it_asks_for_patience(world: World) -> None:
+def test_while_it_loads_it_returns_a_retriable_error(world: World) -> None:
     answer = world.submit(lambda state: state.get("a"), world.make())
     assert answer.error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
 
-def test_whoever_waits_is_sent_away_when_leadership_is_lost(world: World) -> None:
+def test_waiting_requests_fail_when_leadership_is_lost(world: World) -> None:
     world.log.is_held = True
     answer = world.submit(lambda state: state.put("a", 7))
     world.shard.close()
@@ -198,7 +198,7 @@ def test_a_write_that_takes_too_long_is_given_up(world: World) -> None:
         (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.UNKNOWN_SERVER_ERROR),
     ],
 )
-def test_clients_are_told_errors_of_coordinators(
+def test_clients_receive_errors_of_coordinators(
     world: World, refusal: ErrorCode, expected: ErrorCode
 ) -> None:
     world.log.refusal = refusal
@@ -256,7 +256,7 @@ def test_what_comes_afterwards_lets_the_answer_go_first(world: World) -> None:
     assert (results, world.shard.machine.by_name) == ([ErrorCode.NONE], {"a": 1, "b": 2})
 
 
-def test_what_comes_afterwards_hears_of_records_that_were_refused(world: World) -> None:
+def test_follow_up_receives_the_error_of_records_that_were_refused(world: World) -> None:
     results: list[ErrorCode] = []
 
     def first(state: Numbers) -> Outcome:
@@ -271,7 +271,7 @@ def test_what_comes_afterwards_hears_of_records_that_were_refused(world: World) 
     assert results == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
 
 
-def test_what_comes_afterwards_hears_of_records_that_were_not_committed(world: World) -> None:
+def test_follow_up_receives_the_error_of_records_that_were_not_committed(world: World) -> None:
     results: list[ErrorCode] = []
 
     def first(state: Numbers) -> Outcome:

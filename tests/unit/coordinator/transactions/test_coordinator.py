@@ -50,7 +50,7 @@ def test_timeout_has_limits(shard: TransactionShard, timeout_ms: int) -> None:
     assert not shard.log.batches
 
 
-def test_without_producer_ids_a_client_is_to_ask_again(shard: TransactionShard) -> None:
+def test_without_producer_ids_a_client_is_to_retry(shard: TransactionShard) -> None:
     shard.next_producer_id = None
     assert shard.init().error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
@@ -275,7 +275,7 @@ def test_timeout_of_exhausted_epochs_overflows_nothing(shard: TransactionShard) 
     assert (after.producer_id, after.producer_epoch) == (FIRST_PRODUCER_ID + 1, 0)
 
 
-def test_id_that_nobody_used_for_long_expires() -> None:
+def test_id_that_was_not_used_for_long_expires() -> None:
     shard = TransactionShard(configs={"transactional.id.expiration.ms": "100000"})
     producer = shard.new_producer()
     shard.clock.advance(99)

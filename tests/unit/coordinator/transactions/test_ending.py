@@ -115,7 +115,7 @@ def test_what_an_end_comes_to_in_the_older_protocol(
 
 
 @pytest.mark.parametrize("transaction", [COMMITTED_V1, ABORTED_V1, EMPTY, ONGOING])
-def test_a_zombie_does_not_get_the_epoch_of_whoever_followed_it(transaction: Transaction) -> None:
+def test_a_zombie_does_not_get_the_epoch_of_its_successor(transaction: Transaction) -> None:
     """Who follows may speak the older protocol, in which a transaction ends with its own epoch."""
     for commits in (False, True):
         assert end_result(transaction, 2, commits=commits, version=TV_2) == FENCED
@@ -186,7 +186,7 @@ def test_fencing_raises_the_epoch_once() -> None:
     assert (after.producer_epoch, after.last_producer_epoch) == (4, 3)
 
 
-def test_fencing_in_the_older_protocol_leaves_nobody_to_go_on() -> None:
+def test_fencing_in_the_older_protocol_leaves_no_producer_to_go_on() -> None:
     after = fence(ONGOING, lambda: NEW_ID, server_version=TV_0, now_ms=NOW_MS)
     assert (after.producer_epoch, after.last_producer_epoch) == (4, -1)
 
@@ -203,12 +203,12 @@ class TestEpochsExhausted:
         assert completed.previous_producer_id == 7
         assert completed.next_producer_id == -1
 
-    def test_end_that_is_asked_for_again_is_recognised_under_the_old_id(self) -> None:
+    def test_repeated_end_is_recognised_under_the_old_id(self) -> None:
         after = complete(decided(self.EXHAUSTED, commits=True), now_ms=NOW_MS)
         assert end_result(after, CLIENT_EPOCH_MAX, commits=True, version=TV_2) == DONE
         assert end_result(after, CLIENT_EPOCH_MAX, commits=False, version=TV_2) == INVALID
 
-    def test_another_epoch_of_the_old_id_is_nobody(self) -> None:
+    def test_another_epoch_of_the_old_id_is_refused(self) -> None:
         after = complete(decided(self.EXHAUSTED, commits=True), now_ms=NOW_MS)
         unknown = ErrorCode.INVALID_PRODUCER_ID_MAPPING
         assert end_result(after, CLIENT_EPOCH_MAX - 1, commits=True, version=TV_2) == unknown

@@ -113,6 +113,6 @@ def test_a_cycle_is_found(events: Sequence[Event], cycle: set[str]) -> None:
     assert {name for name in PRODUCERS if name in text} == cycle
 
 
-def test_of_a_place_only_the_last_moment_is_told() -> None:
+def test_of_a_place_only_the_last_moment_is_printed() -> None:
     (text,) = found(log(0, "one|0:0 one. two|1:0 two! six|2:0 six! one|0:1 one."))
     assert text == "transactions depend on each other: one -> (copies-0 5) -> one"

@@ -77,7 +77,7 @@ def test_a_full_disk_goes_offline_where_others_have_the_records() -> None:
     assert list(store.failed) == ["/a"]
 
 
-def test_a_failing_disk_is_told_to_the_client_and_goes_offline() -> None:
+def test_a_failing_disk_is_reported_to_the_client_and_goes_offline() -> None:
     store = store_with(SimulatedDisk(), partitions=2)
 
     failure = store.storage_error("/a", OSError(errno.EIO, "Input/output error"))
