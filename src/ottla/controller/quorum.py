@@ -190,7 +190,7 @@ class MetadataQuorum:
         """Resigns, waits for pending flushes and snapshots, and closes the log."""
         if self._raft.is_leader and len(self.voters.voters) > 1 and self.failure is None:
             self._process(self._raft.resign)
-            await self._say_farewell()
+            await self._wait_next_election()
         if self._flushing is not None:
             await asyncio.wait([self._flushing])
         await self._snapshots.wait_written()
@@ -202,7 +202,7 @@ class MetadataQuorum:
         else:
             self.log.abandon()
 
-    async def _say_farewell(self) -> None:
+    async def _wait_next_election(self) -> None:
         """Waits for the next election to begin, but only for a short time."""
         changed = Wakeup(self._seams.clock)
         self.listen_leader(changed.wake)

@@ -69,7 +69,7 @@ class Registration:
         self._interval = heartbeat_interval_ms / 1_000
         self._session_timeout_ms = session_timeout_ms
         self._offline_directories = offline_directories
-        self._hurry = Wakeup(clock)
+        self._heartbeat_due = Wakeup(clock)
         # Consecutive heartbeats without a response.
         self._unanswered = 0
         metadata.listen(self._metadata_changed)
@@ -154,7 +154,7 @@ class Registration:
         """Returns once `is_known`. Raises KafkaError if this node's metadata has failed."""
         while not self.is_known:
             self._controller.require_metadata()
-            await self._hurry.wait(self._interval)
+            await self._heartbeat_due.wait(self._interval)
 
     async def _send_request(self, request: Message) -> Any:
         """Sends `request` until the active controller responds; the response may contain an error.
@@ -193,7 +193,7 @@ class Registration:
                     error, f"the controller does not let this node serve: {error.name}"
                 )
             if not self._is_serving():
-                await self._hurry.wait(self._interval)
+                await self._heartbeat_due.wait(self._interval)
 
     def _is_serving(self) -> bool:
         registered = self._registered()
@@ -202,7 +202,7 @@ class Registration:
     async def keep_alive(self) -> None:
         """Sends heartbeats until the controlled shutdown starts, or this is cancelled."""
         while True:
-            await self._hurry.wait(self._interval)
+            await self._heartbeat_due.wait(self._interval)
             if self._is_leaving:
                 # A heartbeat without `want_shut_down` would unfence the broker again.
                 return
@@ -217,18 +217,18 @@ class Registration:
                     ErrorCode(response.error_code).name,
                 )
 
-    def hurry(self) -> None:
+    def send_heartbeat_now(self) -> None:
         """Sends the next heartbeat at once, in case the controller considers this node dead."""
-        self._hurry.wake()
+        self._heartbeat_due.wake()
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
         for broker_id in delta.brokers_changed:
             broker = self._metadata.image.brokers.get(broker_id)
             is_leaving = broker is not None and broker.in_controlled_shutdown and not broker.fenced
             if broker_id == self._node_id or is_leaving:
-                self.hurry()
+                self.send_heartbeat_now()
 
-    async def take_leave(self) -> None:
+    async def controlled_shutdown(self) -> None:
         """Controlled shutdown: waits until the controller has moved all leadership away."""
         if self.broker_epoch == _UNREGISTERED:
             return
@@ -273,5 +273,5 @@ class Registration:
                 return response
         self._unanswered += 1
         await self._controller.wait_moved(attempts=self._unanswered)
-        self.hurry()
+        self.send_heartbeat_now()
         return None

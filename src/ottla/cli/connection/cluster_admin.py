@@ -101,14 +101,14 @@ class ClusterAdmin:
         reasons: dict[Address, str] = {}
         answers: asyncio.Queue[NodeLink | None] = asyncio.Queue()
         for address in self._bootstrap:
-            self._tasks.start("knock", self._knock(address, answers, reasons))
+            self._tasks.start("connect", self._connect(address, answers, reasons))
         for _ in self._bootstrap:
             link = await answers.get()
             if link is not None:
                 return link
         raise cannot_connect(reasons)
 
-    async def _knock(
+    async def _connect(
         self,
         address: Address,
         answers: asyncio.Queue[NodeLink | None],

@@ -50,7 +50,7 @@ class SimulatedClassicMember(GroupMember):
         )
         if response is None:
             return None
-        error = self.coordinator.heed(response.error_code)
+        error = self.coordinator.handle_error(response.error_code)
         if error is ErrorCode.MEMBER_ID_REQUIRED:
             self.member_id = response.member_id
         elif error is ErrorCode.UNKNOWN_MEMBER_ID:
@@ -73,7 +73,7 @@ class SimulatedClassicMember(GroupMember):
         response = await self.coordinator.send_request(
             request, _SYNC_VERSION, timeout_ms=_JOIN_TIMEOUT_MS
         )
-        if response is None or self.coordinator.heed(response.error_code):
+        if response is None or self.coordinator.handle_error(response.error_code):
             return False
         self.epoch = joined.generation_id
         self.own(self.partitions[index] for index in bytes(response.assignment))
@@ -101,7 +101,7 @@ class SimulatedClassicMember(GroupMember):
             response = await self.coordinator.send_request(request, _HEARTBEAT_VERSION)
             if response is None:
                 continue
-            match self.coordinator.heed(response.error_code):
+            match self.coordinator.handle_error(response.error_code):
                 case ErrorCode.UNKNOWN_MEMBER_ID:
                     self.member_id = ""
                     return

@@ -29,7 +29,7 @@ class SimulatedConsumerMember(GroupMember):
             if response is None:
                 await self.coordinator.back_off()
                 continue
-            error = self.coordinator.heed(response.error_code)
+            error = self.coordinator.handle_error(response.error_code)
             if error is ErrorCode.NONE:
                 self._take(response)
                 await self.host.clock.sleep(response.heartbeat_interval_ms / 1_000)

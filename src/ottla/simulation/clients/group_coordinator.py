@@ -75,7 +75,7 @@ class CoordinatorClient:
             self._address = None
             return None
 
-    def heed(self, error: int) -> ErrorCode:
+    def handle_error(self, error: int) -> ErrorCode:
         """Looks the coordinator up again if the error says that it moved or is not available."""
         if error in _MOVED:
             self._address = None
@@ -103,7 +103,7 @@ class CoordinatorClient:
         response = await self.send_request(request, _COMMIT_VERSION)
         if response is None:
             return False
-        return self.heed(response.topics[0].partitions[0].error_code) is ErrorCode.NONE
+        return self.handle_error(response.topics[0].partitions[0].error_code) is ErrorCode.NONE
 
     async def committed(self, partition: TopicPartition) -> LogPosition | None:
         """The group's committed offset, 0 if there is none yet; None if there is no response."""
@@ -117,10 +117,10 @@ class CoordinatorClient:
         if response is None:
             return None
         answer = response.groups[0]
-        if self.heed(answer.error_code) is not ErrorCode.NONE:
+        if self.handle_error(answer.error_code) is not ErrorCode.NONE:
             return None
         found = answer.topics[0].partitions[0]
-        if self.heed(found.error_code):
+        if self.handle_error(found.error_code):
             return None
         return LogPosition(max(found.committed_offset, 0), found.committed_leader_epoch)
 

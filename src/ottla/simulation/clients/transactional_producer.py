@@ -267,7 +267,7 @@ class SimulatedTransactionalProducer:
                 raise RefusedError(ErrorCode.NETWORK_EXCEPTION)
             return False
         errors = [
-            group.heed(partition.error_code)
+            group.handle_error(partition.error_code)
             for topic in response.topics
             for partition in topic.partitions
         ]
@@ -285,7 +285,7 @@ class SimulatedTransactionalProducer:
         while True:
             response = await self._coordinator.send_request(request, version)
             if response is not None:
-                error = self._coordinator.heed(_error_of(response))
+                error = self._coordinator.handle_error(_error_of(response))
                 if error is ErrorCode.NONE:
                     return response
                 if not error.retriable:

@@ -158,12 +158,12 @@ async def answer_late(trouble: Trouble) -> None:
     trouble.say(node.name, f"hears {late_ms} ms late whether something is in a transaction")
     end = trouble.world.now + trouble.seconds
     while trouble.world.now < end:
-        for connection in _questions(trouble):
+        for connection in _verification_connections(trouble):
             connection.other.outgoing.stall(late_ms / 1_000)
         await trouble.world.sleep(_STALLING_SECONDS)
 
 
-def _questions(trouble: Trouble) -> Iterator[Any]:
+def _verification_connections(trouble: Trouble) -> Iterator[Any]:
     """The node's connections for verification requests."""
     broker = trouble.cluster.observer(trouble.node).broker
     if broker is not None and trouble.node.is_running:

@@ -92,7 +92,9 @@ def elsewhere(node: OneNode, monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
     return Elsewhere(node, monkeypatch)
 
 
-def test_questions_that_gather_meanwhile_go_together(node: OneNode, elsewhere: Elsewhere) -> None:
+def test_requests_that_gather_meanwhile_are_sent_together(
+    node: OneNode, elsewhere: Elsewhere
+) -> None:
     async def run() -> None:
         elsewhere.verify("a", 1)
         await elsewhere.settle()
@@ -154,7 +156,7 @@ def test_an_answer_that_leaves_a_partition_out_verifies_nothing(
     assert verified.errors == {NAME: ErrorCode.UNKNOWN_SERVER_ERROR}
 
 
-def test_a_write_that_fails_does_not_take_the_next_question_with_it(
+def test_a_failing_write_does_not_fail_the_next_request(
     node: OneNode, elsewhere: Elsewhere, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(_verified: Verified) -> None:

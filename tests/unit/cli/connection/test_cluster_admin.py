@@ -21,7 +21,7 @@ def answer(request: Message) -> Message:
     return NO_BROKERS
 
 
-def test_two_who_knock_at_a_node_at_once_share_a_connection() -> None:
+def test_two_requests_to_a_node_at_once_share_a_connection() -> None:
     async def scenario() -> None:
         node = ScriptedNode(answer)
         address = await node.listen()
