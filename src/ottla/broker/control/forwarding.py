@@ -13,7 +13,7 @@ from ottla.wire.schema import Message
 async def forward(controller: ActiveController, request: Message, version: int) -> Any:
     """The active controller's response. Raises `ConnectionAbortedError` as `error_response`."""
     try:
-        return await controller.ask(request, version)
+        return await controller.forward(request, version)
     except KafkaError as error:
         return error_response(request, error)
 
