@@ -30,7 +30,7 @@ async def auto_create_topics(
         ]
     )
     try:
-        response = await controller.ask(request, versions.CREATE_TOPICS)
+        response = await controller.ask(request, versions.CREATE_TOPICS, is_repeatable=True)
     except KafkaError as error:
         return dict.fromkeys(names, error.code)
     await replicas.wait_applied()

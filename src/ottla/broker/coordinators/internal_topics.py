@@ -88,7 +88,7 @@ async def create_internal_topic(
             )
         ]
     )
-    response = await controller.ask(request, versions.CREATE_TOPICS)
+    response = await controller.ask(request, versions.CREATE_TOPICS, is_repeatable=True)
     (result,) = response.topics
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
         message = f"{name} cannot be made: {result.error_message}"
