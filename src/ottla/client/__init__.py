@@ -3,7 +3,12 @@ the cluster, `NodeLink` connects from outside the cluster and negotiates version
 ApiVersions."""
 
 from ottla.client.channel import Channel
-from ottla.client.errors import ChannelError, RequestTimedOutError, UnknownRequestError
+from ottla.client.errors import (
+    ChannelError,
+    NotSentError,
+    RequestTimedOutError,
+    UnknownRequestError,
+)
 from ottla.client.node_link import NodeLink
 from ottla.client.peer import Peer, ReconnectBackoff
 
@@ -11,6 +16,7 @@ __all__ = [
     "Channel",
     "ChannelError",
     "NodeLink",
+    "NotSentError",
     "Peer",
     "ReconnectBackoff",
     "RequestTimedOutError",

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from struct import Struct as Layout
 from typing import Any, Final, NamedTuple, Self
 
-from ottla.client.errors import ChannelError, RequestTimedOutError
+from ottla.client.errors import ChannelError, NotSentError, RequestTimedOutError
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.network import Address, Connection, Network
 from ottla.wire.errors import ProtocolError
@@ -105,11 +105,11 @@ class Channel:
         return channel
 
     def send(self, request: Message, version: int, *, timeout_ms: int) -> asyncio.Future[Any]:
-        """Returns a future of the response. Raises ChannelError at once if the channel is
+        """Returns a future of the response. Raises NotSentError at once if the channel is
         closed."""
         name = type(request).__name__
         if self._connection is None or not self.is_open:
-            raise ChannelError(f"no {name} can be sent: {self._explanation(None)}")
+            raise NotSentError(f"no {name} can be sent: {self._explanation(None)}")
         key = request.api_key
         assert key is not None, f"{name} is no request"
         correlation_id = self._correlation_id
