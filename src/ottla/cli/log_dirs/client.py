@@ -74,7 +74,7 @@ async def ask_broker(admin: ClusterAdmin, broker: int, address: Address, request
         return await admin.ask_node(address, request)
     except ChannelError as error:
         raise CommandError(
-            f"Broker {broker} ({address_text(address)}) gave no answer: {error}.",
+            f"Broker {broker} ({address_text(address)}) did not answer: {error}.",
             "`ottla cluster status` shows which brokers serve.",
             exit_code=ExitCode.UNREACHABLE,
         ) from None

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-_HELP = """Show a simulated cluster of three nodes living through faults, as a timeline.
+_HELP = """Simulate a cluster of three nodes under faults, and show it as a timeline.
 
-A fault is AT:NAME[:SECONDS[:NODE]]: when it begins, what it is, how long it lasts and whom it hits.
-What is not said the seed decides; without any fault it decides on all of them. The same seed tells
-the same story. At the end every claim of the simulation is checked.
+A fault is AT:NAME[:SECONDS[:NODE]]: its start, name, duration and node. The seed determines what is
+left out, and all faults if none is given. The same seed gives the same run. At the end every claim
+of the simulation is checked.
 
 \b
     ottla simulate
@@ -24,15 +24,15 @@ def simulate(
         list[str] | None,
         typer.Argument(metavar="[AT:NAME[:SECONDS[:NODE]]]...", show_default=False),
     ] = None,
-    seed: Annotated[int, typer.Option(help="What decides everything that is left open.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
     seconds: Annotated[
-        float, typer.Option(min=1.0, max=3_600.0, help="Of load, with faults of your own.")
+        float, typer.Option(min=1.0, max=3_600.0, help="Duration of the load, if faults are given.")
     ] = 20.0,
     power: Annotated[
-        bool, typer.Option("--power", help="Sync every record, so that power may be lost.")
+        bool, typer.Option("--power", help="Sync every record, and allow power losses.")
     ] = False,
     list_faults: Annotated[
-        bool, typer.Option("--faults", help="List the faults there are, and leave.")
+        bool, typer.Option("--faults", help="List the available faults, and exit.")
     ] = False,
 ) -> None:
     from ottla.cli.connection.client_command import client_command

@@ -65,7 +65,7 @@ def parse_fault(text: str, number: int) -> PlannedFault:
     if fault.name not in FAULTS:
         raise CommandError(
             f"There is no fault {fault.name!r}.",
-            "`ottla simulate --faults` lists those there are.",
+            "`ottla simulate --faults` lists the available ones.",
             exit_code=ExitCode.USAGE,
         )
     return fault
@@ -103,7 +103,7 @@ def _style(event: Event) -> str:
 
 def _no_fault(text: str) -> CommandError:
     return CommandError(
-        f"{text!r} is no fault.",
+        f"{text!r} is not a fault.",
         f"Write AT:NAME[:SECONDS[:NODE]] with a node from 1 to {_NODES}, such as 3:kill:4:1.",
         exit_code=ExitCode.USAGE,
     )
