@@ -153,7 +153,8 @@ async def describe_cluster(
     if request.endpoint_type != _CONTROLLER_ENDPOINTS:
         return DescribeClusterResponse(
             error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
-            error_message="this is a controller's endpoint; ask a broker's for the brokers",
+            error_message="this is a controller listener; send the request to a broker listener "
+            "to get the brokers",
         )
     leader = await _wait_leader(service.controller.quorum, controller, clock)
     return DescribeClusterResponse(
@@ -183,7 +184,7 @@ def _refusal(request: Message, error: KafkaError) -> Message:
     assert request.api_key is not None
     cls = response_class(request.api_key)
     if "error_code" not in cls.field_options:
-        raise ConnectionAbortedError(f"{type(request).__name__} cannot be answered: {error}")
+        raise ConnectionAbortedError(f"{type(request).__name__} cannot be handled: {error}")
     fields: dict[str, Any] = {"error_code": error.code}
     if "error_message" in cls.field_options:
         fields["error_message"] = error.message

@@ -124,7 +124,8 @@ class ActiveController:
             if left_ms <= 0:
                 raise KafkaError(
                     ErrorCode.REQUEST_TIMED_OUT,
-                    "no active controller has answered in time; is a majority of them running?",
+                    "no active controller answered in time; check that a majority of the "
+                    "controllers is running",
                 )
             try:
                 return await self._forward(request, version, left_ms)
@@ -165,7 +166,7 @@ class ActiveController:
     def _peer(self, lane: Lane) -> Peer:
         address = self._locate()
         if address is None:
-            raise ChannelError("nobody knows yet who the active controller is")
+            raise ChannelError("the active controller is not known yet; try again in a moment")
         line = self._lines.get(lane)
         if line is None or line.address != address:
             if line is not None:
@@ -192,8 +193,8 @@ class ActiveController:
         if self.has_failed:
             raise KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR,
-                f"this node's metadata has failed ({self._quorum.failure}); look into its log and "
-                "start it anew",
+                f"this node's metadata log has failed ({self._quorum.failure}); see the node's "
+                "log for the cause, fix it and restart the node",
             )
 
     async def _forward(self, request: Message, version: int, timeout_ms: int) -> Any:
@@ -210,6 +211,6 @@ class ActiveController:
         )
         if answer.error_code != ErrorCode.NONE or answer.response_data is None:
             code = ErrorCode(answer.error_code)
-            raise KafkaError(code, f"the controller answers with {code.name}")
+            raise KafkaError(code, f"the controller answered with error {code.name}")
         _, response = decode_response(answer.response_data, key, version)
         return response
