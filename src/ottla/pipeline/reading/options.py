@@ -123,14 +123,16 @@ def _named(options: Mapping[str, str]) -> dict[str, str]:
         elif lower in known:
             named[known[lower]] = value
         else:
-            raise OptionError(f"{name} is no option of this source; it has {', '.join(_KNOWN)}")
+            raise OptionError(
+                f"{name} is not an option of this source; options are {', '.join(_KNOWN)}"
+            )
     return named
 
 
 def parse_bootstrap(text: str | None) -> tuple[Address, ...]:
     """Raises OptionError."""
     if not text:
-        raise OptionError("kafka.bootstrap.servers is missing; say where a node listens: HOST:PORT")
+        raise OptionError("kafka.bootstrap.servers is missing; set it to the HOST:PORT of a broker")
     addresses = []
     for each in text.split(","):
         host, colon, port = each.strip().rpartition(":")
@@ -146,7 +148,7 @@ def _subscription(given: Mapping[str, str]) -> Subscription:
     ways = [name for name in ("assign", "subscribe", "subscribePattern") if name in given]
     if len(ways) != 1:
         raise OptionError(
-            "one of subscribe, subscribePattern and assign says what is read; "
+            "set exactly one of subscribe, subscribePattern and assign; "
             + (f"given are {' and '.join(ways)}" if ways else "none is given")
         )
     text = given[ways[0]].strip()
@@ -160,7 +162,7 @@ def _subscription(given: Mapping[str, str]) -> Subscription:
             re.compile(text)
         except re.error as error:
             raise OptionError(
-                f"subscribePattern {text!r} is no regular expression: {error}"
+                f"subscribePattern {text!r} is not a valid regular expression: {error}"
             ) from None
         return Subscription(pattern=text)
     return Subscription(assigned=_assigned(text))
@@ -185,7 +187,7 @@ def _one_of(given: Mapping[str, str], name: str, allowed: tuple[str, str]) -> st
     """The first allowed value is the default."""
     text = given.get(name, allowed[0]).strip().lower()
     if text not in allowed:
-        raise OptionError(f"{name} is {given[name]!r}; it is {' or '.join(allowed)}")
+        raise OptionError(f"{name} is {given[name]!r}; it must be {' or '.join(allowed)}")
     return text
 
 
@@ -194,5 +196,5 @@ def _count(given: Mapping[str, str], name: str) -> int | None:
     if text is None:
         return None
     if not text.strip().isdigit() or int(text) < 1:
-        raise OptionError(f"{name} is {text!r}; it is a number above zero")
+        raise OptionError(f"{name} is {text!r}; it must be a number above zero")
     return int(text)
