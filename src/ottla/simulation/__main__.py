@@ -1,4 +1,4 @@
-"""`python -m ottla.simulation`: seeds until the time is over, or one seed told in full."""
+"""`python -m ottla.simulation`: runs seeds for some time, or one seed with its history."""
 
 from __future__ import annotations
 
@@ -30,16 +30,20 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m ottla.simulation", description=__doc__)
-    parser.add_argument("--seed", type=int, help="play this seed alone, and tell what happened")
-    parser.add_argument("--whole", action="store_true", help="tell all of it, reads and writes too")
-    parser.add_argument("--shrink", action="store_true", help="find the fewest faults that fail")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of work for many seeds")
-    parser.add_argument("--first", type=int, help="the first of many seeds; by default a new one")
-    parser.add_argument("--seeds", type=int, help="no more than so many")
+    parser.add_argument("--seed", type=int, help="run only this seed, and print its history")
     parser.add_argument(
-        "--coverage", action="store_true", help="tell which lines so many seeds never reach"
+        "--whole", action="store_true", help="print the whole history, including reads and writes"
     )
-    parser.add_argument("--jobs", type=int, default=cores(), help="processes at once")
+    parser.add_argument(
+        "--shrink", action="store_true", help="remove faults as long as the same claim fails"
+    )
+    parser.add_argument("--seconds", type=float, default=60.0, help="seconds for which seeds run")
+    parser.add_argument("--first", type=int, help="the first seed; default: a new one")
+    parser.add_argument("--seeds", type=int, help="at most this many seeds")
+    parser.add_argument(
+        "--coverage", action="store_true", help="print the lines that the seeds do not execute"
+    )
+    parser.add_argument("--jobs", type=int, default=cores(), help="number of processes")
     return parser.parse_args()
 
 
@@ -48,7 +52,10 @@ def _replay(seed: int, *, whole: bool, is_shrunk: bool) -> int:
     outcome = run_plan(plan, notes=True)
     claims = {violation.claim for violation in outcome.violations}
     if claims and is_shrunk:
-        print(f"seed {seed} fails with {len(plan.faults)} faults; leaving out what can be ...")
+        print(
+            f"seed {seed} fails with {len(plan.faults)} faults; removing those that are not "
+            "needed ..."
+        )
         plan = shrink(
             plan,
             lambda smaller: claims & {each.claim for each in run_plan(smaller).violations} != set(),
@@ -117,7 +124,7 @@ def _sweep(options: argparse.Namespace) -> int:
         f"{len(results)} seeds, {virtual / 3_600:.2f} cluster-hours in {cpu:.0f} s of processor "
         f"time: {virtual / cpu:.0f} times as fast as the clock on one core"
         if cpu
-        else "no seed was played"
+        else "no seed was run"
     )
     for claim, number in Counter(
         text.partition(":")[0] for result in failed for text in set(result.violations[:1])

@@ -119,7 +119,7 @@ def test_what_cannot_move_says_why(operator: Operator, tmp_path: Path) -> None:
     few = operator.run("reassign", "generate", "--brokers", "1", "-t", "orders", exit_code=2)
     assert "needs as many brokers" in few.stderr
     unknown = operator.run("reassign", "generate", "--brokers", "1,9", exit_code=1)
-    assert "no broker 9" in unknown.stderr
+    assert "no live broker 9" in unknown.stderr
 
 
 def test_leaders_are_elected_where_that_is_needed(operator: Operator) -> None:

@@ -89,7 +89,7 @@ async def pause_member(trouble: Trouble) -> None:
         member.pause()
         await trouble.wait()
         member.resume()
-        trouble.say(member.name, "goes on")
+        trouble.say(member.name, "resumes")
 
 
 async def part(trouble: Trouble) -> None:
@@ -110,23 +110,23 @@ async def isolate(trouble: Trouble) -> None:
 
 async def cut_one_way(trouble: Trouble) -> None:
     source, target = trouble.node, trouble.other
-    trouble.say("network", f"lets nothing through from {source.name} to {target.name}")
+    trouble.say("network", f"drops all traffic from {source.name} to {target.name}")
     trouble.cluster.cut(source.id, target.id)
     await trouble.wait()
     trouble.world.fabric.heal(source.name, target.name)
-    trouble.say("network", f"lets {source.name} reach {target.name} again")
+    trouble.say("network", f"delivers traffic from {source.name} to {target.name} again")
 
 
 async def slow_link(trouble: Trouble) -> None:
     source, target = trouble.node, trouble.other
     late_ms = trouble.dice.between(low=5, high=800)
-    trouble.say("network", f"is {late_ms} ms late from {source.name} to {target.name}")
+    trouble.say("network", f"delays traffic by {late_ms} ms from {source.name} to {target.name}")
     trouble.world.fabric.slow(
         source.name, target.name, seconds=late_ms / 1_000, bytes_per_second=1e5
     )
     await trouble.wait()
     trouble.world.fabric.heal(source.name, target.name)
-    trouble.say("network", f"is fast again from {source.name} to {target.name}")
+    trouble.say("network", f"no longer delays traffic from {source.name} to {target.name}")
 
 
 async def reset_connections(trouble: Trouble) -> None:
@@ -143,7 +143,7 @@ async def reset_connections(trouble: Trouble) -> None:
 
 async def slow_disk(trouble: Trouble) -> None:
     late_ms = trouble.dice.between(low=1, high=60)
-    trouble.say(trouble.node.name, f"has a disk that takes {late_ms} ms for everything")
+    trouble.say(trouble.node.name, f"has a disk that takes {late_ms} ms for each operation")
     trouble.node.disk.faults.slow("/", late_ms / 1_000)
     await trouble.wait()
     trouble.node.disk.faults.heal("/")
@@ -167,7 +167,7 @@ async def failing_disk(trouble: Trouble) -> None:
     """
     operations = trouble.dice.choice(((Operation.SYNC,), (Operation.WRITE, Operation.SYNC), ()))
     said = "nothing" if not operations else "no " + " and no ".join(o.name for o in operations)
-    trouble.say(trouble.node.name, f"has a disk that takes {said.lower()} any more")
+    trouble.say(trouble.node.name, f"has a disk that performs {said.lower()} any more")
     trouble.node.disk.faults.fail("/", *operations)
     await trouble.wait()
     trouble.node.kill()
@@ -177,7 +177,7 @@ async def failing_disk(trouble: Trouble) -> None:
 
 async def jump_clock(trouble: Trouble) -> None:
     jump_ms = trouble.dice.between(low=-600_000, high=600_000)
-    trouble.say(trouble.node.name, f"has its clock set by {jump_ms} ms")
+    trouble.say(trouble.node.name, f"has its clock moved by {jump_ms} ms")
     trouble.node.clock.jump(jump_ms)
 
 
