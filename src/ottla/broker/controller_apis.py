@@ -152,7 +152,8 @@ async def describe_cluster(
     if request.endpoint_type != _CONTROLLER_ENDPOINTS:
         return DescribeClusterResponse(
             error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
-            error_message="this is a controller's endpoint; ask a broker's for the brokers",
+            error_message="this is a controller listener; send the request to a broker listener "
+            "to get the brokers",
         )
     leader = await _wait_leader(service.controller.quorum, controller, clock)
     return DescribeClusterResponse(

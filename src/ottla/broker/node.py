@@ -266,7 +266,7 @@ class Node:
         """Stops like a killed process: no controlled shutdown, no clean-shutdown files. Only for
         tests, which close the connections themselves."""
         self._is_stopping = True
-        self._quorum.fail(RuntimeError("it was abandoned"))
+        self._quorum.fail(RuntimeError("the node was abandoned"))
         await self._tasks.close()
         await self._seams.background.close()
         self._quorum.log.abandon()
@@ -282,7 +282,7 @@ class Node:
         if self._is_stopping or self.failure is not None:
             return
         if path == self.config.metadata_log_dir:
-            which = "the metadata's directory has failed"
+            which = "the directory of the metadata log has failed"
         elif not logs.directories:
             which = "all log directories have failed"
         else:

@@ -109,7 +109,7 @@ class ControllerService:
         """Returns the response. Raises `KafkaError` for the request as a whole, mostly
         NOT_CONTROLLER."""
         key = request.api_key
-        assert key is not None, f"{type(request).__name__} is no request"
+        assert key is not None, f"{type(request).__name__} is not a request"
         if key in QUORUM_APIS:
             return await self.controller.quorum.handle(request)
         match request:

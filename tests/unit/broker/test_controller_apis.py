@@ -121,7 +121,7 @@ def test_administrators_are_answered_by_the_active_controller_wherever_it_is(
 def test_error_ends_the_connection_where_a_response_has_no_place_for_it(node: OneNode) -> None:
     fail_metadata(node)
     assert send_request(node, UpdateFeaturesRequest()).error_code == ErrorCode.KAFKA_STORAGE_ERROR
-    with pytest.raises(ConnectionAbortedError, match="cannot be answered"):
+    with pytest.raises(ConnectionAbortedError, match="cannot be handled"):
         send_request(node, CreateTopicsRequest())
 
 

@@ -166,7 +166,8 @@ class ActiveController:
             if left_ms <= 0:
                 raise KafkaError(
                     ErrorCode.REQUEST_TIMED_OUT,
-                    "no active controller has answered in time; is a majority of them running?",
+                    "no active controller answered in time; check that a majority of the "
+                    "controllers is running",
                 )
             try:
                 return await self._forward_once(
@@ -224,7 +225,7 @@ class ActiveController:
     def _line(self, lane: Lane) -> _Line:
         address = self._locate()
         if address is None:
-            raise NotSentError("the address of the active controller is not known yet")
+            raise NotSentError("the active controller is not known yet; try again in a moment")
         line = self._lines.get(lane)
         if line is None or line.address != address:
             if line is not None:
@@ -257,8 +258,8 @@ class ActiveController:
         if self.has_failed:
             raise KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR,
-                f"this node's metadata has failed ({self._quorum.failure}); look into its log and "
-                "start it anew",
+                f"this node's metadata log has failed ({self._quorum.failure}); see the node's "
+                "log for the cause, fix it and restart the node",
             )
 
     async def _forward_once(
@@ -277,7 +278,7 @@ class ActiveController:
             raise _outcome_unknown()
         if answer.error_code != ErrorCode.NONE or answer.response_data is None:
             code = ErrorCode(answer.error_code)
-            raise KafkaError(code, f"the controller answers with {code.name}")
+            raise KafkaError(code, f"the controller answered with error {code.name}")
         _, response = decode_response(answer.response_data, key, version)
         return response
 

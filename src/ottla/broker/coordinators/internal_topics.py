@@ -88,7 +88,7 @@ async def create_internal_topic(cluster: ClusterView, changes: MetadataChanges, 
     response = await changes.request(request, versions.CREATE_TOPICS, is_repeatable=True)
     (result,) = response.topics
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-        message = f"{name} cannot be made: {result.error_message}"
+        message = f"cannot create {name}: {result.error_message}"
         _log.warning(message)
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, message)
 

@@ -103,12 +103,12 @@ def _delete_before(partition: Partition, offset: int) -> int:
     if log.config.compact and not log.config.delete:
         raise KafkaError(
             ErrorCode.POLICY_VIOLATION,
-            f"{partition.name} is compacted; records are deleted where cleanup.policy has delete",
+            f"{partition.name} is compacted; DeleteRecords needs delete in its cleanup.policy",
         )
     if offset == _HIGH_WATERMARK:
         offset = log.high_watermark
     if offset < 0:
-        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is no offset")
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is not a valid offset")
     partition.delete_records_before(offset)
     return offset
 
@@ -150,7 +150,10 @@ class _Waiting:
 
     def _deleted(self, result: DeleteRecordsPartitionResult, error: ErrorCode) -> None:
         if error:
-            _refuse(result, KafkaError(error, "another node leads the partition now"))
+            _refuse(
+                result,
+                KafkaError(error, "another node has become the leader of the partition; try again"),
+            )
         self._missing -= 1
         if not self._missing and self.pending.response is None:
             self._stop()
@@ -161,7 +164,13 @@ class _Waiting:
         for waiter, result in self._waiters:
             if waiter.is_waiting:
                 waiter.cancel()
-                _refuse(result, KafkaError(ErrorCode.REQUEST_TIMED_OUT, "a replica has them still"))
+                _refuse(
+                    result,
+                    KafkaError(
+                        ErrorCode.REQUEST_TIMED_OUT,
+                        "not all replicas have deleted the records in time",
+                    ),
+                )
         self.pending.resolve(self._response)
 
     def _stop(self) -> None:

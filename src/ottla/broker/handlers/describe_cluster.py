@@ -60,7 +60,8 @@ def _refuse(endpoint_type: int) -> DescribeClusterResponse:
     if endpoint_type == EndpointType.CONTROLLER:
         return DescribeClusterResponse(
             error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
-            error_message="this is a broker's endpoint; ask a controller's for the controllers",
+            error_message="this is a broker listener; send the request to a controller listener "
+            "to get the controllers",
         )
     return DescribeClusterResponse(
         error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,

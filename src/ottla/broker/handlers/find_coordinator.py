@@ -140,13 +140,13 @@ def _topic_of(key_type: int, version: int) -> str:
     is_known = key_type in CoordinatorType.__members__.values()
     if not is_known or (key_type == CoordinatorType.SHARE and version < _SHARE_VERSION):
         raise KafkaError(
-            ErrorCode.INVALID_REQUEST, f"version {version} has no keys of type {key_type}"
+            ErrorCode.INVALID_REQUEST, f"version {version} does not support keys of type {key_type}"
         )
     topic = _TOPICS.get(key_type)
     if topic is None:
         raise KafkaError(
             ErrorCode.COORDINATOR_NOT_AVAILABLE,
-            "this cluster has no coordinators yet for share groups",
+            "share groups are not supported yet",
         )
     return topic
 
@@ -164,7 +164,7 @@ def _find(
             return Coordinator(key=key, node_id=node_id, host=endpoint.host, port=endpoint.port)
     raise KafkaError(
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        f"the partition of {topic_name} that {key!r} is in has no leader now",
+        f"the partition of {topic_name} for {key!r} has no leader; try again",
     )
 
 

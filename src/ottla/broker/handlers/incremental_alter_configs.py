@@ -90,7 +90,7 @@ def _alter_loggers(
         if operation is ConfigOperation.DELETE:
             levels[name] = None
         elif operation is not ConfigOperation.SET:
-            raise _invalid(f"A log level has no list: {operation.name} is not allowed")
+            raise _invalid(f"{operation.name} is not allowed for log levels: use SET or DELETE")
         elif value is None:
             raise _invalid(f"Null value not supported for: {name}")
         else:

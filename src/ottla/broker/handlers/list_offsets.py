@@ -135,7 +135,9 @@ def _answers(
         for requested in topic.partitions:
             try:
                 if named[topic.name, requested.partition_index] > 1:
-                    raise KafkaError(ErrorCode.INVALID_REQUEST, "a partition is named twice")
+                    raise KafkaError(
+                        ErrorCode.INVALID_REQUEST, "a partition appears twice in the request"
+                    )
                 _check_version(requested.timestamp, context.api_version)
                 partition = partitions.by_name(topic.name, requested.partition_index)
                 answers.append(
@@ -157,7 +159,8 @@ def _answers(
 def _check_version(timestamp: int, version: int) -> None:
     if timestamp < 0 and version < _FIRST_VERSIONS.get(timestamp, version + 1):
         raise KafkaError(
-            ErrorCode.UNSUPPORTED_VERSION, f"version {version} has no timestamp {timestamp}"
+            ErrorCode.UNSUPPORTED_VERSION,
+            f"version {version} does not support timestamp {timestamp}",
         )
 
 
@@ -228,7 +231,10 @@ def _look_up(
             # Leadership may have moved meanwhile, and the log may be closed.
             partition.require_leader()
             if partition.require_log() is not log:
-                raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{partition.name} was moved")
+                raise KafkaError(
+                    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+                    f"the log of {partition.name} was moved to another directory; try again",
+                )
             search = lookup.send(found)
     except StopIteration as end:
         result: FoundOffset | None = end.value
@@ -239,6 +245,6 @@ def _require_settled(partition: Partition, isolation: Isolation | None) -> None:
     if isolation is not None and not partition.is_high_watermark_settled:
         raise KafkaError(
             ErrorCode.OFFSET_NOT_AVAILABLE,
-            f"this node leads {partition.name} since a moment ago, and does not know yet how far "
-            "it is committed; try again",
+            f"this node has just become the leader of {partition.name} and does not know its high "
+            "watermark yet; try again",
         )

@@ -235,11 +235,11 @@ class ClientConnection:
         key, version, correlation_id, client_id, position = decode_request_head(frame)
         api = self._apis.get(key)
         if api is None:
-            raise ProtocolError(f"API {key} is not served here")
+            raise ProtocolError(f"API {key} is not supported on this listener")
         if version not in api.versions:
             if key != ApiKey.API_VERSIONS:
                 raise ProtocolError(
-                    f"{api.key.name} version {version} is not served here, only "
+                    f"{api.key.name} version {version} is not supported on this listener, only "
                     f"{api.versions[0]} to {api.versions[-1]}"
                 )
             self._send(_unsupported_version(api), 0, correlation_id)
