@@ -16,7 +16,10 @@ from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_features import ClusterFeatures
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.handlers.api_versions import describe_apis
+from ottla.broker.handlers.describe_acls import describe_acls
 from ottla.broker.handlers.describe_configs import describe_configs
+from ottla.broker.handlers.describe_delegation_token import describe_delegation_token
+from ottla.broker.handlers.describe_user_scram_credentials import describe_user_scram_credentials
 from ottla.broker.handlers.incremental_alter_configs import alter_incrementally
 from ottla.broker.network.handling import HandledApi, RequestContext
 from ottla.broker.replicas.local_replicas import LocalReplicas
@@ -58,6 +61,12 @@ ADMIN_APIS: Final = (
     ApiKey.DESCRIBE_QUORUM,
     ApiKey.ADD_RAFT_VOTER,
     ApiKey.REMOVE_RAFT_VOTER,
+    ApiKey.CREATE_ACLS,
+    ApiKey.DELETE_ACLS,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+    ApiKey.CREATE_DELEGATION_TOKEN,
+    ApiKey.RENEW_DELEGATION_TOKEN,
+    ApiKey.EXPIRE_DELEGATION_TOKEN,
 )
 
 
@@ -69,6 +78,9 @@ def controller_apis(node: Any) -> dict[int, HandledApi]:
     handlers[ApiKey.API_VERSIONS] = api_versions
     handlers[ApiKey.DESCRIBE_CLUSTER] = describe_cluster
     handlers[ApiKey.DESCRIBE_CONFIGS] = describe_configs
+    handlers[ApiKey.DESCRIBE_ACLS] = describe_acls
+    handlers[ApiKey.DESCRIBE_DELEGATION_TOKEN] = describe_delegation_token
+    handlers[ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS] = describe_user_scram_credentials
     handlers[ApiKey.ENVELOPE] = envelope
     return {
         int(key): HandledApi(ApiKey(key), node, handler=handlers[key]) for key in sorted(handlers)
@@ -79,7 +91,7 @@ async def serve(
     context: RequestContext, request: Message, *, service: ControllerService
 ) -> Message:
     try:
-        return await service.serve(request, connection=context.connection)
+        return await service.serve(request, connection=context.connection, rights=context.rights)
     except KafkaError as error:
         return _refusal(request, error)
 
@@ -91,7 +103,9 @@ async def ask_active(
     controller: ActiveController,
 ) -> Message:
     try:
-        response: Message = await controller.ask(request, context.api_version)
+        response: Message = await controller.ask(
+            request, context.api_version, rights=context.rights
+        )
     except KafkaError as error:
         return _refusal(request, error)
     return response

@@ -358,6 +358,7 @@ class Node:
             chores = ControllerChores(broker.service.controller, self._seams.clock)
             self._tasks.start("preferred leaders", chores.elect_preferred())
             self._tasks.start("unclean leaders", chores.elect_unclean())
+            self._tasks.start("expired delegation tokens", chores.remove_expired_tokens())
         Housekeeping(
             broker.cluster,
             broker.clock,

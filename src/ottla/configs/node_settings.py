@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ottla.configs.quorum_addresses import ControllerAddress, ControllerVoter
 from ottla.configs.setting import Setting
-from ottla.configs.value import ConfigValue, ConfigValues
+from ottla.configs.value import ConfigValue, ConfigValues, Password
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,14 @@ class NodeSettings:
     broker_id = Setting[int]("broker.id")
     process_roles = Setting[tuple[str, ...]]("process.roles")
     broker_rack = Setting[str | None]("broker.rack")
+
+    authorizer_class_name = Setting[str]("authorizer.class.name")
+    delegation_token_secret_key = Setting[Password | None]("delegation.token.secret.key")
+    delegation_token_expiry_check_interval_ms = Setting[int](
+        "delegation.token.expiry.check.interval.ms"
+    )
+    delegation_token_expiry_time_ms = Setting[int]("delegation.token.expiry.time.ms")
+    delegation_token_max_lifetime_ms = Setting[int]("delegation.token.max.lifetime.ms")
 
     num_partitions = Setting[int]("num.partitions")
     default_replication_factor = Setting[int]("default.replication.factor")

@@ -21,6 +21,7 @@ from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network
 from ottla.runtime.nudge import Nudge
 from ottla.runtime.tasks import Tasks
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from ottla.wire.requests import decode_response, encode_request
@@ -113,11 +114,17 @@ class ActiveController:
         await self._moved.wait(pause_ms / 1_000)
 
     async def ask(
-        self, request: Message, version: int, *, timeout_ms: int = DEFAULT_TIMEOUT_MS
+        self,
+        request: Message,
+        version: int,
+        *,
+        rights: Rights = UNRESTRICTED,
+        timeout_ms: int = DEFAULT_TIMEOUT_MS,
     ) -> Any:
-        """Forwards a client's request and returns the response. Uses the client's version, because
-        another version may lack some fields. Raises `KafkaError`: REQUEST_TIMED_OUT if no
-        controller responds in time, KAFKA_STORAGE_ERROR if this node's metadata has failed."""
+        """Forwards a client's request with its rights, and returns the response. Uses the client's
+        version, because another version may lack some fields. Raises `KafkaError`:
+        REQUEST_TIMED_OUT if no controller responds in time, KAFKA_STORAGE_ERROR if this node's
+        metadata has failed."""
         deadline = self._clock.monotonic() + timeout_ms / 1_000
         while True:
             left_ms = int((deadline - self._clock.monotonic()) * 1_000)
@@ -127,7 +134,7 @@ class ActiveController:
                     "no active controller has answered in time; is a majority of them running?",
                 )
             try:
-                return await self._forward(request, version, left_ms)
+                return await self._forward(request, version, rights, left_ms)
             except ChannelError:
                 pass
             except KafkaError as error:
@@ -196,10 +203,12 @@ class ActiveController:
                 "start it anew",
             )
 
-    async def _forward(self, request: Message, version: int, timeout_ms: int) -> Any:
+    async def _forward(
+        self, request: Message, version: int, rights: Rights, timeout_ms: int
+    ) -> Any:
         self.require_metadata()
         if self.is_here:
-            return await self._service.serve(request)
+            return await self._service.serve(request, rights=rights)
         key = request.api_key
         assert key is not None
         parts = encode_request(request, version, correlation_id=0, client_id=None)

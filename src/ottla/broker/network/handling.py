@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ottla.broker.network.pending import Pending
 from ottla.runtime.clock import Clock
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey, request_class
 from ottla.wire.messages.api_versions import ApiVersion
 from ottla.wire.schema import Message
@@ -40,13 +41,14 @@ class ClientConnectionEnd(Protocol):
 
 
 class RequestContext(NamedTuple):
-    """The sender of a request, and the request's version."""
+    """The sender of a request with its rights, and the request's version."""
 
     api_version: int
     client_id: str
     client_host: str
     listener: str
     connection: ClientConnectionEnd | None = None
+    rights: Rights = UNRESTRICTED
 
 
 class _Registered(NamedTuple):
