@@ -12,7 +12,7 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
-from ottla.client import ChannelError, Peer, versions
+from ottla.client import ChannelError, ChannelSecurity, Peer, versions
 from ottla.client.peer import ReconnectBackoff
 from ottla.controller.service import ControllerService
 from ottla.model import ErrorCode, KafkaError
@@ -77,6 +77,7 @@ class ActiveController:
         clock: Clock,
         dice: Dice,
         tasks: Tasks,
+        security: ChannelSecurity,
         *,
         node_id: int,
         on_lost: Callable[[], None],
@@ -90,6 +91,7 @@ class ActiveController:
         self._clock = clock
         self._dice = dice
         self._tasks = tasks
+        self._security = security
         self._node_id = node_id
         self._on_lost = on_lost
         self._lines: dict[Lane, _Line] = {}
@@ -191,6 +193,7 @@ class ActiveController:
             client_id=f"ottla-{self._node_id}-{lane.name.lower()}",
             backoff=_BACKOFF,
             on_lost=self._on_lost if lane is Lane.HEARTBEATS else _nothing,
+            security=self._security,
         )
 
     def require_metadata(self) -> None:
