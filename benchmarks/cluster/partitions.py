@@ -48,7 +48,7 @@ def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator
             "resident memory of the three per partition", grown_kilobytes / load.count, "KB"
         )
         report(f"idling with {load.count:,} partitions")
-        yield load.idling(amount.idle_s)
+        yield load.idling(amount.scale.idle_s)
         report(f"restarting a node with {load.count:,} partitions")
         yield load.restart()
         report(f"killing a node with {load.count:,} partitions")

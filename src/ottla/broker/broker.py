@@ -39,6 +39,7 @@ from ottla.broker.producing.opened_produce import Openings
 from ottla.broker.producing.transactional_produce import TransactionalProduces
 from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.broker.replicas.log_moves import LogMoves
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.broker.replicas.replication import Replication
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.transactions.questions import Question
@@ -109,16 +110,7 @@ class Broker:
             cluster, controller, connector, partitions, commit, failures, clock, dice, tasks
         )
         self.log_moves = LogMoves(
-            cluster,
-            controller,
-            clock,
-            dice,
-            tasks,
-            background,
-            logs,
-            partitions,
-            commit,
-            failures,
+            cluster, controller, clock, dice, tasks, background, logs, partitions, commit, failures
         )
         self.replicas = LocalReplicas(
             cluster,
@@ -133,6 +125,7 @@ class Broker:
             self.log_moves,
             failures,
         )
+        self.changes = MetadataChanges(controller, self.replicas)
         self._make_coordinators()
         self._make_data_path()
         self._make_network(world)

@@ -177,20 +177,22 @@ def _end_quorum_epoch(quorum: Quorum, state: Resigned) -> EndQuorumEpochRequest:
 def take_begin_quorum_epoch_response(
     quorum: Quorum, response: BeginQuorumEpochResponse, *, now_ms: int
 ) -> Handled:
-    answer = only_partition(
-        [(t.topic_name, p.partition_index, p) for t in response.topics for p in t.partitions]
-    )
-    if response.error_code != ErrorCode.NONE or answer is None:
-        return Handled.FAILED
-    endpoint = leader_endpoint(quorum, answer.leader_id, response.node_endpoints)
-    news = LeaderView.told(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
-    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
-    return handled or Handled.DONE
+    return _take_answer(quorum, response, now_ms=now_ms) or Handled.DONE
 
 
 def take_end_quorum_epoch_response(
     quorum: Quorum, voter_id: int, response: EndQuorumEpochResponse, *, now_ms: int
 ) -> Handled:
+    handled = _take_answer(quorum, response, now_ms=now_ms)
+    if handled is None and isinstance(quorum.state, Resigned):
+        quorum.state.unacknowledged.discard(voter_id)
+    return handled or Handled.DONE
+
+
+def _take_answer(
+    quorum: Quorum, response: BeginQuorumEpochResponse | EndQuorumEpochResponse, *, now_ms: int
+) -> Handled | None:
+    """Handles the leader, epoch and error of the response; None if it is accepted."""
     answer = only_partition(
         [(t.topic_name, p.partition_index, p) for t in response.topics for p in t.partitions]
     )
@@ -198,7 +200,4 @@ def take_end_quorum_epoch_response(
         return Handled.FAILED
     endpoint = leader_endpoint(quorum, answer.leader_id, response.node_endpoints)
     news = LeaderView.told(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
-    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
-    if handled is None and isinstance(quorum.state, Resigned):
-        quorum.state.unacknowledged.discard(voter_id)
-    return handled or Handled.DONE
+    return take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)

@@ -17,6 +17,7 @@ from ottla.controller.operations.register_broker import register_broker
 from ottla.controller.operations.unregister_broker import unregister_broker
 from ottla.controller.periodic_elections import preferred_elections, unclean_elections
 from ottla.metadata import NO_LEADER, SUPPORTED_FEATURES, MetadataImage, PartitionRegistration
+from ottla.metadata.broker import feature_structs
 from ottla.metadata.partition import RECOVERING
 from ottla.model import Uuid
 from ottla.wire.messages import alter_partition as altering
@@ -166,10 +167,7 @@ def _register(image: MetadataImage, step: Step, scope: Context) -> list[Message]
         broker_id=step.broker_id,
         cluster_id=CLUSTER_ID,
         incarnation_id=uuid(scope.next_offset),
-        features=[
-            registration.Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(registration.Feature, SUPPORTED_FEATURES),
         log_dirs=_directories(step.broker_id),
         previous_broker_epoch=_epoch(image, step) if step.flag else -1,
     )

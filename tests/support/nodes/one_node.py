@@ -28,6 +28,7 @@ from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES, MetadataImage
+from ottla.metadata.broker import feature_structs
 from ottla.model import NodeId, Uuid
 from ottla.runtime.background import Background, InlineBackground
 from ottla.runtime.metrics import Metrics
@@ -156,10 +157,7 @@ class OneNode:
                 cluster_id=self.controller.cluster_id,
                 incarnation_id=self._dice.uuid(),
                 listeners=[Listener(name=LISTENER, host=HOST, port=PORT)],
-                features=[
-                    Feature(name=name, min_supported_version=low, max_supported_version=high)
-                    for name, (low, high) in SUPPORTED_FEATURES.items()
-                ],
+                features=feature_structs(Feature, SUPPORTED_FEATURES),
                 rack=None,
                 log_dirs=[cast(Uuid, directory.id) for directory in self.broker.logs.directories],
             ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ottla.controller.operations.register_broker import register_broker
 from ottla.metadata import SUPPORTED_FEATURES
+from ottla.metadata.broker import feature_structs
 from ottla.model import Uuid
 from ottla.replication.partition import Partition
 from ottla.wire.messages.broker_registration import (
@@ -28,10 +29,7 @@ def register_follower(node: OneNode) -> None:
         broker_id=FOLLOWER,
         cluster_id=node.controller.cluster_id,
         listeners=[Listener(name="PLAINTEXT", host="follower.example", port=9092)],
-        features=[
-            Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(Feature, SUPPORTED_FEATURES),
         rack=None,
         log_dirs=[Uuid(b"the follower's d")],
     )

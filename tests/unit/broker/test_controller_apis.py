@@ -11,6 +11,7 @@ from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext
 from ottla.controller.metadata_log import METADATA_TOPIC_ID
 from ottla.metadata import SUPPORTED_FEATURES
+from ottla.metadata.broker import feature_structs
 from ottla.model import ErrorCode
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
@@ -120,10 +121,7 @@ def test_controllers_are_described_and_brokers_are_not(node: OneNode) -> None:
     registration = ControllerRegistrationRequest(
         controller_id=1,
         listeners=[listener],
-        features=[
-            Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(Feature, SUPPORTED_FEATURES),
     )
     assert ask(node, registration).error_code == 0
     response = ask(node, DescribeClusterRequest(endpoint_type=2))

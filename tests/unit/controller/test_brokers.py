@@ -9,6 +9,7 @@ from ottla.controller.operations.register_broker import register_broker
 from ottla.controller.operations.register_controller import register_controller
 from ottla.controller.operations.unregister_broker import unregister_broker
 from ottla.metadata import NO_LEADER, SUPPORTED_FEATURES, MetadataImage
+from ottla.metadata.broker import feature_structs
 from ottla.model import ErrorCode, Uuid
 from ottla.wire.messages import broker_registration as registration
 from ottla.wire.messages import controller_registration
@@ -45,10 +46,7 @@ def request(
         cluster_id=cluster_id,
         incarnation_id=incarnation_id or uuid(77),
         listeners=[registration.Listener(name="PLAINTEXT", host="localhost", port=9092)],
-        features=[
-            registration.Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(registration.Feature, SUPPORTED_FEATURES),
         rack="a",
         log_dirs=[uuid(501)] if log_dirs is None else log_dirs,
         previous_broker_epoch=previous_broker_epoch,

@@ -14,7 +14,7 @@ Heartbeats are sent at an interval. One is sent at once when
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any, Final
 
@@ -22,7 +22,8 @@ from ottla.broker.control.active_controller import ActiveController, Lane
 from ottla.client import ChannelError
 from ottla.configs.listeners import ConfiguredListener
 from ottla.controller.committed_metadata import CommittedMetadata
-from ottla.metadata import BrokerRegistration, MetadataDelta
+from ottla.metadata import BrokerRegistration, Endpoint, MetadataDelta
+from ottla.metadata.broker import feature_structs, listener_structs
 from ottla.metadata.features import SUPPORTED_FEATURES
 from ottla.model import ErrorCode, KafkaError, Uuid
 from ottla.runtime.clock import Clock
@@ -76,26 +77,13 @@ class Registration:
 
     # ---- registration
 
-    async def register_controller(self, endpoints: Iterable[ConfiguredListener]) -> None:
+    async def register_controller(self, listeners: Iterable[ConfiguredListener]) -> None:
         """Registers the node as a controller (ControllerRegistration)."""
         request = ControllerRegistrationRequest(
             controller_id=self._node_id,
             incarnation_id=self._incarnation_id,
-            listeners=[
-                controller_registration.Listener(
-                    name=name,
-                    host=host,
-                    port=port,
-                    security_protocol=_SECURITY_PROTOCOLS[protocol],
-                )
-                for name, host, port, protocol in endpoints
-            ],
-            features=[
-                controller_registration.Feature(
-                    name=name, min_supported_version=low, max_supported_version=high
-                )
-                for name, (low, high) in SUPPORTED_FEATURES.items()
-            ],
+            listeners=listener_structs(controller_registration.Listener, _endpoints(listeners)),
+            features=feature_structs(controller_registration.Feature, SUPPORTED_FEATURES),
         )
         await self._ask(request)
 
@@ -116,18 +104,8 @@ class Registration:
             broker_id=self._node_id,
             cluster_id=cluster_id,
             incarnation_id=self._incarnation_id,
-            listeners=[
-                broker_registration.Listener(
-                    name=name, host=host, port=port, security_protocol=_SECURITY_PROTOCOLS[protocol]
-                )
-                for name, host, port, protocol in advertised
-            ],
-            features=[
-                broker_registration.Feature(
-                    name=name, min_supported_version=low, max_supported_version=high
-                )
-                for name, (low, high) in SUPPORTED_FEATURES.items()
-            ],
+            listeners=listener_structs(broker_registration.Listener, _endpoints(advertised)),
+            features=feature_structs(broker_registration.Feature, SUPPORTED_FEATURES),
             rack=rack,
             log_dirs=directory_ids,
             previous_broker_epoch=previous_broker_epoch,
@@ -275,3 +253,8 @@ class Registration:
         await self._controller.wait_moved(attempts=self._unheard)
         self.hurry()
         return None
+
+
+def _endpoints(listeners: Iterable[ConfiguredListener]) -> Iterator[Endpoint]:
+    for name, host, port, protocol in listeners:
+        yield Endpoint(name, host, port, _SECURITY_PROTOCOLS[protocol])

@@ -197,19 +197,14 @@ class _Reading:
         return response
 
     def _add_hints(self, response: FetchResponse) -> None:
-        hints = LeaderHints(self.node.cluster, self._context.listener)
+        hints = LeaderHints(
+            self.node.cluster, self._context.listener, LeaderIdAndEpoch, NodeEndpoint
+        )
         for topic in response.responses:
             for answer in topic.partitions:
                 name = TopicPartition(topic.topic, answer.partition_index)
-                leader = hints.of(answer.error_code, name, topic.topic_id)
-                if leader is not None:
-                    answer.current_leader = LeaderIdAndEpoch(
-                        leader_id=leader.node_id, leader_epoch=leader.epoch
-                    )
-        response.node_endpoints = [
-            NodeEndpoint(node_id=node.id, host=endpoint.host, port=endpoint.port, rack=node.rack)
-            for node, endpoint in hints.endpoints()
-        ]
+                answer.current_leader = hints.of(answer.error_code, name, topic.topic_id)
+        response.node_endpoints = hints.endpoints()
 
 
 def _message(answer: _Answer, found: _Found) -> PartitionData:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_topics import (
@@ -27,18 +26,16 @@ async def delete_topics(
     context: RequestContext,
     request: DeleteTopicsRequest,
     *,
-    controller: ActiveController,
-    replicas: LocalReplicas,
+    changes: MetadataChanges,
 ) -> DeleteTopicsResponse:
     try:
-        response: DeleteTopicsResponse = await controller.ask(request, context.api_version)
+        response: DeleteTopicsResponse = await changes.request(request, context.api_version)
     except KafkaError as error:
         return _refuse(request, error)
     if context.api_version < _DELETION_DISABLED_VERSION:
         for result in response.responses:
             if result.error_code == ErrorCode.TOPIC_DELETION_DISABLED:
                 result.error_code = ErrorCode.INVALID_REQUEST
-    await replicas.wait_applied()
     return response
 
 

@@ -22,13 +22,12 @@ from ottla.broker.administration.authorized_operations import (
 )
 from ottla.broker.administration.topic_creation import auto_create_topics
 from ottla.broker.administration.topic_names import is_valid_topic_name, unknown_topic_error
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.departures import Departures
 from ottla.broker.control.suspects import Suspects
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.metadata import NO_LEADER, PartitionRegistration, TopicImage
 from ottla.model import ZERO_UUID, ErrorCode
 from ottla.model.internal_topics import is_internal_topic
@@ -53,10 +52,9 @@ def metadata(
     request: MetadataRequest,
     *,
     cluster: ClusterView,
-    controller: ActiveController,
+    changes: MetadataChanges,
     departures: Departures,
     dice: Dice,
-    replicas: LocalReplicas,
     suspects: Suspects,
 ) -> MetadataResponse | Awaitable[MetadataResponse]:
     description = _Description(cluster, suspects, departures, dice, context, request)
@@ -65,23 +63,22 @@ def metadata(
     missing = description.missing_topics()
     if missing and request.allow_auto_topic_creation and cluster.config.auto_create_topics_enable:
         return _create_and_describe(
-            cluster, controller, departures, dice, replicas, suspects, context, request, missing
+            cluster, changes, departures, dice, suspects, context, request, missing
         )
     return description.response({})
 
 
 async def _create_and_describe(
     cluster: ClusterView,
-    controller: ActiveController,
+    changes: MetadataChanges,
     departures: Departures,
     dice: Dice,
-    replicas: LocalReplicas,
     suspects: Suspects,
     context: RequestContext,
     request: MetadataRequest,
     missing: list[str],
 ) -> MetadataResponse:
-    errors = await auto_create_topics(controller, replicas, missing)
+    errors = await auto_create_topics(changes, missing)
     return _Description(cluster, suspects, departures, dice, context, request).response(errors)
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.group_requests import take_unknown
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.metadata import TopicImage
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_commit import (
@@ -85,26 +85,12 @@ def _sort_out(
             )
             continue
         asked.name, asked.topic_id = topic.name, topic.id
-        unknown = _take_unknown(asked, topic)
+        unknown = take_unknown(asked, topic.partitions)
         if unknown:
             refused.append(_refused(asked, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
         if asked.partitions:
             accepted.append(asked)
     return accepted, refused
-
-
-def _take_unknown(asked: OffsetCommitRequestTopic, topic: TopicImage) -> list[int]:
-    """Removes unknown partitions from the request and returns their indexes."""
-    unknown = [
-        each.partition_index
-        for each in asked.partitions
-        if each.partition_index not in topic.partitions
-    ]
-    if unknown:
-        asked.partitions = [
-            each for each in asked.partitions if each.partition_index in topic.partitions
-        ]
-    return unknown
 
 
 def _refused(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.group_requests import take_unknown
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.broker.transactions.questions import (
@@ -54,7 +55,7 @@ def txn_offset_commit(
     verification: TransactionVerification,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
-    refused = _take_unknown(cluster, request)
+    refused = _take_all_unknown(cluster, request)
     if refused and not request.topics:
         return TxnOffsetCommitResponse(topics=refused)
     return _Commit(groups, partitions, verification, context, request, refused).run()
@@ -151,7 +152,7 @@ def _told(error: ErrorCode) -> ErrorCode:
     return error
 
 
-def _take_unknown(
+def _take_all_unknown(
     cluster: ClusterView, request: TxnOffsetCommitRequest
 ) -> list[TxnOffsetCommitResponseTopic]:
     """Removes unknown partitions from the request and returns their errors."""
@@ -159,11 +160,8 @@ def _take_unknown(
     for asked in request.topics:
         topic = cluster.image.topics.by_name.get(asked.name)
         known = {} if topic is None else topic.partitions
-        unknown = [
-            each.partition_index for each in asked.partitions if each.partition_index not in known
-        ]
+        unknown = take_unknown(asked, known)
         if unknown:
-            asked.partitions = [each for each in asked.partitions if each.partition_index in known]
             refused.append(_refused(asked, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
         if asked.partitions:
             accepted.append(asked)

@@ -9,6 +9,7 @@ from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.operations.register_broker import register_broker
 from ottla.controller.operations.unregister_broker import unregister_broker
 from ottla.metadata import NO_LEADER, SUPPORTED_FEATURES, MetadataImage
+from ottla.metadata.broker import feature_structs
 from ottla.model import ErrorCode
 from ottla.wire.messages import broker_registration as registration
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
@@ -164,10 +165,7 @@ def test_id_of_a_living_broker_is_taken(has_session: bool, incarnation: int, cod
         broker_id=1,
         cluster_id=CLUSTER_ID,
         incarnation_id=uuid(incarnation),
-        features=[
-            registration.Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(registration.Feature, SUPPORTED_FEATURES),
         log_dirs=[uuid(501)],
     )
     _, response = register_broker(cluster(), asked, context(), has_session=has_session)
