@@ -103,9 +103,7 @@ async def ask_active(
     *,
     controller: ActiveController,
 ) -> Message:
-    response: Message = await forward(
-        controller, request, context.api_version, context.rights
-    )
+    response: Message = await forward(controller, request, context.api_version, context.rights)
     return response
 
 

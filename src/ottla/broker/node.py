@@ -17,6 +17,7 @@ from ottla.broker.broker import Broker
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.identity import controller_endpoint, identify
 from ottla.broker.control.lost_nodes import LostNodes
+from ottla.broker.control.outgoing_security import outgoing_security
 from ottla.broker.control.quorum_config import raft_config
 from ottla.broker.control.quorum_peers import QuorumPeers
 from ottla.broker.control.quorum_watch import QuorumWatch
@@ -101,6 +102,9 @@ class Node:
 
     def _open_metadata(self, logs: LogStore) -> None:
         host, config = self._seams, self.config
+        self._to_controllers = outgoing_security(
+            config.listeners.controller_names[0], config.controller_security, host.dice
+        )
         identity = identify(
             host.disk,
             [directory.path for directory in logs.directories],
@@ -127,6 +131,7 @@ class Node:
             host.clock,
             host.dice,
             self._tasks,
+            self._to_controllers,
             node_id=config.node_id,
             timeout_ms=config.controller_quorum_request_timeout_ms,
             on_lost=lambda node_id: self._lost_nodes.add(node_id),
@@ -175,10 +180,18 @@ class Node:
             seams.clock,
             seams.dice,
             self._tasks,
+            self._to_controllers,
             node_id=self.config.node_id,
             on_lost=self._hurry,
         )
-        return Broker(self.config, seams, service, controller, logs, self._tasks, self.metrics)
+        to_brokers = outgoing_security(
+            self.config.listeners.inter_broker_listener_name,
+            self.config.inter_broker_security,
+            seams.dice,
+        )
+        return Broker(
+            self.config, seams, service, controller, logs, self._tasks, self.metrics, to_brokers
+        )
 
     async def _join(self, logs: LogStore) -> None:
         """Joins the quorum and listens. A broker is registered when this returns."""
@@ -317,7 +330,9 @@ class Node:
             make_handler = partial(
                 self.broker.client_connection, configured.name, is_controller=is_controller
             )
-            listener = await self._seams.network.listen(address, make_handler)
+            self.broker.listeners.open(configured.name)
+            secured = self.broker.listeners.secure(configured.name, make_handler)
+            listener = await self._seams.network.listen(address, secured)
             if not is_controller:
                 # Registration needs the bound port, but clients must wait for an unfenced broker.
                 listener.pause_accepting()

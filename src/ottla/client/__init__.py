@@ -9,10 +9,10 @@ from ottla.client.node_link import NodeLink
 from ottla.client.peer import Peer, ReconnectBackoff
 
 __all__ = [
+    "PLAINTEXT",
     "Channel",
     "ChannelError",
     "ChannelSecurity",
-    "PLAINTEXT",
     "NodeLink",
     "Peer",
     "ReconnectBackoff",

@@ -56,9 +56,7 @@ def _client_mechanism(
     return lambda: ScramClient(scram, name, password, nonce=nonce())
 
 
-def _credentials(
-    entry: JaasEntry, listener: str, mechanism: Mechanism
-) -> tuple[str, Password]:
+def _credentials(entry: JaasEntry, listener: str, mechanism: Mechanism) -> tuple[str, Password]:
     name, password = entry.options.get("username"), entry.options.get("password")
     if not name or not password:
         raise InvalidConfigError(

@@ -308,8 +308,10 @@ class ClientConnection:
         self._contexts.clear()
 
     def _authentication_late(self) -> None:
-        _log.info("closing the connection from %s: it did not authenticate in time",
-            self._connection.peer_address)
+        _log.info(
+            "closing the connection from %s: it did not authenticate in time",
+            self._connection.peer_address,
+        )
         self.abort()
 
     async def _resolve(self, answer: Awaitable[Message], pending: Pending) -> None:

@@ -97,7 +97,7 @@ class ListenerAccesses:
                 security,
                 mechanisms,
                 self._rights_of,
-                seconds_max=self._cluster.config.ottla_pre_auth_timeout_ms / 1_000,
+                seconds_max=self._cluster.config.pre_auth_timeout_ms / 1_000,
             )
         except ValueError as error:
             raise InvalidConfigError(f"ssl.principal.mapping.rules: {error}") from None

@@ -81,9 +81,7 @@ class TlsEndpoint:
 
     def _connection(self, handler: ConnectionHandler, server_name: str | None) -> TlsConnection:
         session = TlsSession(self._context, is_server=self._is_server, server_name=server_name)
-        return TlsConnection(
-            handler, session, handshake_seconds_max=self._handshake_seconds_max
-        )
+        return TlsConnection(handler, session, handshake_seconds_max=self._handshake_seconds_max)
 
     def _make_context(self, settings: TlsSettings) -> ssl.SSLContext:
         return server_context(settings) if self._is_server else client_context(settings)
