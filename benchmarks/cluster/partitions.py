@@ -116,7 +116,7 @@ class ManyPartitions:
     def restart(self) -> Figure:
         """Stopped in order, then timed from its start until it is in every ISR again."""
         node = self._not_controllers()[0]
-        node.ask_to_stop()
+        node.request_stop()
         node.wait_stopped()
         started = time.perf_counter()
         node.start()

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.figure import Figure
 from benchmarks.groups.amount import Amount
-from benchmarks.groups.committing import KEYS, commit, wait_told
+from benchmarks.groups.committing import KEYS, commit, wait_committed
 from benchmarks.versus.comparison import Bound, Report, compared
 from benchmarks.versus.servers import Server, fresh
 
@@ -47,7 +47,7 @@ def _round(kind: type[Server], configs: Mapping[str, str], amount: Amount) -> fl
         server.stop()
         server.start()
         answering = time.perf_counter()
-        asyncio.run(wait_told(server.address, amount.commits))
+        asyncio.run(wait_committed(server.address, amount.commits))
         return time.perf_counter() - answering
 
 

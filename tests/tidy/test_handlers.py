@@ -43,7 +43,7 @@ def test_every_part_that_a_handler_names_is_what_it_says() -> None:
             wanted = re.match(r"\w+", str(declared[part].annotation))
             assert wanted is not None
             bases = {base.__name__ for base in type(given).__mro__}
-            is_protocol = wanted.group() in ("Clock", "Dice", "Background", "Vigil", "Mapping")
+            is_protocol = wanted.group() in ("Clock", "Dice", "Background", "BusyPoll", "Mapping")
             assert is_protocol or wanted.group() in bases, f"{name}: {part}"
     node.abandon()
 

@@ -44,9 +44,9 @@ from ottla.broker.replicas.log_moves import LogMoves
 from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.broker.replicas.replication import Replication
 from ottla.broker.replicas.storage_failures import StorageFailures
-from ottla.broker.transactions.questions import Question
 from ottla.broker.transactions.transaction_requests import TransactionRequests
 from ottla.broker.transactions.transaction_verification import TransactionVerification
+from ottla.broker.transactions.verification_requests import VerificationRequest
 from ottla.client import ChannelSecurity
 from ottla.configs import NodeConfig
 from ottla.controller.service import ControllerService
@@ -62,7 +62,7 @@ from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
 
 if TYPE_CHECKING:
-    from ottla.broker.transactions.own_questions import OwnQuestions
+    from ottla.broker.transactions.local_verification import LocalVerification
     from ottla.coordinator.groups.coordinator import GroupCoordinator
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 
@@ -84,7 +84,7 @@ class Broker:
         self.clock = clock = world.clock
         self.dice = dice = world.dice
         self.background = background = world.background
-        self.vigil = world.vigil
+        self.busy_poll = world.busy_poll
         self.tasks = tasks
         self.metrics = metrics
         # `service` is this process's controller; `controller` reaches the active one on any node.
@@ -170,7 +170,7 @@ class Broker:
             self.peers,
             self.metrics,
             transactions.shards,
-            self._ask_here,
+            self._verify_here,
         )
 
     def _make_data_path(self) -> None:
@@ -229,11 +229,11 @@ class Broker:
         return controller_apis(self)
 
     @cached_property
-    def own_questions(self) -> OwnQuestions:
+    def local_verification(self) -> LocalVerification:
         # Imported with the first transaction, like the transaction coordinator.
-        from ottla.broker.transactions.own_questions import OwnQuestions
+        from ottla.broker.transactions.local_verification import LocalVerification
 
-        return OwnQuestions(self.transactions, self.transaction_requests)
+        return LocalVerification(self.transactions, self.transaction_requests)
 
     @property
     def config(self) -> NodeConfig:
@@ -260,8 +260,8 @@ class Broker:
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 
-    def _ask_here(self, question: Question) -> None:
-        self.own_questions.ask(question)
+    def _verify_here(self, request: VerificationRequest) -> None:
+        self.local_verification.verify(request)
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
         self.departures.apply(delta, self.cluster.image)

@@ -74,7 +74,7 @@ ADMIN_APIS: Final = (
 def controller_apis(node: Any) -> dict[int, HandledApi]:
     """The APIs of a controller listener with their handlers, by API key."""
     handlers: dict[int, Any] = dict.fromkeys((*OPERATIONS, *QUORUM_APIS, *BROKER_APIS), serve)
-    handlers |= dict.fromkeys(ADMIN_APIS, ask_active)
+    handlers |= dict.fromkeys(ADMIN_APIS, forward_to_active)
     handlers[ApiKey.INCREMENTAL_ALTER_CONFIGS] = incremental_alter_configs
     handlers[ApiKey.API_VERSIONS] = api_versions
     handlers[ApiKey.DESCRIBE_CLUSTER] = describe_cluster
@@ -97,7 +97,7 @@ async def serve(
         return error_response(request, error)
 
 
-async def ask_active(
+async def forward_to_active(
     context: RequestContext,
     request: Message,
     *,

@@ -182,7 +182,7 @@ class Node:
             self._tasks,
             self._to_controllers,
             node_id=self.config.node_id,
-            on_lost=self._hurry,
+            on_lost=self._send_heartbeat_now,
         )
         to_brokers = outgoing_security(
             self.config.listeners.inter_broker_listener_name,
@@ -258,7 +258,7 @@ class Node:
         if registration is not None:
             if self._has_started:
                 with suppress(KafkaError):
-                    await registration.take_leave()
+                    await registration.controlled_shutdown()
             epoch = registration.broker_epoch
         for task in self._reporting:
             task.cancel()
@@ -318,9 +318,9 @@ class Node:
         registration = self._registration
         return not self.config.is_broker or (registration is not None and registration.is_known)
 
-    def _hurry(self) -> None:
+    def _send_heartbeat_now(self) -> None:
         if self._registration is not None:
-            self._registration.hurry()
+            self._registration.send_heartbeat_now()
 
     async def _listen(self) -> None:
         listeners = self.config.listeners

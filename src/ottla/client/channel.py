@@ -200,23 +200,23 @@ class Channel:
         if len(frame) < _CORRELATION.size:
             raise ProtocolError(f"a response of {len(frame)} bytes has no header")
         (correlation_id,) = _CORRELATION.unpack_from(frame)
-        asked = self._outstanding.get(correlation_id)
-        if asked is None:
+        sent = self._outstanding.get(correlation_id)
+        if sent is None:
             raise ProtocolError(f"an answer to request {correlation_id}, which is not outstanding")
-        _, response = decode_response(frame, asked.key, asked.version)
+        _, response = decode_response(frame, sent.key, sent.version)
         del self._outstanding[correlation_id]
-        asked.timer.cancel()
+        sent.timer.cancel()
         # The sender may have been cancelled.
-        if not asked.answer.done():
-            asked.answer.set_result(response)
+        if not sent.answer.done():
+            sent.answer.set_result(response)
         if self._is_ending and not self._outstanding:
             self.close()
 
     def _time_is_up(self, correlation_id: int, timeout_ms: int) -> None:
-        asked = self._outstanding.pop(correlation_id)
-        reason = f"{asked.name} had no answer for {timeout_ms} ms"
-        if not asked.answer.done():
-            asked.answer.set_exception(RequestTimedOutError(f"{self.address}: {reason}"))
+        sent = self._outstanding.pop(correlation_id)
+        reason = f"{sent.name} had no answer for {timeout_ms} ms"
+        if not sent.answer.done():
+            sent.answer.set_exception(RequestTimedOutError(f"{self.address}: {reason}"))
         self._end(reason)
 
     def _end(self, reason: str) -> None:

@@ -16,7 +16,7 @@ from ottla.simulation.runs.seeded_run import SeedOutcome, run_plan
 from ottla.simulation.runs.shrinking import describe, shrink
 from ottla.simulation.runs.sweep import SeedResult, cores, speed, sweep
 
-_TELL_EVERY: Final = 50
+_REPORT_EVERY: Final = 50
 
 
 def main() -> int:
@@ -92,12 +92,12 @@ def _sweep(options: argparse.Namespace) -> int:
 
     played, hours = count(1), 0.0
 
-    def tell(result: SeedResult) -> None:
+    def report(result: SeedResult) -> None:
         nonlocal hours
         hours += result.virtual_seconds / 3_600
         if result.violations:
             print(f"seed {result.seed} FAILS: {result.violations[0]}", flush=True)
-        if not (number := next(played)) % _TELL_EVERY:
+        if not (number := next(played)) % _REPORT_EVERY:
             print(f"{number} seeds, {hours:.1f} cluster-hours", flush=True)
 
     results = sweep(
@@ -105,7 +105,7 @@ def _sweep(options: argparse.Namespace) -> int:
         seconds=options.seconds,
         seeds_max=options.seeds,
         jobs=options.jobs,
-        on_result=tell,
+        on_result=report,
     )
     virtual = sum(result.virtual_seconds for result in results)
     cpu = sum(result.cpu_seconds for result in results)

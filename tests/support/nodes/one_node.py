@@ -176,7 +176,7 @@ class OneNode:
         assert not self.errors, self.errors
         return result
 
-    def ask(self, request: Message, version: int, *, listener: str = LISTENER) -> Any:
+    def send_request(self, request: Message, version: int, *, listener: str = LISTENER) -> Any:
         """The response to a request, as a client gets it."""
         return self.run(self.answer(request, version, listener=listener))
 
@@ -210,7 +210,7 @@ class OneNode:
                 for name, value in (configs or {}).items()
             ],
         )
-        response: CreateTopicsResponse = self.ask(CreateTopicsRequest(topics=[topic]), 7)
+        response: CreateTopicsResponse = self.send_request(CreateTopicsRequest(topics=[topic]), 7)
         (result,) = response.topics
         assert result.error_code == 0, result.error_message
         return result.topic_id

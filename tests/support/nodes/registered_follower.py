@@ -43,7 +43,7 @@ def led_partition(node: OneNode) -> Partition:
     topic = CreatableTopic(
         name="orders", num_partitions=-1, replication_factor=-1, assignments=[assignment]
     )
-    (result,) = node.ask(CreateTopicsRequest(topics=[topic]), 7).topics
+    (result,) = node.send_request(CreateTopicsRequest(topics=[topic]), 7).topics
     assert result.error_code == 0, result.error_message
     node.append("orders", *(batch_of(bytes(1_000)) for _ in range(20)))
     return node.broker.partitions.by_name("orders", 0)

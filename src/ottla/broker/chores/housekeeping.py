@@ -195,8 +195,8 @@ class Housekeeping:
             try:
                 directory.write_checkpoints()
             except OSError as error:
-                told = self._failures.directory_failed(directory.path, error)
-                _log.error("no checkpoints in %s: %s", directory.path, told.message)
+                failure = self._failures.directory_failed(directory.path, error)
+                _log.error("no checkpoints in %s: %s", directory.path, failure.message)
 
     async def _expire_producers(self) -> None:
         async for log in self._each_log():
@@ -221,5 +221,5 @@ class Housekeeping:
             self._loop_delay.record(max(delay, 0.0) * 1_000)
 
     def _failed(self, log: Log, error: OSError) -> None:
-        told = self._failures.log_failed(log, error)
-        _log.error("%s: %s", log.partition, told)
+        failure = self._failures.log_failed(log, error)
+        _log.error("%s: %s", log.partition, failure)

@@ -1,6 +1,6 @@
 """Sends requests to the active controller, in this process or on another node.
 
-`ask` retries until its timeout when a request fails or reaches a controller that is no longer
+`forward` retries until its timeout when a request fails or reaches a controller that is no longer
 active: at once when the quorum has a new leader, else after a short pause. Each lane has its own
 connection, because a node handles the requests of one connection in order, and a heartbeat must not
 wait for the creation of a thousand topics.
@@ -19,8 +19,8 @@ from ottla.model import ErrorCode, KafkaError
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network
-from ottla.runtime.nudge import Nudge
 from ottla.runtime.tasks import Tasks
+from ottla.runtime.wakeup import Wakeup
 from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
@@ -95,7 +95,7 @@ class ActiveController:
         self._node_id = node_id
         self._on_lost = on_lost
         self._lines: dict[Lane, _Line] = {}
-        self._moved = Nudge(clock)
+        self._moved = Wakeup(clock)
         self._quorum.listen_leader(self._leader_changed)
 
     @property
@@ -115,7 +115,7 @@ class ActiveController:
         pause_ms = self._dice.jitter(retry_ms, fraction=_RETRY_JITTER)
         await self._moved.wait(pause_ms / 1_000)
 
-    async def ask(
+    async def forward(
         self,
         request: Message,
         version: int,
@@ -136,7 +136,7 @@ class ActiveController:
                     "no active controller has answered in time; is a majority of them running?",
                 )
             try:
-                return await self._forward(request, version, rights, left_ms)
+                return await self._forward_once(request, version, rights, left_ms)
             except ChannelError:
                 pass
             except KafkaError as error:
@@ -169,7 +169,7 @@ class ActiveController:
         if line is not None and leader_id is not None and line.epoch < epoch:
             del self._lines[Lane.REQUESTS]
             line.peer.close()
-        self._moved.give()
+        self._moved.wake()
 
     def _peer(self, lane: Lane) -> Peer:
         address = self._locate()
@@ -206,7 +206,7 @@ class ActiveController:
                 "start it anew",
             )
 
-    async def _forward(
+    async def _forward_once(
         self, request: Message, version: int, rights: Rights, timeout_ms: int
     ) -> Any:
         self.require_metadata()

@@ -16,7 +16,7 @@ async def forward(
 ) -> Any:
     """The active controller's response. Raises `ConnectionAbortedError` as `error_response`."""
     try:
-        return await controller.ask(request, version, rights=rights)
+        return await controller.forward(request, version, rights=rights)
     except KafkaError as error:
         return error_response(request, error)
 

@@ -20,11 +20,13 @@ def client_of(context: RequestContext) -> Client:
     return Client(context.client_id, f"/{context.client_host}", context.api_version)
 
 
-def take_unknown(asked: _Topic, known: Container[int]) -> list[int]:
+def take_unknown(requested: _Topic, known: Container[int]) -> list[int]:
     """Removes unknown partitions from the request and returns their indexes."""
     unknown = [
-        each.partition_index for each in asked.partitions if each.partition_index not in known
+        each.partition_index for each in requested.partitions if each.partition_index not in known
     ]
     if unknown:
-        asked.partitions = [each for each in asked.partitions if each.partition_index in known]
+        requested.partitions = [
+            each for each in requested.partitions if each.partition_index in known
+        ]
     return unknown

@@ -17,7 +17,7 @@ from collections.abc import Awaitable
 
 from ottla.broker.administration.authorized_operations import (
     CLUSTER_OPERATIONS,
-    NOT_ASKED,
+    NOT_REQUESTED,
     TOPIC_OPERATIONS,
 )
 from ottla.broker.administration.topic_creation import auto_create_topics
@@ -105,11 +105,13 @@ class _Description:
         self._known: dict[tuple[int, PartitionRegistration], MetadataResponsePartition] = {}
         topics = request.topics
         self._is_all = topics is None or (not topics and self._version < _NULL_IS_ALL_VERSION)
-        asked = topics or []
+        requested = topics or []
         self._ids = list(
-            dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
+            dict.fromkeys(topic.topic_id for topic in requested if topic.topic_id != ZERO_UUID)
         )
-        self._names = list(dict.fromkeys(topic.name for topic in asked if topic.name is not None))
+        self._names = list(
+            dict.fromkeys(topic.name for topic in requested if topic.name is not None)
+        )
 
     @property
     def is_malformed(self) -> bool:
@@ -153,7 +155,7 @@ class _Description:
             for topic in topics:
                 topic.topic_authorized_operations = TOPIC_OPERATIONS
         alive = self._view.brokers
-        is_asked = request.include_cluster_authorized_operations
+        is_requested = request.include_cluster_authorized_operations
         return MetadataResponse(
             brokers=[
                 MetadataResponseBroker(
@@ -165,7 +167,7 @@ class _Description:
             # Clients cannot reach the controller; any broker forwards requests to it.
             controller_id=self._dice.choice(alive).broker.id if alive else -1,
             topics=topics,
-            cluster_authorized_operations=CLUSTER_OPERATIONS if is_asked else NOT_ASKED,
+            cluster_authorized_operations=CLUSTER_OPERATIONS if is_requested else NOT_REQUESTED,
         )
 
     def _describe_by_id(self) -> list[MetadataResponseTopic]:

@@ -42,9 +42,9 @@ def offset_commit(
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     accepted, refused = _sort_out(cluster, context, request)
-    asked = len(request.topics)
+    requested_count = len(request.topics)
     request.topics = accepted
-    if asked and not accepted:
+    if requested_count and not accepted:
         return OffsetCommitResponse(topics=refused)
 
     def refuse(error: KafkaError) -> OffsetCommitResponse:
@@ -75,21 +75,23 @@ def _sort_out(
     """The known topics with their names and ids filled in, and the errors of unknown ones."""
     topics = cluster.image.topics
     accepted, refused = [], []
-    for asked in request.topics:
+    for requested in request.topics:
         by_id = context.api_version >= _TOPIC_ID_VERSION
-        topic = topics.by_id.get(asked.topic_id) if by_id else topics.by_name.get(asked.name)
+        topic = (
+            topics.by_id.get(requested.topic_id) if by_id else topics.by_name.get(requested.name)
+        )
         if topic is None:
             error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             refused.append(
-                _refused(asked, [each.partition_index for each in asked.partitions], error)
+                _refused(requested, [each.partition_index for each in requested.partitions], error)
             )
             continue
-        asked.name, asked.topic_id = topic.name, topic.id
-        unknown = take_unknown(asked, topic.partitions)
+        requested.name, requested.topic_id = topic.name, topic.id
+        unknown = take_unknown(requested, topic.partitions)
         if unknown:
-            refused.append(_refused(asked, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
-        if asked.partitions:
-            accepted.append(asked)
+            refused.append(_refused(requested, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        if requested.partitions:
+            accepted.append(requested)
     return accepted, refused
 
 

@@ -55,10 +55,10 @@ def _take_all_unknown(
 ) -> list[OffsetDeleteResponseTopic]:
     """Removes unknown partitions from the request and returns their errors."""
     refused = []
-    for asked in request.topics:
-        topic = cluster.image.topics.by_name.get(asked.name)
+    for requested in request.topics:
+        topic = cluster.image.topics.by_name.get(requested.name)
         known = () if topic is None else topic.partitions
-        unknown = take_unknown(asked, known)
+        unknown = take_unknown(requested, known)
         if unknown:
             answers = [
                 OffsetDeleteResponsePartition(
@@ -66,7 +66,7 @@ def _take_all_unknown(
                 )
                 for index in unknown
             ]
-            refused.append(OffsetDeleteResponseTopic(name=asked.name, partitions=answers))
+            refused.append(OffsetDeleteResponseTopic(name=requested.name, partitions=answers))
     request.topics = [topic for topic in request.topics if topic.partitions]
     return refused
 

@@ -12,7 +12,7 @@ from ottla.model import ErrorCode, TopicPartition, Uuid
 L = TypeVar("L")
 E = TypeVar("E")
 
-_ASKED_THE_WRONG_NODE = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+_WRONG_NODE_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
 class LeaderHints(Generic[L, E]):
@@ -35,7 +35,7 @@ class LeaderHints(Generic[L, E]):
     def of(self, error: int, name: TopicPartition, topic_id: Uuid) -> L | None:
         """The partition's leader, if there is one and `error` says that the client used a wrong or
         outdated leader."""
-        if error not in _ASKED_THE_WRONG_NODE:
+        if error not in _WRONG_NODE_ERRORS:
             return None
         topics = self._cluster.image.topics
         topic = topics.by_name.get(name.topic) if name.topic else topics.by_id.get(topic_id)

@@ -19,6 +19,6 @@ class MetadataChanges:
     async def request(self, request: Message, version: int) -> Any:
         """The controller's response, when this node has applied the change. Raises `KafkaError` as
         `ActiveController.ask`."""
-        response = await self._controller.ask(request, version)
+        response = await self._controller.forward(request, version)
         await self._replicas.wait_applied()
         return response

@@ -80,7 +80,7 @@ def named_voter(controller: str | None, config: Path | None) -> Voter:
 
 async def add_voter(admin: ClusterAdmin, terminal: Terminal, voter: Voter) -> None:
     (endpoint,) = voter.endpoints
-    response = await admin.ask(
+    response = await admin.send_request(
         AddRaftVoterRequest(
             cluster_id=None,
             timeout_ms=_ADD_TIMEOUT_MS,
@@ -100,7 +100,7 @@ async def remove_voter(
     admin: ClusterAdmin, terminal: Terminal, node_id: int, *, directory_id: str | None
 ) -> None:
     found = await _directory_of(admin, node_id) if directory_id is None else _parse_id(directory_id)
-    response = await admin.ask(
+    response = await admin.send_request(
         RemoveRaftVoterRequest(cluster_id=None, voter_id=node_id, voter_directory_id=found)
     )
     if response.error_code:

@@ -231,7 +231,7 @@ async def _alter(
                 replicas=None if replicas is None else list(replicas),
             )
         )
-    response = await admin.ask(
+    response = await admin.send_request(
         AlterPartitionReassignmentsRequest(
             allow_replication_factor_change=can_change_factor, topics=list(topics.values())
         )
@@ -249,7 +249,7 @@ async def _alter(
 
 
 async def _moves(admin: ClusterAdmin) -> dict[PartitionName, ReplicaMove]:
-    response = await admin.ask(ListPartitionReassignmentsRequest())
+    response = await admin.send_request(ListPartitionReassignmentsRequest())
     if response.error_code:
         raise refusal("list moves", response.error_code, response.error_message)
     return {

@@ -25,6 +25,7 @@ from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
 from ottla.runtime.background import Background
 from ottla.runtime.bounded_disk import BoundedDisk
+from ottla.runtime.busy_poll import SystemBusyPoll
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.huge_pages import gather_memory
 from ottla.runtime.log_limit import WINDOW_SECONDS, LogLimit
@@ -33,7 +34,6 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.runtime.system_loop import run
 from ottla.runtime.system_network import SystemNetwork
-from ottla.runtime.vigil import SystemVigil
 from ottla.storage.errors import DirectoryFailedError, StorageError
 
 _log = logging.getLogger(__name__)
@@ -172,7 +172,7 @@ async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -
         dice=SystemDice(),
         network=SystemNetwork(),
         background=SystemBackground(),
-        vigil=SystemVigil(clock.monotonic),
+        busy_poll=SystemBusyPoll(clock.monotonic),
         connections_max=int((descriptors - log_descriptors) * _CONNECTIONS_SHARE),
     )
     stopping = asyncio.Event()

@@ -77,15 +77,15 @@ class OffsetCommits:
         the request's API. An offset with metadata that is too long gets an error, and no record."""
         length_max = self.settings.offset_metadata_max_bytes
         answers = []
-        for asked in topic.partitions:
-            index, metadata = asked.partition_index, asked.committed_metadata or ""
+        for partition in topic.partitions:
+            index, metadata = partition.partition_index, partition.committed_metadata or ""
             if len(metadata) > length_max:
                 error = ErrorCode.OFFSET_METADATA_TOO_LARGE
                 answers.append(answer(partition_index=index, error_code=error))
                 continue
             committed = CommittedOffset(
-                asked.committed_offset,
-                asked.committed_leader_epoch,
+                partition.committed_offset,
+                partition.committed_leader_epoch,
                 metadata,
                 self.now_ms,
                 self.expire_timestamp,

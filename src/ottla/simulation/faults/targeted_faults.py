@@ -135,7 +135,7 @@ async def end_ahead(trouble: Trouble) -> None:
     killed as soon as a client may have received the response.
     """
     node, behind = trouble.node, trouble.other
-    is_ahead = _has_decided if trouble.dice.chance(0.5) else _has_group_news
+    is_ahead = _has_decided if trouble.dice.chance(0.5) else _has_unsettled_groups
     try:
         await trouble.wait_until(lambda: is_ahead(trouble), seconds=_AHEAD_SECONDS_MAX)
     except TimeoutError:
@@ -158,12 +158,12 @@ async def answer_late(trouble: Trouble) -> None:
     trouble.say(node.name, f"hears {late_ms} ms late whether something is in a transaction")
     end = trouble.world.now + trouble.seconds
     while trouble.world.now < end:
-        for connection in _questions(trouble):
+        for connection in _verification_connections(trouble):
             connection.other.outgoing.stall(late_ms / 1_000)
         await trouble.world.sleep(_STALLING_SECONDS)
 
 
-def _questions(trouble: Trouble) -> Iterator[Any]:
+def _verification_connections(trouble: Trouble) -> Iterator[Any]:
     """The node's connections for verification requests."""
     broker = trouble.cluster.observer(trouble.node).broker
     if broker is not None and trouble.node.is_running:
@@ -180,7 +180,7 @@ def _has_decided(trouble: Trouble) -> bool:
     )
 
 
-def _has_group_news(trouble: Trouble) -> bool:
+def _has_unsettled_groups(trouble: Trouble) -> bool:
     return any(_unsettled(trouble, lambda broker: broker.coordinators.groups.all))
 
 

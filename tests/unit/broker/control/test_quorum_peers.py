@@ -62,7 +62,7 @@ def test_vote_does_not_wait_behind_a_fetch() -> None:
     asyncio.run(asyncio.wait_for(play(), 20))
 
 
-def test_end_of_a_node_is_told_by_its_id_to_who_waits_and_who_listens() -> None:
+def test_end_of_a_node_notifies_waiters_and_listeners_with_its_id() -> None:
     async def play() -> None:
         node, here = ScriptedNode(voting), Peers()
         there = Destination(2, *await node.listen())

@@ -20,7 +20,7 @@ def test_what_is_no_fault_is_refused(text: str) -> None:
         parse_fault(text, 0)
 
 
-def test_a_story_tells_its_faults_and_that_every_claim_holds() -> None:
+def test_a_story_prints_its_faults_and_that_every_claim_holds() -> None:
     result = CliRunner().invoke(make_app("simulate"), ["simulate", "2:kill:2:1", "--seconds", "5"])
     assert result.exit_code == 0, result.output
     assert "node-1       ⚡ is killed" in result.output

@@ -119,8 +119,8 @@ class ConsumerHeartbeats:
             ),
         )
         # A member that sends a different assignment may have missed the last response.
-        is_told = known is not None and current.assigned == known.assigned
-        if _is_full(request) or not is_told or owned not in (None, current.assigned):
+        is_unchanged = known is not None and current.assigned == known.assigned
+        if _is_full(request) or not is_unchanged or owned not in (None, current.assigned):
             response.assignment = _assignment(current.assigned)
         return Outcome(
             change.records, response, on_committed=stale_again(group) if was_stale else None
