@@ -24,6 +24,7 @@ from ottla.broker.handlers.describe_user_scram_credentials import describe_user_
 from ottla.broker.handlers.incremental_alter_configs import alter_incrementally
 from ottla.broker.network.handling import HandledApi, RequestContext
 from ottla.broker.replicas.metadata_changes import MetadataChanges
+from ottla.controller.controller import OutcomeUnknownError
 from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.service import BROKER_APIS, OPERATIONS, QUORUM_APIS, ControllerService
 from ottla.model import ErrorCode, KafkaError
@@ -129,6 +130,9 @@ async def envelope(
         return EnvelopeResponse(error_code=ErrorCode.INVALID_REQUEST)
     try:
         response = await service.serve(forwarded)
+    except OutcomeUnknownError:
+        # NOT_CONTROLLER would mean that the request was not executed.
+        return EnvelopeResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)
     except KafkaError as error:
         return EnvelopeResponse(error_code=error.code)
     parts: list[Any] = encode_response(

@@ -4,7 +4,12 @@ ApiVersions."""
 
 from ottla.client.channel import Channel
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
-from ottla.client.errors import ChannelError, RequestTimedOutError, UnknownRequestError
+from ottla.client.errors import (
+    ChannelError,
+    NotSentError,
+    RequestTimedOutError,
+    UnknownRequestError,
+)
 from ottla.client.node_link import NodeLink
 from ottla.client.peer import Peer, ReconnectBackoff
 
@@ -14,6 +19,7 @@ __all__ = [
     "ChannelError",
     "ChannelSecurity",
     "NodeLink",
+    "NotSentError",
     "Peer",
     "ReconnectBackoff",
     "RequestTimedOutError",

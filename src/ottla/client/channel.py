@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from ottla.client.authentication import authenticate
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
-from ottla.client.errors import ChannelError, RequestTimedOutError
+from ottla.client.errors import ChannelError, NotSentError, RequestTimedOutError
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.network import Address, Connection, Network
 from ottla.security.sasl.mechanism import ClientMechanism
@@ -130,11 +130,11 @@ class Channel:
             self._replace_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
 
     def send(self, request: Message, version: int, *, timeout_ms: int) -> asyncio.Future[Any]:
-        """Returns a future of the response. Raises ChannelError at once if the channel is
+        """Returns a future of the response. Raises NotSentError at once if the channel is
         closed."""
         name = type(request).__name__
         if self._connection is None or not self.is_open:
-            raise ChannelError(f"no {name} can be sent: {self._explanation(None)}")
+            raise NotSentError(f"no {name} can be sent: {self._explanation(None)}")
         key = request.api_key
         assert key is not None, f"{name} is no request"
         correlation_id = self._correlation_id

@@ -9,7 +9,9 @@ import pytest
 
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext
+from ottla.controller.controller import OutcomeUnknownError
 from ottla.controller.metadata_log import METADATA_TOPIC_ID
+from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES
 from ottla.metadata.broker import feature_structs
 from ottla.model import ErrorCode
@@ -87,6 +89,17 @@ def test_envelope_to_a_deposed_controller_comes_back(node: OneNode) -> None:
     answer = send_request(node, enveloped(CreateTopicsRequest()))
     assert answer.error_code == ErrorCode.NOT_CONTROLLER
     assert answer.response_data is None
+
+
+def test_envelope_whose_outcome_is_unknown_is_not_said_to_be_unexecuted(
+    node: OneNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def serve(_service: ControllerService, _request: Message) -> Message:
+        raise OutcomeUnknownError(ErrorCode.NOT_CONTROLLER, "deposed before the commit")
+
+    monkeypatch.setattr(ControllerService, "serve", serve)
+    answer = send_request(node, enveloped(CreateTopicsRequest()))
+    assert answer.error_code == ErrorCode.REQUEST_TIMED_OUT
 
 
 def test_deposed_controller_refuses_brokers_with_not_controller(node: OneNode) -> None:

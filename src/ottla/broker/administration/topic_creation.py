@@ -29,7 +29,7 @@ async def auto_create_topics(
         ]
     )
     try:
-        response = await changes.request(request, versions.CREATE_TOPICS)
+        response = await changes.request(request, versions.CREATE_TOPICS, is_repeatable=True)
     except KafkaError as error:
         return dict.fromkeys(names, error.code)
     return {

@@ -85,7 +85,7 @@ async def create_internal_topic(cluster: ClusterView, changes: MetadataChanges, 
             )
         ]
     )
-    response = await changes.request(request, versions.CREATE_TOPICS)
+    response = await changes.request(request, versions.CREATE_TOPICS, is_repeatable=True)
     (result,) = response.topics
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
         message = f"{name} cannot be made: {result.error_message}"

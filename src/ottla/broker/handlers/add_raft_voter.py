@@ -1,6 +1,7 @@
 """AddRaftVoter, versions 0 to 1: adds a voter to the metadata quorum (KIP-853).
 
-Forwarded to the quorum leader; the errors are those of raft/voter_changes.py.
+Forwarded to the quorum leader; the errors are those of raft/voter_changes.py, and
+REQUEST_TIMED_OUT if no controller responds or the outcome is unknown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """AlterPartitionReassignments, versions 0 to 1: changes the replicas of partitions (KIP-455).
 
-Errors per partition are those of the controller's operation.
+Errors per partition are those of the controller's operation; REQUEST_TIMED_OUT if no controller
+responds or the outcome is unknown.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """CreatePartitions, versions 0 to 3. The response is sent when the partitions can be used.
 
 Errors per topic are those of the controller's operation; KAFKA_STORAGE_ERROR for all topics if the
-controller's disk fails.
+controller's disk fails, REQUEST_TIMED_OUT if no controller responds or the outcome is unknown.
 """
 
 from __future__ import annotations

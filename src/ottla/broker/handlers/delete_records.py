@@ -4,9 +4,9 @@ Offset -1 means the high watermark. The response is sent when neither a crash no
 restore the records: this node has checkpointed the new log start offset, and every live replica has
 deleted the records too.
 
-Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR,
-POLICY_VIOLATION for a topic that is only compacted, INVALID_TOPIC_EXCEPTION for an internal topic,
-REQUEST_TIMED_OUT if a replica has not deleted the records in time.
+Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, OFFSET_OUT_OF_RANGE,
+KAFKA_STORAGE_ERROR, POLICY_VIOLATION for a topic that is only compacted, INVALID_TOPIC_EXCEPTION
+for an internal topic, REQUEST_TIMED_OUT if a replica has not deleted the records in time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """DeleteTopics, versions 1 to 6. The response is sent when this node has removed the topics.
 
 Errors per topic are those of the controller's operation; KAFKA_STORAGE_ERROR for all topics if the
-controller's disk fails. Versions 1 and 2 get INVALID_REQUEST instead of TOPIC_DELETION_DISABLED.
+controller's disk fails, REQUEST_TIMED_OUT if no controller responds or the outcome is unknown.
+Versions 1 and 2 get INVALID_REQUEST instead of TOPIC_DELETION_DISABLED.
 """
 
 from __future__ import annotations

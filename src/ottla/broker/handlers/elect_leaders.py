@@ -1,6 +1,7 @@
 """ElectLeaders, versions 0 to 2: elects preferred leaders, or unclean ones (KIP-460).
 
-Errors per partition are those of the controller's operation.
+Errors per partition are those of the controller's operation; REQUEST_TIMED_OUT if no controller
+responds or the outcome is unknown.
 """
 
 from __future__ import annotations

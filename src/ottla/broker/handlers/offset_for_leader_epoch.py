@@ -1,7 +1,8 @@
 """OffsetForLeaderEpoch, versions 2 to 4: the end offset of a leader epoch (KIP-101, KIP-320).
 
 An unknown epoch has no end offset, which is not an error. Errors per partition:
-UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH.
+UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH,
+UNKNOWN_LEADER_EPOCH.
 """
 
 from __future__ import annotations

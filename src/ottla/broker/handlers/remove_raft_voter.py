@@ -1,6 +1,7 @@
 """RemoveRaftVoter, version 0: removes a voter from the metadata quorum (KIP-853).
 
-Forwarded to the quorum leader; the errors are those of raft/voter_changes.py.
+Forwarded to the quorum leader; the errors are those of raft/voter_changes.py, and
+REQUEST_TIMED_OUT if no controller responds or the outcome is unknown.
 """
 
 from __future__ import annotations

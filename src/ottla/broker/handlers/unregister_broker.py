@@ -1,6 +1,7 @@
 """UnregisterBroker, version 0: removes the registration of a broker (KIP-500).
 
-Error: BROKER_ID_NOT_REGISTERED if there is none.
+Errors: BROKER_ID_NOT_REGISTERED if there is none, REQUEST_TIMED_OUT if no controller responds or
+the outcome is unknown.
 """
 
 from __future__ import annotations

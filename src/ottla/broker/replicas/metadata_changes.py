@@ -16,9 +16,9 @@ class MetadataChanges:
         self._controller = controller
         self._replicas = replicas
 
-    async def request(self, request: Message, version: int) -> Any:
+    async def request(self, request: Message, version: int, *, is_repeatable: bool = False) -> Any:
         """The controller's response, when this node has applied the change. Raises `KafkaError` as
-        `ActiveController.ask`."""
-        response = await self._controller.forward(request, version)
+        `ActiveController.forward`, which explains `is_repeatable`."""
+        response = await self._controller.forward(request, version, is_repeatable=is_repeatable)
         await self._replicas.wait_applied()
         return response

@@ -159,6 +159,7 @@ def connect(
     options: ClusterOptions, terminal: Terminal, probe: PortProbe | None = None
 ) -> ConnectedCluster:
     access = resolve(options)
+    access.require_files()
     probe = probe or PortProbe(SystemNetwork())
     reasons = probe.why_unreachable(access.addresses)
     answering = tuple(address for address in access.addresses if address not in reasons)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from rich.console import Console
 
+from ottla.cli.arguments.input_file import require_file
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.connection.bootstrap_addresses import parse_addresses
 from ottla.cli.connection.cluster_access import resolve
@@ -65,6 +66,7 @@ class PipelineChoice:
                 "openjdk-17-jre-headless",
                 exit_code=ExitCode.USAGE,
             ) from None
+        require_file(file, remedy="give the path of the pipeline's Python file")
         given = dict(parse_name_values(configs or (), what="--conf"))
         access = resolve(options)
         access.require_plaintext()

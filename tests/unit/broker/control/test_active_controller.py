@@ -22,7 +22,11 @@ from ottla.runtime.tasks import Tasks
 from ottla.simulation import SeededDice
 from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
-from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from ottla.wire.messages.create_topics import (
+    CreatableTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ottla.wire.messages.describe_quorum import DescribeQuorumRequest
 from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
@@ -35,6 +39,7 @@ from tests.support.nodes.one_node import OneNode
 from tests.support.nodes.scripted_node import ANY_PORT, ScriptedNode, until
 from tests.support.storage.held_background import HeldBackground, settle
 
+# Cannot be repeated, and can.
 NO_TOPIC = CreateTopicsRequest()
 FEATURES = UpdateFeaturesRequest()
 
@@ -221,7 +226,112 @@ def test_request_survives_a_controller_that_dies() -> None:
     asyncio.run(play())
 
 
-def test_own_request_to_a_silent_controller_fails_when_the_next_one_is_elected(
+def creating(request: Message) -> Message:
+    return enveloped(request, CreateTopicsResponse(throttle_time_ms=7))
+
+
+def test_request_in_flight_is_left_to_the_previous_controller() -> None:
+    async def play() -> None:
+        old, new = ScriptedNode(), ScriptedNode(creating)
+        forwarding = Forwarding(await bystander(), address=await old.listen())
+        first = asyncio.ensure_future(forwarding.controller.forward(NO_TOPIC, 7))
+        await until(lambda: old.connections and old.connections[0].requests)
+        forwarding.address = await new.listen()
+        assert (await forwarding.controller.forward(NO_TOPIC, 7)).throttle_time_ms == 7
+        assert not first.done()
+        connection = old.connections[0]
+        (head, request) = connection.requests[0]
+        response = CreateTopicsResponse(throttle_time_ms=9)
+        connection.answer(head, enveloped(request, response))
+        assert (await first).throttle_time_ms == 9
+        # Nothing is sent there any more.
+        await until(lambda: not old.connections)
+        assert [len(each.requests) for each in new.connections] == [1]
+        await forwarding.close()
+        old.stop()
+        new.stop()
+
+    asyncio.run(play())
+
+
+def test_request_that_may_have_been_executed_is_not_sent_again() -> None:
+    async def play() -> None:
+        dying, new = ScriptedNode(), ScriptedNode(creating)
+        forwarding = Forwarding(await bystander(), address=await dying.listen())
+        answer = asyncio.ensure_future(forwarding.controller.forward(NO_TOPIC, 7))
+        repeated = asyncio.ensure_future(
+            forwarding.controller.forward(NO_TOPIC, 7, is_repeatable=True)
+        )
+        await until(lambda: sum(len(each.requests) for each in dying.connections) == 2)
+        forwarding.address = await new.listen()
+        dying.stop()
+        with pytest.raises(KafkaError, match="may have executed") as refused:
+            await answer
+        assert refused.value.code is ErrorCode.REQUEST_TIMED_OUT
+        assert (await repeated).throttle_time_ms == 7
+        assert [len(each.requests) for each in new.connections] == [1]
+        await forwarding.close()
+        new.stop()
+
+    asyncio.run(play())
+
+
+def test_request_that_was_not_sent_waits_for_the_next_controller() -> None:
+    async def play() -> None:
+        gone, new = ScriptedNode(), ScriptedNode(creating)
+        forwarding = Forwarding(await bystander(), address=await gone.listen())
+        gone.stop()
+        answer = asyncio.ensure_future(forwarding.controller.forward(NO_TOPIC, 7))
+        await forwarding.controller.wait_moved()
+        forwarding.address = await new.listen()
+        assert (await answer).throttle_time_ms == 7
+        await forwarding.close()
+        new.stop()
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("request_", [NO_TOPIC, FEATURES])
+def test_request_whose_controller_was_deposed_is_only_sent_again_if_it_can_be(
+    request_: CreateTopicsRequest | UpdateFeaturesRequest,
+) -> None:
+    async def play() -> None:
+        node = ScriptedNode(refusing(1, ErrorCode.REQUEST_TIMED_OUT))
+        forwarding = Forwarding(await bystander(), address=await node.listen())
+        if request_ is FEATURES:
+            assert (
+                await forwarding.controller.forward(FEATURES, 2)
+            ).error_message == "asked 2 times"
+        else:
+            with pytest.raises(KafkaError, match="may have executed"):
+                await forwarding.controller.forward(NO_TOPIC, 7)
+        await forwarding.close()
+        node.stop()
+
+    asyncio.run(play())
+
+
+def test_operation_of_a_deposed_controller_here_is_not_done_again() -> None:
+    async def play() -> None:
+        world = World()
+        world.background = background = HeldBackground()
+        service = await world.open_service()
+        controller = service.controller
+        await serve_broker(controller)
+        forwarding = Forwarding(service, network=NoNetwork(), clock=SimulatedClock())
+        background.hold()
+        waiting = asyncio.ensure_future(forwarding.controller.forward(topics("a"), 7))
+        await settle()
+        controller.deactivate()
+        with pytest.raises(KafkaError, match="may have executed") as refused:
+            await waiting
+        assert refused.value.code is ErrorCode.REQUEST_TIMED_OUT
+        await forwarding.close()
+
+    asyncio.run(play())
+
+
+def test_who_asked_a_controller_that_never_answers_asks_the_next_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def play() -> None:
@@ -229,7 +339,7 @@ def test_own_request_to_a_silent_controller_fails_when_the_next_one_is_elected(
         service = await bystander()
         forwarding = Forwarding(service, address=await silent.listen())
         own = asyncio.ensure_future(forwarding.controller.send(BrokerHeartbeatRequest()))
-        forwarded = asyncio.ensure_future(forwarding.controller.forward(FEATURES, 2))
+        asked = asyncio.ensure_future(forwarding.controller.forward(NO_TOPIC, 7))
         await until(lambda: len([each for each in silent.connections if each.requests]) == 2)
         quorum = service.controller.quorum
         epoch = quorum.leader_and_epoch.epoch
@@ -240,9 +350,9 @@ def test_own_request_to_a_silent_controller_fails_when_the_next_one_is_elected(
             await settle()
         with pytest.raises(ChannelError):
             await own
-        # What a client asked for may be done by now.
-        assert not forwarded.done()
-        forwarded.cancel()
+        # The topics may have been created.
+        assert not asked.done()
+        asked.cancel()
         await forwarding.close()
         silent.stop()
 
