@@ -156,9 +156,9 @@ class ActiveController:
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
         is_repeatable: bool = False,
     ) -> Any:
-        """Forwards a client's request with its rights, and returns the response. Uses the client's version, because
-        another version may lack some fields. `is_repeatable`: the caller accepts the response to a
-        repeated request, whatever the API.
+        """Forwards a client's request with its rights, and returns the response. Uses the client's
+        version, because another version may lack some fields. `is_repeatable`: the caller accepts
+        the response to a repeated request, whatever the API.
 
         Raises `KafkaError`: REQUEST_TIMED_OUT if no controller responds in time, or if the request
         cannot be repeated and may have been executed; KAFKA_STORAGE_ERROR if this node's metadata

@@ -43,7 +43,7 @@ class ListenerAccesses:
         cluster.listen(self._follow)
 
     def open(self, listener: str) -> None:
-        """Raises InvalidConfigError or StoreError if the settings of the listener cannot be used."""
+        """Raises InvalidConfigError or StoreError if its settings cannot be used."""
         security = self._security_of(listener)
         self._accesses[listener] = self._make(listener, security)
         if security.tls is not None:

@@ -65,8 +65,8 @@ class TlsEndpoint:
             self._settings, self._stamps = settings, stamps
 
     def reload_if_changed(self) -> bool:
-        """Reads the files again if one of them has changed. Keeps the old contents and logs an error
-        if they cannot be used. Returns whether new ones are used."""
+        """Reads the files again if one of them has changed. If they cannot be used, logs an error
+        and keeps the old contents. Returns whether new ones are used."""
         stamps = _stamps(self._settings)
         if stamps == self._stamps:
             return False

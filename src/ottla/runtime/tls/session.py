@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from contextlib import suppress
 from typing import Final
 
 from ottla.model.buffers import Buffer
@@ -79,11 +80,9 @@ class TlsSession:
 
     def say_goodbye(self) -> None:
         """Adds the message that nothing follows."""
-        try:
+        # It would wait for the peer's message, which is not needed.
+        with suppress(ssl.SSLError):
             self._tls.unwrap()
-        except ssl.SSLError:
-            # It waits for the peer's, which nobody needs.
-            pass
 
     def release(self) -> None:
         """Drops what was received and not decrypted."""
