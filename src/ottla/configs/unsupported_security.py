@@ -16,18 +16,7 @@ _INSTEAD: Final = "let only trusted hosts reach the node, for example with a fir
 
 def refuse_unsupported_security(node: NodeConfig) -> None:
     """Raises InvalidConfigError for the first config that the node would not enforce."""
-    _refuse_secured_listeners(node)
     _refuse_authorizer(node)
-
-
-def _refuse_secured_listeners(node: NodeConfig) -> None:
-    for name, security in node.listener_security.items():
-        if security.protocol != "PLAINTEXT":
-            raise InvalidConfigError(
-                f"The security protocol of listener {name} is {security.protocol}, and a node "
-                "supports only PLAINTEXT so far; use PLAINTEXT for this name in "
-                f"listener.security.protocol.map, and {_INSTEAD}"
-            )
 
 
 def _refuse_authorizer(node: NodeConfig) -> None:

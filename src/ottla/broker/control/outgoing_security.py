@@ -42,6 +42,7 @@ def _tls(security: ListenerSecurity) -> TlsEndpoint | None:
 def _client_mechanism(
     listener: str, sasl: SaslSettings, dice: Dice
 ) -> Callable[[], ClientMechanism]:
+    assert sasl.client_mechanism is not None, "the listener is one that nodes connect to"
     mechanism = Mechanism(sasl.client_mechanism)
     entry = jaas_entry(mechanism, sasl.jaas, listener=listener)
     if mechanism is Mechanism.OAUTHBEARER:

@@ -28,7 +28,12 @@ async def alter_user_scram_credentials(
             request, context.api_version, rights=context.rights
         )
     except KafkaError as error:
-        users = dict.fromkeys(each.name for each in (*request.deletions, *request.upsertions))
+        users = dict.fromkeys(
+            [
+                *(each.name for each in request.deletions),
+                *(each.name for each in request.upsertions),
+            ]
+        )
         return AlterUserScramCredentialsResponse(
             results=[
                 AlterUserScramCredentialsResult(

@@ -33,7 +33,11 @@ def alter_user_scram_credentials(
 ) -> OperationOutcome[AlterUserScramCredentialsResponse]:
     records: dict[str, Message] = {}
     errors: dict[str, KafkaError] = {}
-    for change in (*request.deletions, *request.upsertions):
+    changes: list[ScramCredentialDeletion | ScramCredentialUpsertion] = [
+        *request.deletions,
+        *request.upsertions,
+    ]
+    for change in changes:
         if change.name in errors:
             continue
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 from contextlib import suppress
-from typing import Final
+from typing import Final, cast
 
 from ottla.model.buffers import Buffer
 
@@ -54,7 +54,8 @@ class TlsSession:
         read = self._tls.read
         try:
             while filled < len(view):
-                length = read(len(view) - filled, view[filled:])
+                # With a buffer it returns a number.
+                length = cast(int, read(len(view) - filled, view[filled:]))
                 if not length:
                     self.is_at_end = True
                     break

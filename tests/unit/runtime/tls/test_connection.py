@@ -70,6 +70,10 @@ class Recorder:
         return bytes(self.received)
 
 
+async def next_turn() -> None:
+    await asyncio.sleep(0)  # noqa: TID251 - what is waited for is reported by callback
+
+
 class Pair:
     """A listener with TLS, and clients that connect to it."""
 
@@ -187,12 +191,12 @@ def test_slow_reader_pauses_the_writer_and_memory_stays_bounded(
         server.connection.write([bytes(MUCH)])
         async with asyncio.timeout(20):
             while "pause" not in server.pressure:
-                await asyncio.sleep(0)  # noqa: TID251 - the pressure is reported by callback
+                await next_turn()
         client.connection.resume_reading()
         assert len(await client.wait_received(MUCH)) == MUCH
         async with asyncio.timeout(20):
             while server.pressure[-1] != "resume":
-                await asyncio.sleep(0)  # noqa: TID251
+                await next_turn()
 
     play(story, tls_settings(files))
 
@@ -385,7 +389,7 @@ def test_peer_that_sends_nothing_after_connecting_costs_no_handshake(files: PemF
         try:
             async with asyncio.timeout(5):
                 while not pair.accepted:
-                    await asyncio.sleep(0)  # noqa: TID251
+                    await next_turn()
                 await pair.accepted[0].is_closed.wait()
             assert isinstance(pair.accepted[0].error, TimeoutError)
         finally:
