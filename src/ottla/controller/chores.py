@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ottla.controller.controller import Controller
 from ottla.controller.operations.delegation_tokens import (
-    has_expired_tokens,
+    expired_tokens,
     remove_expired_tokens,
 )
 from ottla.controller.operations.elect_leaders import elect_leaders
@@ -51,7 +51,7 @@ class ControllerChores:
         while True:
             await clock.sleep(controller.node.delegation_token_expiry_check_interval_ms / 1_000)
             try:
-                while controller.is_active and has_expired_tokens(
+                while controller.is_active and expired_tokens(
                     controller.proposed_image, clock.now_ms()
                 ):
                     await controller.submit(remove_expired_tokens, ExpireDelegationTokenRequest())

@@ -34,6 +34,7 @@ from ottla.model import NodeId, Uuid
 from ottla.runtime.background import Background, InlineBackground
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.simulation import SeededDice, SimulatedDisk
 from ottla.simulation.seams.clock import SimulatedClock
 from ottla.storage.directories.log_store import LogStore
@@ -180,15 +181,29 @@ class OneNode:
         assert not self.errors, self.errors
         return result
 
-    def send_request(self, request: Message, version: int, *, listener: str = LISTENER) -> Any:
+    def send_request(
+        self,
+        request: Message,
+        version: int,
+        *,
+        listener: str = LISTENER,
+        rights: Rights = UNRESTRICTED,
+    ) -> Any:
         """The response to a request, as a client gets it."""
-        return self.run(self.answer(request, version, listener=listener))
+        return self.run(self.answer(request, version, listener=listener, rights=rights))
 
-    async def answer(self, request: Message, version: int, *, listener: str = LISTENER) -> Any:
+    async def answer(
+        self,
+        request: Message,
+        version: int,
+        *,
+        listener: str = LISTENER,
+        rights: Rights = UNRESTRICTED,
+    ) -> Any:
         key = request.api_key
         assert key is not None
         sent = type(request).decode(request.encode(version), version)
-        context = self.context(version, listener=listener)
+        context = self.context(version, listener=listener, rights=rights)
         answer = self.broker.apis[key].handler(context, sent)
         assert answer is not None
         # What follows an answer comes before the next request.
@@ -199,8 +214,10 @@ class OneNode:
             response = answer if isinstance(answer, Message) else await answer
         return response_class(key).decode(response.encode(version), version)
 
-    def context(self, version: int, *, listener: str = LISTENER) -> RequestContext:
-        return RequestContext(version, "test", "127.0.0.1", listener)
+    def context(
+        self, version: int, *, listener: str = LISTENER, rights: Rights = UNRESTRICTED
+    ) -> RequestContext:
+        return RequestContext(version, "test", "127.0.0.1", listener, rights=rights)
 
     def create_topic(
         self, name: str, *, partitions: int = 1, configs: Mapping[str, str] | None = None

@@ -10,7 +10,7 @@ from collections import defaultdict
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.controller.operations.acl_changes import invalid, require_authorizer
+from ottla.controller.operations.acl_changes import require_authorizer
 from ottla.metadata import MetadataImage
 from ottla.model import KafkaError
 from ottla.security.acls.acl import (
@@ -18,8 +18,6 @@ from ottla.security.acls.acl import (
     AccessControlEntry,
     AclBinding,
     AclOperation,
-    PatternType,
-    Permission,
     ResourcePattern,
     ResourceType,
 )
@@ -37,22 +35,10 @@ from ottla.wire.messages.describe_acls import (
 def describe_acls(
     context: RequestContext, request: DescribeAclsRequest, *, cluster: ClusterView
 ) -> DescribeAclsResponse:
-    wanted = AclFilter(
-        ResourceType(request.resource_type_filter),
-        request.resource_name_filter,
-        PatternType(request.pattern_type_filter),
-        request.principal_filter,
-        request.host_filter,
-        AclOperation(request.operation),
-        Permission(request.permission_type),
-    )
     try:
         context.rights.require(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
         require_authorizer(cluster.config)
-        if wanted.has_unknown:
-            raise invalid(
-                "the filter has an unknown resource type, pattern, operation or permission"
-            )
+        wanted = AclFilter.of_request(request)
     except KafkaError as error:
         return DescribeAclsResponse(error_code=error.code, error_message=error.message)
     return DescribeAclsResponse(

@@ -1,7 +1,7 @@
 """DescribeDelegationToken, versions 1 to 3: the delegation tokens that the client may see.
 
-These are its own, those it may renew, and those that ACLs allow it to describe; others are left
-out. Answered from the node's own metadata. Errors: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
+These are its own, those it requested or may renew, and those that ACLs allow it to describe; others
+are left out. Answered from the node's own metadata. Errors: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
 DELEGATION_TOKEN_AUTH_DISABLED.
 """
 
@@ -13,13 +13,9 @@ from ottla.configs.value import Password
 from ottla.model import KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Rights
-from ottla.security.delegation_token import (
-    check_requester,
-    is_owner_or_renewer,
-    require_enabled,
-    token_hmac,
-)
-from ottla.security.principal import Principal, parse_principal
+from ottla.security.principal import Principal
+from ottla.security.token_requests import check_requester, require_enabled
+from ottla.security.tokens import DelegationToken, hmac_of
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_delegation_token import (
     DescribedDelegationToken,
@@ -27,7 +23,6 @@ from ottla.wire.messages.describe_delegation_token import (
     DescribeDelegationTokenRequest,
     DescribeDelegationTokenResponse,
 )
-from ottla.wire.stored.cluster_metadata.security import DelegationTokenRecord
 
 
 @handles(ApiKey.DESCRIBE_DELEGATION_TOKEN)
@@ -42,39 +37,38 @@ def describe_delegation_token(
     owners = None
     if request.owners is not None:
         owners = [Principal(each.principal_type, each.principal_name) for each in request.owners]
+    tokens = map(DelegationToken.from_record, cluster.image.delegation_tokens.values())
     return DescribeDelegationTokenResponse(
         tokens=[
             _described(token, secret_key)
-            for token in cluster.image.delegation_tokens.values()
-            if (owners is None or any(is_owner_or_renewer(token, each) for each in owners))
+            for token in tokens
+            if (owners is None or any(token.is_visible_to(each) for each in owners))
             and _may_see(context.rights, token)
         ]
     )
 
 
-def _may_see(rights: Rights, token: DelegationTokenRecord) -> bool:
+def _may_see(rights: Rights, token: DelegationToken) -> bool:
     return (
-        is_owner_or_renewer(token, rights.principal)
-        or rights.allows(AclOperation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.token_id)
-        or rights.allows(AclOperation.DESCRIBE_TOKENS, ResourceType.USER, token.owner)
+        token.is_visible_to(rights.principal)
+        or rights.allows(AclOperation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.id)
+        or rights.allows(AclOperation.DESCRIBE_TOKENS, ResourceType.USER, str(token.owner))
     )
 
 
-def _described(token: DelegationTokenRecord, secret_key: Password) -> DescribedDelegationToken:
-    owner, requester = parse_principal(token.owner), parse_principal(token.requester)
-    renewers = [parse_principal(each) for each in token.renewers]
+def _described(token: DelegationToken, secret_key: Password) -> DescribedDelegationToken:
     return DescribedDelegationToken(
-        principal_type=owner.type,
-        principal_name=owner.name,
-        token_requester_principal_type=requester.type,
-        token_requester_principal_name=requester.name,
-        issue_timestamp=token.issue_timestamp,
-        expiry_timestamp=token.expiration_timestamp,
-        max_timestamp=token.max_timestamp,
-        token_id=token.token_id,
-        hmac=token_hmac(secret_key, token.token_id),
+        principal_type=token.owner.type,
+        principal_name=token.owner.name,
+        token_requester_principal_type=token.requester.type,
+        token_requester_principal_name=token.requester.name,
+        issue_timestamp=token.issued_at_ms,
+        expiry_timestamp=token.expires_at_ms,
+        max_timestamp=token.max_at_ms,
+        token_id=token.id,
+        hmac=hmac_of(token.id, secret_key),
         renewers=[
             DescribedDelegationTokenRenewer(principal_type=each.type, principal_name=each.name)
-            for each in renewers
+            for each in token.renewers
         ],
     )

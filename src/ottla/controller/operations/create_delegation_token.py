@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from ottla.configs.value import Password
 from ottla.controller.operation import Context, OperationOutcome
-from ottla.controller.operations.delegation_tokens import NO_TIMESTAMP, check_tokens, later
+from ottla.controller.operations.delegation_tokens import (
+    NO_TIMESTAMP,
+    check_tokens,
+    token_lifetimes,
+)
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode, KafkaError, uuid_to_text
 from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.security.delegation_token import token_hmac
 from ottla.security.principal import USER, Principal
+from ottla.security.tokens import DelegationToken, hmac_of, new_token
 from ottla.wire.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
 )
-from ottla.wire.stored.cluster_metadata.security import DelegationTokenRecord
 
 
 def create_delegation_token(
@@ -39,13 +42,21 @@ def create_delegation_token(
     try:
         secret_key = check_tokens(image, context)
         _check_owner(owner, context)
-        _check_renewers(request)
+        renewers = _renewers(request)
     except KafkaError as error:
         response.error_code = error.code
         return OperationOutcome([], response)
-    token = _token(request, owner, context)
+    token = new_token(
+        uuid_to_text(context.dice.uuid()),
+        owner=owner,
+        requester=requester,
+        renewers=renewers,
+        max_lifetime_ms=request.max_lifetime_ms,
+        lifetimes=token_lifetimes(context.node),
+        now_ms=context.now_ms,
+    )
     _complete(response, token, secret_key)
-    return OperationOutcome([token], response)
+    return OperationOutcome([token.to_record()], response)
 
 
 def _owner(request: CreateDelegationTokenRequest, requester: Principal) -> Principal:
@@ -59,35 +70,17 @@ def _check_owner(owner: Principal, context: Context) -> None:
         context.rights.require(AclOperation.CREATE_TOKENS, ResourceType.USER, str(owner))
 
 
-def _check_renewers(request: CreateDelegationTokenRequest) -> None:
+def _renewers(request: CreateDelegationTokenRequest) -> list[Principal]:
     if any(renewer.principal_type != USER for renewer in request.renewers):
         raise KafkaError(ErrorCode.INVALID_PRINCIPAL_TYPE, f"renewers must be of type {USER}")
-
-
-def _token(
-    request: CreateDelegationTokenRequest, owner: Principal, context: Context
-) -> DelegationTokenRecord:
-    lifetime_ms = context.node.delegation_token_max_lifetime_ms
-    if request.max_lifetime_ms > 0:
-        lifetime_ms = min(lifetime_ms, request.max_lifetime_ms)
-    max_ms = later(context.now_ms, lifetime_ms)
-    expiry_ms = later(context.now_ms, context.node.delegation_token_expiry_time_ms)
-    return DelegationTokenRecord(
-        owner=str(owner),
-        requester=str(context.rights.principal),
-        renewers=[f"{each.principal_type}:{each.principal_name}" for each in request.renewers],
-        issue_timestamp=context.now_ms,
-        max_timestamp=max_ms,
-        expiration_timestamp=min(max_ms, expiry_ms),
-        token_id=uuid_to_text(context.dice.uuid()),
-    )
+    return [Principal(each.principal_type, each.principal_name) for each in request.renewers]
 
 
 def _complete(
-    response: CreateDelegationTokenResponse, token: DelegationTokenRecord, secret_key: Password
+    response: CreateDelegationTokenResponse, token: DelegationToken, secret_key: Password
 ) -> None:
-    response.issue_timestamp_ms = token.issue_timestamp
-    response.expiry_timestamp_ms = token.expiration_timestamp
-    response.max_timestamp_ms = token.max_timestamp
-    response.token_id = token.token_id
-    response.hmac = token_hmac(secret_key, token.token_id)
+    response.issue_timestamp_ms = token.issued_at_ms
+    response.expiry_timestamp_ms = token.expires_at_ms
+    response.max_timestamp_ms = token.max_at_ms
+    response.token_id = token.id
+    response.hmac = hmac_of(token.id, secret_key)

@@ -5,30 +5,22 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
+from ottla.configs import NodeConfig
 from ottla.configs.value import Password
 from ottla.controller.operation import Context, OperationOutcome
 from ottla.metadata import MetadataImage
 from ottla.metadata.features import DELEGATION_TOKEN_LEVEL
 from ottla.model import ErrorCode, KafkaError
-from ottla.security.delegation_token import (
-    check_requester,
-    find_token,
-    is_expired,
-    is_owner_or_renewer,
-    require_enabled,
-)
+from ottla.security.token_requests import check_requester, require_enabled
+from ottla.security.tokens import DelegationToken, TokenLifetimes, token_of_hmac
 from ottla.wire.messages.expire_delegation_token import (
     ExpireDelegationTokenRequest,
     ExpireDelegationTokenResponse,
 )
-from ottla.wire.stored.cluster_metadata.security import (
-    DelegationTokenRecord,
-    RemoveDelegationTokenRecord,
-)
+from ottla.wire.stored.cluster_metadata.security import RemoveDelegationTokenRecord
 
 # In responses that refuse a request.
 NO_TIMESTAMP: Final = -1
-_TIMESTAMP_MAX: Final = 2**63 - 1
 _REMOVALS_MAX: Final = 1_000
 
 
@@ -44,45 +36,42 @@ def check_tokens(image: MetadataImage, context: Context) -> Password:
     return secret_key
 
 
-def find_renewable(image: MetadataImage, context: Context, mac: bytes) -> DelegationTokenRecord:
+def find_token(image: MetadataImage, context: Context, token_hmac: bytes) -> DelegationToken:
     """The token with that HMAC, expired or not. Raises KafkaError if there is none."""
-    return find_token(image.delegation_tokens.values(), check_tokens(image, context), mac)
+    secret_key = check_tokens(image, context)
+    tokens = map(DelegationToken.from_record, image.delegation_tokens.values())
+    token = token_of_hmac(tokens, token_hmac, secret_key=secret_key)
+    if token is None:
+        raise KafkaError(ErrorCode.DELEGATION_TOKEN_NOT_FOUND, "there is no such delegation token")
+    return token
 
 
-def check_renewer(token: DelegationTokenRecord, context: Context) -> None:
-    """The principal that requested a token for another one may not renew it."""
-    if not is_owner_or_renewer(token, context.rights.principal):
+def check_renewer(token: DelegationToken, context: Context) -> None:
+    if not token.may_be_renewed_by(context.rights.principal):
         raise KafkaError(
             ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH,
             "only the owner and the renewers of a delegation token can renew it or expire it",
         )
 
 
-def check_not_expired(token: DelegationTokenRecord, context: Context) -> None:
-    if is_expired(token, context.now_ms):
+def check_not_expired(token: DelegationToken, context: Context) -> None:
+    if token.is_expired(now_ms=context.now_ms):
         raise KafkaError(
             ErrorCode.DELEGATION_TOKEN_EXPIRED, "the delegation token has expired; create another"
         )
 
 
-def later(now_ms: int, period_ms: int) -> int:
-    return min(now_ms + period_ms, _TIMESTAMP_MAX)
-
-
-def with_expiration(token: DelegationTokenRecord, expiration_ms: int) -> DelegationTokenRecord:
-    return DelegationTokenRecord(
-        owner=token.owner,
-        requester=token.requester,
-        renewers=token.renewers,
-        issue_timestamp=token.issue_timestamp,
-        max_timestamp=token.max_timestamp,
-        expiration_timestamp=min(expiration_ms, token.max_timestamp),
-        token_id=token.token_id,
+def token_lifetimes(node: NodeConfig) -> TokenLifetimes:
+    return TokenLifetimes(
+        node.delegation_token_max_lifetime_ms, node.delegation_token_expiry_time_ms
     )
 
 
-def has_expired_tokens(image: MetadataImage, now_ms: int) -> bool:
-    return any(is_expired(token, now_ms) for token in image.delegation_tokens.values())
+def expired_tokens(image: MetadataImage, now_ms: int) -> list[str]:
+    """The ids of expired tokens, at most as many as are removed at once."""
+    tokens = map(DelegationToken.from_record, image.delegation_tokens.values())
+    expired = (token.id for token in tokens if token.is_expired(now_ms=now_ms))
+    return list(islice(expired, _REMOVALS_MAX))
 
 
 def remove_expired_tokens(
@@ -91,12 +80,10 @@ def remove_expired_tokens(
     context: Context,
 ) -> OperationOutcome[ExpireDelegationTokenResponse]:
     """Removes some of the expired tokens; the controller repeats it while there are any."""
-    tokens = image.delegation_tokens.values()
-    expired = (token for token in tokens if is_expired(token, context.now_ms))
     return OperationOutcome(
         [
-            RemoveDelegationTokenRecord(token_id=token.token_id)
-            for token in islice(expired, _REMOVALS_MAX)
+            RemoveDelegationTokenRecord(token_id=token_id)
+            for token_id in expired_tokens(image, context.now_ms)
         ],
         ExpireDelegationTokenResponse(),
     )

@@ -14,7 +14,7 @@ from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.acl_changes import ACL_CHANGES_MAX, check_acl_changes, invalid
 from ottla.metadata import MetadataImage
 from ottla.model import KafkaError, Uuid
-from ottla.security.acls.acl import AclBinding, AclOperation, PatternType, Permission, ResourceType
+from ottla.security.acls.acl import AclBinding
 from ottla.security.acls.acl_filter import AclFilter
 from ottla.wire.messages.delete_acls import (
     DeleteAclsFilter,
@@ -63,17 +63,7 @@ def delete_acls(
 def _matching(
     bindings: Mapping[Uuid, AclBinding], asked: DeleteAclsFilter
 ) -> dict[Uuid, AclBinding]:
-    wanted = AclFilter(
-        ResourceType(asked.resource_type_filter),
-        asked.resource_name_filter,
-        PatternType(asked.pattern_type_filter),
-        asked.principal_filter,
-        asked.host_filter,
-        AclOperation(asked.operation),
-        Permission(asked.permission_type),
-    )
-    if wanted.has_unknown:
-        raise invalid("a filter has an unknown resource type, pattern, operation or permission")
+    wanted = AclFilter.of_request(asked)
     return {acl_id: each for acl_id, each in bindings.items() if wanted.matches(each)}
 
 

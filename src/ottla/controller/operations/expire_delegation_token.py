@@ -12,9 +12,7 @@ from ottla.controller.operations.delegation_tokens import (
     NO_TIMESTAMP,
     check_not_expired,
     check_renewer,
-    find_renewable,
-    later,
-    with_expiration,
+    find_token,
 )
 from ottla.metadata import MetadataImage
 from ottla.model import KafkaError
@@ -30,11 +28,11 @@ def expire_delegation_token(
 ) -> OperationOutcome[ExpireDelegationTokenResponse]:
     period_ms = request.expiry_time_period_ms
     try:
-        token = find_renewable(image, context, request.hmac)
+        token = find_token(image, context, request.hmac)
         check_renewer(token, context)
         if period_ms < 0:
             return OperationOutcome(
-                [RemoveDelegationTokenRecord(token_id=token.token_id)],
+                [RemoveDelegationTokenRecord(token_id=token.id)],
                 ExpireDelegationTokenResponse(expiry_timestamp_ms=context.now_ms),
             )
         check_not_expired(token, context)
@@ -43,7 +41,6 @@ def expire_delegation_token(
             error_code=error.code, expiry_timestamp_ms=NO_TIMESTAMP
         )
         return OperationOutcome([], refusal)
-    changed = with_expiration(token, later(context.now_ms, period_ms))
-    return OperationOutcome(
-        [changed], ExpireDelegationTokenResponse(expiry_timestamp_ms=changed.expiration_timestamp)
-    )
+    changed = token.expiring(period_ms, now_ms=context.now_ms)
+    response = ExpireDelegationTokenResponse(expiry_timestamp_ms=changed.expires_at_ms)
+    return OperationOutcome([changed.to_record()], response)

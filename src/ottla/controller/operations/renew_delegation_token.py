@@ -11,9 +11,8 @@ from ottla.controller.operations.delegation_tokens import (
     NO_TIMESTAMP,
     check_not_expired,
     check_renewer,
-    find_renewable,
-    later,
-    with_expiration,
+    find_token,
+    token_lifetimes,
 )
 from ottla.metadata import MetadataImage
 from ottla.model import KafkaError
@@ -27,7 +26,7 @@ def renew_delegation_token(
     image: MetadataImage, request: RenewDelegationTokenRequest, context: Context
 ) -> OperationOutcome[RenewDelegationTokenResponse]:
     try:
-        token = find_renewable(image, context, request.hmac)
+        token = find_token(image, context, request.hmac)
         check_not_expired(token, context)
         check_renewer(token, context)
     except KafkaError as error:
@@ -35,10 +34,8 @@ def renew_delegation_token(
             error_code=error.code, expiry_timestamp_ms=NO_TIMESTAMP
         )
         return OperationOutcome([], refusal)
-    period_ms = context.node.delegation_token_expiry_time_ms
-    if request.renew_period_ms > 0:
-        period_ms = min(period_ms, request.renew_period_ms)
-    renewed = with_expiration(token, later(context.now_ms, period_ms))
-    return OperationOutcome(
-        [renewed], RenewDelegationTokenResponse(expiry_timestamp_ms=renewed.expiration_timestamp)
+    renewed = token.renewed(
+        request.renew_period_ms, lifetimes=token_lifetimes(context.node), now_ms=context.now_ms
     )
+    response = RenewDelegationTokenResponse(expiry_timestamp_ms=renewed.expires_at_ms)
+    return OperationOutcome([renewed.to_record()], response)

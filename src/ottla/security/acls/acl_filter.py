@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import (
     AclBinding,
     AclOperation,
@@ -12,6 +13,8 @@ from ottla.security.acls.acl import (
     ResourcePattern,
     ResourceType,
 )
+from ottla.wire.messages.delete_acls import DeleteAclsFilter
+from ottla.wire.messages.describe_acls import DescribeAclsRequest
 
 
 class AclFilter(NamedTuple):
@@ -26,14 +29,29 @@ class AclFilter(NamedTuple):
     operation: AclOperation = AclOperation.ANY
     permission: Permission = Permission.ANY
 
-    @property
-    def has_unknown(self) -> bool:
-        return (
-            self.resource_type is ResourceType.UNKNOWN
-            or self.pattern_type is PatternType.UNKNOWN
-            or self.operation is AclOperation.UNKNOWN
-            or self.permission is Permission.UNKNOWN
+    @classmethod
+    def of_request(cls, asked: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
+        """Raises KafkaError for codes that this version does not know."""
+        wanted = cls(
+            ResourceType(asked.resource_type_filter),
+            asked.resource_name_filter,
+            PatternType(asked.pattern_type_filter),
+            asked.principal_filter,
+            asked.host_filter,
+            AclOperation(asked.operation),
+            Permission(asked.permission_type),
         )
+        if (
+            wanted.resource_type is ResourceType.UNKNOWN
+            or wanted.pattern_type is PatternType.UNKNOWN
+            or wanted.operation is AclOperation.UNKNOWN
+            or wanted.permission is Permission.UNKNOWN
+        ):
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST,
+                "a filter has an unknown resource type, pattern type, operation or permission",
+            )
+        return wanted
 
     def matches(self, binding: AclBinding) -> bool:
         entry = binding.entry
