@@ -31,6 +31,7 @@ from ottla.broker.fetching.fetch_session_cache import FetchSessionCache
 from ottla.broker.fetching.follower_fetch import FollowerFetches
 from ottla.broker.fetching.warm_up import WarmUp
 from ottla.broker.host_seams import HostSeams
+from ottla.broker.network.certificate_watch import CertificateWatch
 from ottla.broker.network.connection import ClientConnection
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
@@ -87,6 +88,7 @@ class Broker:
         self.busy_poll = world.busy_poll
         self.tasks = tasks
         self.metrics = metrics
+        self._to_brokers = to_brokers
         # `service` is this process's controller; `controller` reaches the active one on any node.
         self.service = service
         self.controller = controller
@@ -212,6 +214,13 @@ class Broker:
         )
         self.listeners = ListenerAccesses(
             self.cluster, make_sasl_servers(self.cluster, self.dice), _unrestricted, _no_verifier
+        )
+        self.certificates = CertificateWatch(
+            self.cluster,
+            self.clock,
+            self.listeners,
+            to_brokers=self._to_brokers,
+            to_controllers=self.controller.security,
         )
         package = ottla.broker.handlers
         self.apis: dict[int, HandledApi] = handled_apis(

@@ -364,6 +364,7 @@ class Node:
         for key in OPERATIONS:
             operation_of(key)
             await self._seams.clock.sleep(0)
+        self._tasks.start("certificates", broker.certificates.watch())
         from ottla.broker.chores.housekeeping import (
             Housekeeping,
             Intervals,

@@ -147,7 +147,7 @@ def test_an_address_on_the_command_line_replaces_no_secured_listener(listeners: 
 
 @pytest.mark.parametrize(
     ("properties", "message"),
-    [(SSL | PEM, "SSL"), ({"authorizer.class.name": AUTHORIZER}, "authorizer.class.name")],
+    [({"authorizer.class.name": AUTHORIZER}, "authorizer.class.name")],
 )
 def test_a_node_does_not_start_without_the_security_that_it_promises(
     properties: dict[str, str], message: str

@@ -121,7 +121,7 @@ class ActiveController:
         self._clock = clock
         self._dice = dice
         self._tasks = tasks
-        self._security = security
+        self.security = security
         self._node_id = node_id
         self._on_lost = on_lost
         self._lines: dict[Lane, _Line] = {}
@@ -253,7 +253,7 @@ class ActiveController:
             client_id=f"ottla-{self._node_id}-{lane.name.lower()}",
             backoff=_BACKOFF,
             on_lost=self._on_lost if lane is Lane.HEARTBEATS else _nothing,
-            security=self._security,
+            security=self.security,
         )
 
     def require_metadata(self) -> None:
