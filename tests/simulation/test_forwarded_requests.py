@@ -25,14 +25,20 @@ from ottla.wire.messages import (
     add_raft_voter,
     alter_configs,
     alter_partition_reassignments,
+    alter_user_scram_credentials,
+    create_acls,
+    create_delegation_token,
     create_partitions,
     create_topics,
+    delete_acls,
     delete_topics,
     describe_quorum,
     elect_leaders,
+    expire_delegation_token,
     incremental_alter_configs,
     list_partition_reassignments,
     remove_raft_voter,
+    renew_delegation_token,
     unregister_broker,
     update_features,
 )
@@ -143,6 +149,17 @@ def _describe_quorum(_version: int, _topic: str) -> Message:
     return describe_quorum.DescribeQuorumRequest(topics=[wanted])
 
 
+def _set_credential(_version: int, topic: str) -> Message:
+    """Of a user with the name of the topic."""
+    return alter_user_scram_credentials.AlterUserScramCredentialsRequest(
+        upsertions=[
+            alter_user_scram_credentials.ScramCredentialUpsertion(
+                name=topic, mechanism=1, iterations=4096, salt=b"salt", salted_password=bytes(32)
+            )
+        ]
+    )
+
+
 def _has_configs(image: MetadataImage, topic: str) -> bool:
     return image.topic_configs(topic) == {"retention.ms": "1234"}
 
@@ -197,6 +214,34 @@ FORWARDED: Final = {
             cluster_id=None, voter_id=_NO_NODE, timeout_ms=_TIMEOUT_MS
         ),
         error=ErrorCode.INVALID_REQUEST,
+    ),
+    # Without an authorizer, and with clients that have not authenticated.
+    ApiKey.CREATE_ACLS: Forwarded(
+        lambda _version, _topic: create_acls.CreateAclsRequest(
+            creations=[create_acls.AclCreation()]
+        ),
+        error=ErrorCode.SECURITY_DISABLED,
+    ),
+    ApiKey.DELETE_ACLS: Forwarded(
+        lambda _version, _topic: delete_acls.DeleteAclsRequest(
+            filters=[delete_acls.DeleteAclsFilter()]
+        ),
+        error=ErrorCode.SECURITY_DISABLED,
+    ),
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: Forwarded(
+        _set_credential, lambda image, topic: (topic, 1) in image.scram_credentials
+    ),
+    ApiKey.CREATE_DELEGATION_TOKEN: Forwarded(
+        lambda _version, _topic: create_delegation_token.CreateDelegationTokenRequest(),
+        error=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
+    ),
+    ApiKey.RENEW_DELEGATION_TOKEN: Forwarded(
+        lambda _version, _topic: renew_delegation_token.RenewDelegationTokenRequest(hmac=b"it"),
+        error=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
+    ),
+    ApiKey.EXPIRE_DELEGATION_TOKEN: Forwarded(
+        lambda _version, _topic: expire_delegation_token.ExpireDelegationTokenRequest(hmac=b"it"),
+        error=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
     ),
     ApiKey.REMOVE_RAFT_VOTER: Forwarded(
         lambda _version, _topic: remove_raft_voter.RemoveRaftVoterRequest(

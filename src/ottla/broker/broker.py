@@ -19,6 +19,7 @@ from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.departures import Departures
 from ottla.broker.control.leader_changes import LeaderChanges
 from ottla.broker.control.producer_ids import ProducerIds
+from ottla.broker.control.sasl_servers import make_sasl_servers
 from ottla.broker.control.suspects import Suspects
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.coordinators import Coordinators
@@ -30,10 +31,12 @@ from ottla.broker.fetching.fetch_session_cache import FetchSessionCache
 from ottla.broker.fetching.follower_fetch import FollowerFetches
 from ottla.broker.fetching.warm_up import WarmUp
 from ottla.broker.host_seams import HostSeams
+from ottla.broker.network.certificate_watch import CertificateWatch
 from ottla.broker.network.connection import ClientConnection
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
 from ottla.broker.network.handling import HandledApi, handled_apis
+from ottla.broker.network.listeners import ListenerAccesses
 from ottla.broker.producing.appending import Appending
 from ottla.broker.producing.opened_produce import Openings
 from ottla.broker.producing.transactional_produce import TransactionalProduces
@@ -45,6 +48,7 @@ from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.transactions.transaction_requests import TransactionRequests
 from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.broker.transactions.verification_requests import VerificationRequest
+from ottla.client import ChannelSecurity
 from ottla.configs import NodeConfig
 from ottla.controller.service import ControllerService
 from ottla.metadata import MetadataDelta
@@ -52,6 +56,8 @@ from ottla.model import NodeId
 from ottla.replication.partitions import Partitions
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
+from ottla.security.acls.rights import Rights
+from ottla.security.principal import Principal
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
@@ -74,6 +80,7 @@ class Broker:
         logs: LogStore,
         tasks: Tasks,
         metrics: Metrics,
+        to_brokers: ChannelSecurity,
     ) -> None:
         self.clock = clock = world.clock
         self.dice = dice = world.dice
@@ -81,6 +88,7 @@ class Broker:
         self.busy_poll = world.busy_poll
         self.tasks = tasks
         self.metrics = metrics
+        self._to_brokers = to_brokers
         # `service` is this process's controller; `controller` reaches the active one on any node.
         self.service = service
         self.controller = controller
@@ -98,7 +106,7 @@ class Broker:
         self.departures = Departures(clock, session_timeout_ms=config.broker_session_timeout_ms)
         self.metadata.listen(self._metadata_changed)
         self.producer_ids = ProducerIds(cluster, controller, tasks)
-        connector = BrokerConnector(cluster, world.network, clock, dice, tasks)
+        connector = BrokerConnector(cluster, world.network, clock, dice, tasks, to_brokers)
         self.peers = BrokerPeers(connector)
 
         self.logs = logs
@@ -204,6 +212,16 @@ class Broker:
         self.connection_limits = ConnectionLimits(
             self.cluster, connections_max=world.connections_max
         )
+        self.listeners = ListenerAccesses(
+            self.cluster, make_sasl_servers(self.cluster, self.dice), _unrestricted, _no_verifier
+        )
+        self.certificates = CertificateWatch(
+            self.cluster,
+            self.clock,
+            self.listeners,
+            to_brokers=self._to_brokers,
+            to_controllers=self.controller.security,
+        )
         package = ottla.broker.handlers
         self.apis: dict[int, HandledApi] = handled_apis(
             package.__name__,
@@ -247,6 +265,7 @@ class Broker:
             self.connection_limits,
             self.clock,
             self.tasks,
+            self.listeners.of(listener),
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 
@@ -262,3 +281,11 @@ class Broker:
         partition = self.partitions.get(log.partition)
         if partition is not None and partition.log is log:
             partition.log_synced()
+
+
+def _unrestricted(principal: Principal, host: str) -> Rights:
+    return Rights(None, principal, host)
+
+
+def _no_verifier(listener: str) -> None:  # noqa: ARG001
+    return None

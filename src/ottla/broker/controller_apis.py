@@ -17,7 +17,10 @@ from ottla.broker.control.cluster_features import ClusterFeatures
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.forwarding import error_response, forward
 from ottla.broker.handlers.api_versions import describe_apis
+from ottla.broker.handlers.describe_acls import describe_acls
 from ottla.broker.handlers.describe_configs import describe_configs
+from ottla.broker.handlers.describe_delegation_token import describe_delegation_token
+from ottla.broker.handlers.describe_user_scram_credentials import describe_user_scram_credentials
 from ottla.broker.handlers.incremental_alter_configs import alter_incrementally
 from ottla.broker.network.handling import HandledApi, RequestContext
 from ottla.broker.replicas.metadata_changes import MetadataChanges
@@ -60,6 +63,12 @@ ADMIN_APIS: Final = (
     ApiKey.DESCRIBE_QUORUM,
     ApiKey.ADD_RAFT_VOTER,
     ApiKey.REMOVE_RAFT_VOTER,
+    ApiKey.CREATE_ACLS,
+    ApiKey.DELETE_ACLS,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+    ApiKey.CREATE_DELEGATION_TOKEN,
+    ApiKey.RENEW_DELEGATION_TOKEN,
+    ApiKey.EXPIRE_DELEGATION_TOKEN,
 )
 
 
@@ -71,6 +80,9 @@ def controller_apis(node: Any) -> dict[int, HandledApi]:
     handlers[ApiKey.API_VERSIONS] = api_versions
     handlers[ApiKey.DESCRIBE_CLUSTER] = describe_cluster
     handlers[ApiKey.DESCRIBE_CONFIGS] = describe_configs
+    handlers[ApiKey.DESCRIBE_ACLS] = describe_acls
+    handlers[ApiKey.DESCRIBE_DELEGATION_TOKEN] = describe_delegation_token
+    handlers[ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS] = describe_user_scram_credentials
     handlers[ApiKey.ENVELOPE] = envelope
     return {
         int(key): HandledApi(ApiKey(key), node, handler=handlers[key]) for key in sorted(handlers)
@@ -81,7 +93,7 @@ async def serve(
     context: RequestContext, request: Message, *, service: ControllerService
 ) -> Message:
     try:
-        return await service.serve(request, connection=context.connection)
+        return await service.serve(request, connection=context.connection, rights=context.rights)
     except KafkaError as error:
         return error_response(request, error)
 
@@ -92,7 +104,7 @@ async def forward_to_active(
     *,
     controller: ActiveController,
 ) -> Message:
-    response: Message = await forward(controller, request, context.api_version)
+    response: Message = await forward(controller, request, context.api_version, context.rights)
     return response
 
 

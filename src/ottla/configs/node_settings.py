@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ottla.configs.quorum_addresses import ControllerAddress, ControllerVoter
 from ottla.configs.setting import Setting
-from ottla.configs.value import ConfigValue, ConfigValues
+from ottla.configs.value import ConfigValue, ConfigValues, Password
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,14 @@ class NodeSettings:
     broker_id = Setting[int]("broker.id")
     process_roles = Setting[tuple[str, ...]]("process.roles")
     broker_rack = Setting[str | None]("broker.rack")
+
+    authorizer_class_name = Setting[str]("authorizer.class.name")
+    delegation_token_secret_key = Setting[Password | None]("delegation.token.secret.key")
+    delegation_token_expiry_check_interval_ms = Setting[int](
+        "delegation.token.expiry.check.interval.ms"
+    )
+    delegation_token_expiry_time_ms = Setting[int]("delegation.token.expiry.time.ms")
+    delegation_token_max_lifetime_ms = Setting[int]("delegation.token.max.lifetime.ms")
 
     num_partitions = Setting[int]("num.partitions")
     default_replication_factor = Setting[int]("default.replication.factor")
@@ -39,6 +47,11 @@ class NodeSettings:
     connection_failed_authentication_delay_ms = Setting[int](
         "connection.failed.authentication.delay.ms"
     )
+    pre_auth_timeout_ms = Setting[int]("ottla.pre.auth.timeout.ms")
+    allow_everyone_if_no_acl_found = Setting[bool]("allow.everyone.if.no.acl.found")
+    audit_log = Setting[str]("ottla.audit.log")
+    audit_log_bytes_max = Setting[int]("ottla.audit.log.bytes.max")
+    audit_log_files_max = Setting[int]("ottla.audit.log.files.max")
     fetch_max_bytes = Setting[int]("fetch.max.bytes")
     max_incremental_fetch_session_cache_slots = Setting[int](
         "max.incremental.fetch.session.cache.slots"
@@ -132,6 +145,7 @@ class NodeSettings:
         "add.partitions.to.txn.retry.backoff.max.ms"
     )
 
+    _super_users = Setting[str]("super.users")
     _quorum_voters = Setting[tuple[str, ...]]("controller.quorum.voters")
     _quorum_bootstrap_servers = Setting[tuple[str, ...]]("controller.quorum.bootstrap.servers")
     _log_dir = Setting[tuple[str, ...]]("log.dir")
@@ -151,6 +165,11 @@ class NodeSettings:
     def is_standalone(self) -> bool:
         """Whether no quorum is configured: the node is a quorum of one."""
         return not self._quorum_voters and not self._quorum_bootstrap_servers
+
+    @property
+    def super_users(self) -> tuple[str, ...]:
+        """The principals, as Type:name, that may do everything."""
+        return tuple(user for part in self._super_users.split(";") if (user := part.strip()))
 
     @property
     def controller_quorum_voters(self) -> tuple[ControllerVoter, ...]:

@@ -1,7 +1,7 @@
 """Periodic tasks of the active controller.
 
-They move leadership back to the preferred replicas, and elect leaders for leaderless partitions
-that allow unclean leader election.
+They move leadership back to the preferred replicas, elect leaders for leaderless partitions that
+allow unclean leader election, and remove expired delegation tokens.
 """
 
 from __future__ import annotations
@@ -10,17 +10,22 @@ import logging
 from collections.abc import Callable
 
 from ottla.controller.controller import Controller
+from ottla.controller.operations.delegation_tokens import (
+    expired_tokens,
+    remove_expired_tokens,
+)
 from ottla.controller.operations.elect_leaders import elect_leaders
 from ottla.controller.periodic_elections import preferred_elections, unclean_elections
 from ottla.model import KafkaError
 from ottla.runtime.clock import Clock
 from ottla.wire.messages.elect_leaders import ElectLeadersRequest
+from ottla.wire.messages.expire_delegation_token import ExpireDelegationTokenRequest
 
 _log = logging.getLogger(__name__)
 
 
 class ControllerChores:
-    """Two tasks that check the image periodically, and act only while the controller is active."""
+    """Tasks that check the image periodically, and act only while the controller is active."""
 
     def __init__(self, controller: Controller, clock: Clock) -> None:
         self._controller = controller
@@ -40,6 +45,18 @@ class ControllerChores:
             await self._elect(
                 lambda: unclean_elections(self._controller.proposed_image, self._controller.node)
             )
+
+    async def remove_expired_tokens(self) -> None:
+        controller, clock = self._controller, self._clock
+        while True:
+            await clock.sleep(controller.node.delegation_token_expiry_check_interval_ms / 1_000)
+            try:
+                while controller.is_active and expired_tokens(
+                    controller.proposed_image, clock.now_ms()
+                ):
+                    await controller.submit(remove_expired_tokens, ExpireDelegationTokenRequest())
+            except KafkaError as error:
+                _log.info("no delegation tokens are removed now: %s", error)
 
     async def _elect(self, wanted: Callable[[], ElectLeadersRequest | None]) -> None:
         try:

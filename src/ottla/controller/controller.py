@@ -25,6 +25,7 @@ from ottla.controller.quorum_seams import Seams
 from ottla.controller.topic_descriptions import TopicDescriptions
 from ottla.metadata import MetadataDelta, MetadataImage, MetadataReplay
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.transactions import AbortTransactionRecord
 
@@ -111,7 +112,12 @@ class Controller:
 
     # ---- operations
 
-    async def submit(self, operation: Operation[Request, Response], request: Request) -> Response:
+    async def submit(
+        self,
+        operation: Operation[Request, Response],
+        request: Request,
+        rights: Rights = UNRESTRICTED,
+    ) -> Response:
         """Runs an operation and returns its response once the result is committed.
 
         A response without changes also waits for commit, since it depends on uncommitted records.
@@ -129,6 +135,8 @@ class Controller:
             descriptions=self._descriptions,
             dice=self._seams.dice,
             next_offset=quorum.log.log_end_offset,
+            now_ms=self._seams.clock.now_ms(),
+            rights=rights,
         )
         records, response = operation(self._proposed.image, request, context)
         if records:

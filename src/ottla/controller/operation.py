@@ -14,7 +14,9 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from ottla.configs import NodeConfig
 from ottla.controller.topic_descriptions import TopicDescriptions
 from ottla.metadata import MetadataImage
+from ottla.model.ids import TimestampMs
 from ottla.runtime.dice import Dice
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.schema import Message
 
 Request = TypeVar("Request", bound=Message)
@@ -31,6 +33,9 @@ class Context(NamedTuple):
     dice: Dice
     # The offset of the operation's first record.
     next_offset: int
+    now_ms: TimestampMs
+    # Of the sender of the request, which may be a client of another node.
+    rights: Rights = UNRESTRICTED
 
 
 class OperationOutcome(NamedTuple, Generic[Response]):

@@ -14,6 +14,7 @@ from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
 from ottla.controller.operation import Operation
 from ottla.controller.quorum_description import describe_quorum
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from ottla.wire.messages.broker_registration import BrokerRegistrationRequest
@@ -31,6 +32,15 @@ OPERATIONS: Final[dict[int, tuple[str, str]]] = {
     ApiKey.UPDATE_FEATURES: ("update_features", "update_features"),
     ApiKey.ALLOCATE_PRODUCER_IDS: ("allocate_producer_ids", "allocate_producer_ids"),
     ApiKey.CONTROLLER_REGISTRATION: ("register_controller", "register_controller"),
+    ApiKey.CREATE_ACLS: ("create_acls", "create_acls"),
+    ApiKey.DELETE_ACLS: ("delete_acls", "delete_acls"),
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (
+        "alter_user_scram_credentials",
+        "alter_user_scram_credentials",
+    ),
+    ApiKey.CREATE_DELEGATION_TOKEN: ("create_delegation_token", "create_delegation_token"),
+    ApiKey.RENEW_DELEGATION_TOKEN: ("renew_delegation_token", "renew_delegation_token"),
+    ApiKey.EXPIRE_DELEGATION_TOKEN: ("expire_delegation_token", "expire_delegation_token"),
     ApiKey.ALTER_PARTITION: ("alter_partition", "alter_partition"),
     ApiKey.ASSIGN_REPLICAS_TO_DIRS: ("assign_replicas_to_dirs", "assign_replicas_to_dirs"),
     ApiKey.ELECT_LEADERS: ("elect_leaders", "elect_leaders"),
@@ -105,7 +115,13 @@ class ControllerService:
 
     # ---- requests
 
-    async def serve(self, request: Message, *, connection: Watched | None = None) -> Message:
+    async def serve(
+        self,
+        request: Message,
+        *,
+        connection: Watched | None = None,
+        rights: Rights = UNRESTRICTED,
+    ) -> Message:
         """Returns the response. Raises `KafkaError` for the request as a whole, mostly
         NOT_CONTROLLER."""
         key = request.api_key
@@ -121,7 +137,7 @@ class ControllerService:
                 return await self.liveness.unregister(request)
             case DescribeQuorumRequest():
                 return describe_quorum(self.controller.quorum, request)
-        response: Message = await self.controller.submit(operation_of(key), request)
+        response: Message = await self.controller.submit(operation_of(key), request, rights)
         return response
 
     async def _heartbeat(

@@ -41,6 +41,11 @@ KRAFT_VERSION_LEVEL: Final = 1
 # The minimum levels of other features that a feature level requires.
 DEPENDENCIES: Final = {(ELIGIBLE_LEADER_REPLICAS_VERSION, 1): {METADATA_VERSION: 23}}
 
+# The levels of metadata.version from which the metadata log may have SCRAM credentials (KIP-900)
+# and delegation tokens.
+SCRAM_LEVEL: Final = 11
+DELEGATION_TOKEN_LEVEL: Final = 14
+
 # The names of the levels of metadata.version from 7 on, and the levels that changed the records: a
 # downgrade below such a level would lose metadata.
 METADATA_VERSION_NAMES: Final = dict(

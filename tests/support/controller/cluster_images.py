@@ -9,6 +9,8 @@ from ottla.metadata import SUPPORTED_FEATURES, MetadataDelta, MetadataImage, Met
 from ottla.metadata.broker import feature_structs
 from ottla.metadata.features import INITIAL_LEVELS
 from ottla.model import Uuid
+from ottla.model.ids import TimestampMs
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.simulation.seams.dice import SeededDice
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.brokers import (
@@ -20,6 +22,7 @@ from ottla.wire.stored.cluster_metadata.features import FeatureLevelRecord
 from ottla.wire.stored.cluster_metadata.topics import PartitionRecord, TopicRecord
 
 CLUSTER_ID = "ottlaOttlaOttlaOttlaOw"
+NOW_MS = 1_700_000_000_000
 
 
 def uuid(number: int) -> Uuid:
@@ -111,7 +114,14 @@ def node_config(**properties: str) -> NodeConfig:
     return NodeConfig.of(named, data_dir="/data", listen="localhost:9092")
 
 
-def context(node: NodeConfig | None = None, *, next_offset: int = 200, seed: int = 1) -> Context:
+def context(
+    node: NodeConfig | None = None,
+    *,
+    next_offset: int = 200,
+    seed: int = 1,
+    now_ms: int = NOW_MS,
+    rights: Rights = UNRESTRICTED,
+) -> Context:
     node = node or node_config()
     return Context(
         cluster_id=CLUSTER_ID,
@@ -119,4 +129,6 @@ def context(node: NodeConfig | None = None, *, next_offset: int = 200, seed: int
         descriptions=TopicDescriptions(node),
         dice=SeededDice(seed),
         next_offset=next_offset,
+        now_ms=TimestampMs(now_ms),
+        rights=rights,
     )

@@ -17,6 +17,7 @@ from ottla.broker.control.quorum_config import raft_config
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.pending import Pending
+from ottla.client import PLAINTEXT
 from ottla.configs import NodeConfig
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
@@ -33,6 +34,7 @@ from ottla.model import NodeId, Uuid
 from ottla.runtime.background import Background, InlineBackground
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.simulation import SeededDice, SimulatedDisk
 from ottla.simulation.seams.clock import SimulatedClock
 from ottla.storage.directories.log_store import LogStore
@@ -110,10 +112,13 @@ class OneNode:
             self.clock,
             self._dice,
             self._tasks,
+            PLAINTEXT,
             node_id=NODE_ID,
             on_lost=lambda: None,
         )
-        self.broker = Broker(config, seams, service, active, logs, self._tasks, Metrics())
+        self.broker = Broker(
+            config, seams, service, active, logs, self._tasks, Metrics(), PLAINTEXT
+        )
         self.run(self._start(service))
 
     def _open_controller(self, config: NodeConfig, logs: LogStore) -> Controller:
@@ -176,15 +181,29 @@ class OneNode:
         assert not self.errors, self.errors
         return result
 
-    def send_request(self, request: Message, version: int, *, listener: str = LISTENER) -> Any:
+    def send_request(
+        self,
+        request: Message,
+        version: int,
+        *,
+        listener: str = LISTENER,
+        rights: Rights = UNRESTRICTED,
+    ) -> Any:
         """The response to a request, as a client gets it."""
-        return self.run(self.answer(request, version, listener=listener))
+        return self.run(self.answer(request, version, listener=listener, rights=rights))
 
-    async def answer(self, request: Message, version: int, *, listener: str = LISTENER) -> Any:
+    async def answer(
+        self,
+        request: Message,
+        version: int,
+        *,
+        listener: str = LISTENER,
+        rights: Rights = UNRESTRICTED,
+    ) -> Any:
         key = request.api_key
         assert key is not None
         sent = type(request).decode(request.encode(version), version)
-        context = self.context(version, listener=listener)
+        context = self.context(version, listener=listener, rights=rights)
         answer = self.broker.apis[key].handler(context, sent)
         assert answer is not None
         # What follows an answer comes before the next request.
@@ -195,8 +214,10 @@ class OneNode:
             response = answer if isinstance(answer, Message) else await answer
         return response_class(key).decode(response.encode(version), version)
 
-    def context(self, version: int, *, listener: str = LISTENER) -> RequestContext:
-        return RequestContext(version, "test", "127.0.0.1", listener)
+    def context(
+        self, version: int, *, listener: str = LISTENER, rights: Rights = UNRESTRICTED
+    ) -> RequestContext:
+        return RequestContext(version, "test", "127.0.0.1", listener, rights=rights)
 
     def create_topic(
         self, name: str, *, partitions: int = 1, configs: Mapping[str, str] | None = None

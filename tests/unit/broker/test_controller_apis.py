@@ -15,6 +15,7 @@ from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES
 from ottla.metadata.broker import feature_structs
 from ottla.model import ErrorCode
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.wire.messages.controller_registration import (
@@ -110,7 +111,10 @@ def test_deposed_controller_refuses_brokers_with_not_controller(node: OneNode) -
 def test_administrators_are_answered_by_the_active_controller_wherever_it_is(
     node: OneNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def forwarded(_controller: ActiveController, request: Message, _version: int) -> Message:
+    async def forwarded(
+        _controller: ActiveController, request: Message, _version: int, *, rights: Rights
+    ) -> Message:
+        assert rights is UNRESTRICTED
         return UpdateFeaturesResponse(error_message=type(request).__name__)
 
     monkeypatch.setattr(ActiveController, "forward", forwarded)

@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Final
 
-
-class AclOperation(IntEnum):
-    """Kafka's operation codes, which are also the bit positions."""
-
-    READ = 3
-    WRITE = 4
-    CREATE = 5
-    DELETE = 6
-    ALTER = 7
-    DESCRIBE = 8
-    CLUSTER_ACTION = 9
-    DESCRIBE_CONFIGS = 10
-    ALTER_CONFIGS = 11
-    IDEMPOTENT_WRITE = 12
+from ottla.security.acls.acl import AclOperation
 
 
 def _bits(*operations: AclOperation) -> int:

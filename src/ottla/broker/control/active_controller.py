@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
 
-from ottla.client import ChannelError, NotSentError, Peer, versions
+from ottla.client import ChannelError, ChannelSecurity, NotSentError, Peer, versions
 from ottla.client.peer import ReconnectBackoff
 from ottla.controller.controller import OutcomeUnknownError
 from ottla.controller.service import ControllerService
@@ -35,6 +35,7 @@ from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network
 from ottla.runtime.tasks import Tasks
 from ottla.runtime.wakeup import Wakeup
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from ottla.wire.requests import decode_response, encode_request
@@ -106,6 +107,7 @@ class ActiveController:
         clock: Clock,
         dice: Dice,
         tasks: Tasks,
+        security: ChannelSecurity,
         *,
         node_id: int,
         on_lost: Callable[[], None],
@@ -119,6 +121,7 @@ class ActiveController:
         self._clock = clock
         self._dice = dice
         self._tasks = tasks
+        self.security = security
         self._node_id = node_id
         self._on_lost = on_lost
         self._lines: dict[Lane, _Line] = {}
@@ -149,12 +152,13 @@ class ActiveController:
         request: Message,
         version: int,
         *,
+        rights: Rights = UNRESTRICTED,
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
         is_repeatable: bool = False,
     ) -> Any:
-        """Forwards a client's request and returns the response. Uses the client's version, because
-        another version may lack some fields. `is_repeatable`: the caller accepts the response to a
-        repeated request, whatever the API.
+        """Forwards a client's request with its rights, and returns the response. Uses the client's
+        version, because another version may lack some fields. `is_repeatable`: the caller accepts
+        the response to a repeated request, whatever the API.
 
         Raises `KafkaError`: REQUEST_TIMED_OUT if no controller responds in time, or if the request
         cannot be repeated and may have been executed; KAFKA_STORAGE_ERROR if this node's metadata
@@ -171,7 +175,7 @@ class ActiveController:
                 )
             try:
                 return await self._forward_once(
-                    request, version, left_ms, is_repeatable=is_repeatable
+                    request, version, rights, left_ms, is_repeatable=is_repeatable
                 )
             except NotSentError:
                 pass
@@ -250,6 +254,7 @@ class ActiveController:
             client_id=f"ottla-{self._node_id}-{lane.name.lower()}",
             backoff=_BACKOFF,
             on_lost=self._on_lost if lane is Lane.HEARTBEATS else _nothing,
+            security=self.security,
         )
 
     def require_metadata(self) -> None:
@@ -263,11 +268,17 @@ class ActiveController:
             )
 
     async def _forward_once(
-        self, request: Message, version: int, timeout_ms: int, *, is_repeatable: bool
+        self,
+        request: Message,
+        version: int,
+        rights: Rights,
+        timeout_ms: int,
+        *,
+        is_repeatable: bool,
     ) -> Any:
         self.require_metadata()
         if self.is_here:
-            return await self._service.serve(request)
+            return await self._service.serve(request, rights=rights)
         key = request.api_key
         assert key is not None
         parts = encode_request(request, version, correlation_id=0, client_id=None)

@@ -6,14 +6,17 @@ from typing import Any
 
 from ottla.broker.control.active_controller import ActiveController
 from ottla.model import KafkaError
+from ottla.security.acls.rights import Rights
 from ottla.wire.apis import response_class
 from ottla.wire.schema import Message
 
 
-async def forward(controller: ActiveController, request: Message, version: int) -> Any:
+async def forward(
+    controller: ActiveController, request: Message, version: int, rights: Rights
+) -> Any:
     """The active controller's response. Raises `ConnectionAbortedError` as `error_response`."""
     try:
-        return await controller.forward(request, version)
+        return await controller.forward(request, version, rights=rights)
     except KafkaError as error:
         return error_response(request, error)
 

@@ -19,4 +19,4 @@ from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoter
 def add_raft_voter(
     context: RequestContext, request: AddRaftVoterRequest, *, controller: ActiveController
 ) -> Awaitable[AddRaftVoterResponse]:
-    return forward(controller, request, context.api_version)
+    return forward(controller, request, context.api_version, context.rights)

@@ -25,4 +25,4 @@ def alter_partition_reassignments(
     *,
     controller: ActiveController,
 ) -> Awaitable[AlterPartitionReassignmentsResponse]:
-    return forward(controller, request, context.api_version)
+    return forward(controller, request, context.api_version, context.rights)

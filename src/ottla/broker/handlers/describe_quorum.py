@@ -18,4 +18,4 @@ from ottla.wire.messages.describe_quorum import DescribeQuorumRequest, DescribeQ
 def describe_quorum(
     context: RequestContext, request: DescribeQuorumRequest, *, controller: ActiveController
 ) -> Awaitable[DescribeQuorumResponse]:
-    return forward(controller, request, context.api_version)
+    return forward(controller, request, context.api_version, context.rights)

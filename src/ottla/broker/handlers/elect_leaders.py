@@ -19,4 +19,4 @@ from ottla.wire.messages.elect_leaders import ElectLeadersRequest, ElectLeadersR
 def elect_leaders(
     context: RequestContext, request: ElectLeadersRequest, *, controller: ActiveController
 ) -> Awaitable[ElectLeadersResponse]:
-    return forward(controller, request, context.api_version)
+    return forward(controller, request, context.api_version, context.rights)

@@ -21,4 +21,4 @@ def list_partition_reassignments(
     *,
     controller: ActiveController,
 ) -> Awaitable[ListPartitionReassignmentsResponse]:
-    return forward(controller, request, context.api_version)
+    return forward(controller, request, context.api_version, context.rights)

@@ -19,4 +19,4 @@ from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest, Remove
 def remove_raft_voter(
     context: RequestContext, request: RemoveRaftVoterRequest, *, controller: ActiveController
 ) -> Awaitable[RemoveRaftVoterResponse]:
-    return forward(controller, request, context.api_version)
+    return forward(controller, request, context.api_version, context.rights)

@@ -19,4 +19,4 @@ from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest, Unreg
 def unregister_broker(
     context: RequestContext, request: UnregisterBrokerRequest, *, controller: ActiveController
 ) -> Awaitable[UnregisterBrokerResponse]:
-    return forward(controller, request, context.api_version)
+    return forward(controller, request, context.api_version, context.rights)

@@ -18,4 +18,4 @@ from ottla.wire.messages.update_features import UpdateFeaturesRequest, UpdateFea
 def update_features(
     context: RequestContext, request: UpdateFeaturesRequest, *, controller: ActiveController
 ) -> Awaitable[UpdateFeaturesResponse]:
-    return forward(controller, request, context.api_version)
+    return forward(controller, request, context.api_version, context.rights)

@@ -21,8 +21,10 @@ from inspect import Parameter, signature
 from pkgutil import iter_modules
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from ottla.broker.network.client_session import ClientSession
 from ottla.broker.network.pending import Pending
 from ottla.runtime.clock import Clock
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey, request_class
 from ottla.wire.messages.api_versions import ApiVersion
 from ottla.wire.schema import Message
@@ -35,18 +37,22 @@ AnyHandler = TypeVar("AnyHandler", bound=Handler)
 class ClientConnectionEnd(Protocol):
     """The connection that a request came over."""
 
+    @property
+    def session(self) -> ClientSession: ...
+
     def when_closed(self, callback: Callable[[], None]) -> None:
         """Calls `callback` once, when the connection has closed."""
 
 
 class RequestContext(NamedTuple):
-    """The sender of a request, and the request's version."""
+    """The sender of a request with its rights, and the request's version."""
 
     api_version: int
     client_id: str
     client_host: str
     listener: str
     connection: ClientConnectionEnd | None = None
+    rights: Rights = UNRESTRICTED
 
 
 class _Registered(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ottla.broker.control.active_controller import ActiveController, Lane
-from ottla.client import ChannelError
+from ottla.client import PLAINTEXT, ChannelError
 from ottla.controller.service import ControllerService
 from ottla.model import ErrorCode, KafkaError
 from ottla.raft.decisions import LeaderAndEpoch
@@ -66,6 +66,7 @@ class Forwarding:
             clock or SystemClock(),
             SeededDice(1),
             self.tasks,
+            PLAINTEXT,
             node_id=2,
             on_lost=self._on_lost,
         )

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from ottla.broker.control.quorum_peers import QuorumPeers
-from ottla.client import ChannelError
+from ottla.client import PLAINTEXT, ChannelError
 from ottla.raft import Destination
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
@@ -29,6 +29,7 @@ class Peers:
             SimulatedClock(),
             SeededDice(1),
             self.tasks,
+            PLAINTEXT,
             node_id=1,
             timeout_ms=2_000,
             on_lost=self.lost.append,

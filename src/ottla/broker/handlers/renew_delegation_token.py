@@ -1,0 +1,32 @@
+"""RenewDelegationToken, versions 1 to 2: extends the life of a delegation token.
+
+Errors are those of the controller's operation.
+"""
+
+from __future__ import annotations
+
+from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.network.handling import RequestContext, handles
+from ottla.controller.operations.delegation_tokens import NO_TIMESTAMP
+from ottla.model import KafkaError
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.renew_delegation_token import (
+    RenewDelegationTokenRequest,
+    RenewDelegationTokenResponse,
+)
+
+
+@handles(ApiKey.RENEW_DELEGATION_TOKEN)
+async def renew_delegation_token(
+    context: RequestContext,
+    request: RenewDelegationTokenRequest,
+    *,
+    controller: ActiveController,
+) -> RenewDelegationTokenResponse:
+    try:
+        response: RenewDelegationTokenResponse = await controller.forward(
+            request, context.api_version, rights=context.rights
+        )
+    except KafkaError as error:
+        return RenewDelegationTokenResponse(error_code=error.code, expiry_timestamp_ms=NO_TIMESTAMP)
+    return response

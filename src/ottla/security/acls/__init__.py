@@ -1,0 +1,1 @@
+"""Access control lists, and the decisions of Kafka's StandardAuthorizer over them."""

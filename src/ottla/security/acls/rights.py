@@ -1,0 +1,152 @@
+"""What the principal of a session may do.
+
+A connection's session has one `Rights`, and so has each forwarded request. Decisions are cached
+until an access control entry changes; each decision that is not in the cache is audited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple, TypeAlias
+
+from ottla.model import KafkaError
+from ottla.security.acls.acl import (
+    AUTHORIZATION_ERRORS,
+    SUPPORTED_OPERATIONS,
+    AclOperation,
+    ResourceType,
+)
+from ottla.security.acls.authorizer import StandardAuthorizer
+from ottla.security.principal import ANONYMOUS, Principal
+
+# Bounds the memory of a client that names ever new resources.
+_DECISIONS_MAX: Final = 4_096
+
+
+class AclResource(NamedTuple):
+    """A name of None is any resource of the type."""
+
+    type: ResourceType
+    name: str | None
+
+
+OnDecision: TypeAlias = Callable[[Principal, str, AclOperation, AclResource, bool], None]
+
+
+class Right(NamedTuple):
+    """An operation on a type of resource: what an API declares that it checks."""
+
+    operation: AclOperation
+    resource_type: ResourceType
+
+
+# For the APIs that everyone may use.
+NO_RIGHTS: Final[tuple[Right, ...]] = ()
+
+
+class Rights:
+    """Of one principal at one host. `is_unrestricted` is true without an authorizer and for super
+    users: loops over many resources can be skipped then."""
+
+    __slots__ = (
+        "_authorizer",
+        "_decisions",
+        "_on_decision",
+        "_version",
+        "host",
+        "is_unrestricted",
+        "principal",
+    )
+
+    def __init__(
+        self,
+        authorizer: StandardAuthorizer | None,
+        principal: Principal,
+        host: str,
+        *,
+        on_decision: OnDecision | None = None,
+    ) -> None:
+        """`on_decision` gets the principal, the host, the operation, the resource, and whether the
+        operation is allowed."""
+        self.principal = principal
+        self.host = host
+        self.is_unrestricted = authorizer is None or authorizer.is_super_user(principal)
+        self._authorizer = authorizer
+        self._on_decision = on_decision
+        self._decisions: dict[tuple[AclOperation, ResourceType, str | None, bool], bool] = {}
+        self._version = -1
+
+    def allows(self, operation: AclOperation, resource_type: ResourceType, name: str) -> bool:
+        return self.is_unrestricted or self._decide(operation, resource_type, name, True)
+
+    def allows_any(self, operation: AclOperation, resource_type: ResourceType) -> bool:
+        """Whether the operation is allowed on at least one resource of the type."""
+        return self.is_unrestricted or self._decide(operation, resource_type, None, True)
+
+    def require(self, operation: AclOperation, resource_type: ResourceType, name: str) -> None:
+        """Raises the `KafkaError` of the resource type if the operation is not allowed."""
+        if not self.allows(operation, resource_type, name):
+            raise KafkaError(
+                AUTHORIZATION_ERRORS[resource_type],
+                f"{self.principal} at {self.host} may not {operation.name} {resource_type.name} "
+                f"{name}; an administrator can add an ACL that allows it",
+            )
+
+    def allowed(
+        self,
+        operation: AclOperation,
+        resource_type: ResourceType,
+        names: Iterable[str],
+        *,
+        is_audited: bool = True,
+    ) -> set[str]:
+        """The names that are allowed. A response that leaves out the others, without the client
+        having named them, is not audited."""
+        if self.is_unrestricted:
+            return set(names)
+        return {name for name in names if self._decide(operation, resource_type, name, is_audited)}
+
+    def operations(self, resource_type: ResourceType, name: str) -> int:
+        """The bit field of the allowed operations on a resource. Not audited."""
+        supported = SUPPORTED_OPERATIONS[resource_type]
+        return sum(
+            1 << operation
+            for operation in supported
+            if self.is_unrestricted or self._decide(operation, resource_type, name, False)
+        )
+
+    def _decide(
+        self,
+        operation: AclOperation,
+        resource_type: ResourceType,
+        name: str | None,
+        is_audited: bool,
+    ) -> bool:
+        authorizer = self._authorizer
+        assert authorizer is not None, "without an authorizer rights are unrestricted"
+        if self._version != authorizer.version or len(self._decisions) >= _DECISIONS_MAX:
+            self._decisions.clear()
+            self._version = authorizer.version
+        key = (operation, resource_type, name, is_audited)
+        decision = self._decisions.get(key)
+        if decision is None:
+            decision = self._decisions[key] = self._ask(authorizer, operation, resource_type, name)
+            if is_audited and self._on_decision is not None:
+                resource = AclResource(resource_type, name)
+                self._on_decision(self.principal, self.host, operation, resource, decision)
+        return decision
+
+    def _ask(
+        self,
+        authorizer: StandardAuthorizer,
+        operation: AclOperation,
+        resource_type: ResourceType,
+        name: str | None,
+    ) -> bool:
+        if name is None:
+            return authorizer.allows_any(self.principal, self.host, operation, resource_type)
+        return authorizer.allows(self.principal, self.host, operation, resource_type, name)
+
+
+# Of a node without an authorizer, and of the node's own requests.
+UNRESTRICTED: Final = Rights(None, ANONYMOUS, "")
