@@ -16,15 +16,19 @@ from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.authorizer import Authorizer
 from ottla.broker.control.cluster_features import ClusterFeatures
 from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.control.forwarding import error_response, forward
 from ottla.broker.handlers.api_versions import describe_apis
 from ottla.broker.handlers.describe_acls import describe_acls
 from ottla.broker.handlers.describe_configs import describe_configs
 from ottla.broker.handlers.describe_delegation_token import describe_delegation_token
 from ottla.broker.handlers.describe_user_scram_credentials import describe_user_scram_credentials
 from ottla.broker.handlers.incremental_alter_configs import alter_incrementally
+from ottla.broker.handlers.sasl_authenticate import sasl_authenticate
+from ottla.broker.handlers.sasl_handshake import sasl_handshake
 from ottla.broker.network.handling import HandledApi, RequestContext
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.controller.api_rights import RIGHTS
+from ottla.controller.controller import OutcomeUnknownError
 from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.service import BROKER_APIS, OPERATIONS, QUORUM_APIS, ControllerService
 from ottla.model import ErrorCode, KafkaError
@@ -33,7 +37,7 @@ from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
 from ottla.security.acls.rights import NO_RIGHTS, Right, Rights
 from ottla.security.client_host import decode_host
 from ottla.security.principal import decode_principal
-from ottla.wire.apis import ApiKey, response_class
+from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ottla.wire.messages.describe_cluster import (
@@ -84,6 +88,8 @@ _CLUSTER_ACTION: Final = Right(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER
 _RIGHTS: Final[Mapping[int, tuple[Right, ...]]] = {
     **RIGHTS,
     ApiKey.API_VERSIONS: NO_RIGHTS,
+    ApiKey.SASL_HANDSHAKE: NO_RIGHTS,
+    ApiKey.SASL_AUTHENTICATE: NO_RIGHTS,
     ApiKey.ENVELOPE: (_CLUSTER_ACTION,),
     ApiKey.DESCRIBE_CLUSTER: (Right(AclOperation.ALTER, ResourceType.CLUSTER),),
     ApiKey.DESCRIBE_CONFIGS: (
@@ -108,9 +114,11 @@ _RIGHTS: Final[Mapping[int, tuple[Right, ...]]] = {
 def controller_apis(node: Any) -> dict[int, HandledApi]:
     """The APIs of a controller listener with their handlers, by API key."""
     handlers: dict[int, Any] = dict.fromkeys((*OPERATIONS, *QUORUM_APIS, *BROKER_APIS), serve)
-    handlers |= dict.fromkeys(ADMIN_APIS, ask_active)
+    handlers |= dict.fromkeys(ADMIN_APIS, forward_to_active)
     handlers[ApiKey.INCREMENTAL_ALTER_CONFIGS] = incremental_alter_configs
     handlers[ApiKey.API_VERSIONS] = api_versions
+    handlers[ApiKey.SASL_HANDSHAKE] = sasl_handshake
+    handlers[ApiKey.SASL_AUTHENTICATE] = sasl_authenticate
     handlers[ApiKey.DESCRIBE_CLUSTER] = describe_cluster
     handlers[ApiKey.DESCRIBE_CONFIGS] = describe_configs
     handlers[ApiKey.DESCRIBE_ACLS] = describe_acls
@@ -129,21 +137,16 @@ async def serve(
     try:
         return await service.serve(request, connection=context.connection, rights=context.rights)
     except KafkaError as error:
-        return _refusal(request, error)
+        return error_response(request, error)
 
 
-async def ask_active(
+async def forward_to_active(
     context: RequestContext,
     request: Message,
     *,
     controller: ActiveController,
 ) -> Message:
-    try:
-        response: Message = await controller.ask(
-            request, context.api_version, rights=context.rights
-        )
-    except KafkaError as error:
-        return _refusal(request, error)
+    response: Message = await forward(controller, request, context.api_version, context.rights)
     return response
 
 
@@ -152,13 +155,10 @@ async def incremental_alter_configs(
     request: IncrementalAlterConfigsRequest,
     *,
     cluster: ClusterView,
-    controller: ActiveController,
-    replicas: LocalReplicas,
+    changes: MetadataChanges,
 ) -> IncrementalAlterConfigsResponse:
     """A controller accepts configs of any node, and log levels of itself (KIP-919)."""
-    return await alter_incrementally(
-        cluster, controller, replicas, context, request, of_any_node=True
-    )
+    return await alter_incrementally(cluster, changes, context, request, of_any_node=True)
 
 
 async def envelope(
@@ -177,10 +177,13 @@ async def envelope(
         return EnvelopeResponse(error_code=error.code)
     try:
         response = await service.serve(forwarded, rights=rights)
+    except OutcomeUnknownError:
+        # NOT_CONTROLLER would mean that the request was not executed.
+        return EnvelopeResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)
     except KafkaError as error:
         if error.code is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
             return EnvelopeResponse(error_code=error.code)
-        response = _refusal(forwarded, error)
+        response = error_response(forwarded, error)
     parts: list[Any] = encode_response(
         response, head.api_version, correlation_id=head.correlation_id
     )
@@ -237,7 +240,8 @@ async def describe_cluster(
     if request.endpoint_type != _CONTROLLER_ENDPOINTS:
         return DescribeClusterResponse(
             error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
-            error_message="this is a controller's endpoint; ask a broker's for the brokers",
+            error_message="this is a controller listener; send the request to a broker listener "
+            "to get the brokers",
         )
     leader = await _wait_leader(service.controller.quorum, controller, clock)
     return DescribeClusterResponse(
@@ -261,14 +265,3 @@ async def _wait_leader(
     while (leader := quorum.leader_and_epoch.leader_id) is None and clock.monotonic() < deadline:
         await controller.wait_moved()
     return leader
-
-
-def _refusal(request: Message, error: KafkaError) -> Message:
-    assert request.api_key is not None
-    cls = response_class(request.api_key)
-    if "error_code" not in cls.field_options:
-        raise ConnectionAbortedError(f"{type(request).__name__} cannot be answered: {error}")
-    fields: dict[str, Any] = {"error_code": error.code}
-    if "error_message" in cls.field_options:
-        fields["error_message"] = error.message
-    return cls(**fields)

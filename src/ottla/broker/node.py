@@ -17,6 +17,7 @@ from ottla.broker.broker import Broker
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.identity import controller_endpoint, identify
 from ottla.broker.control.lost_nodes import LostNodes
+from ottla.broker.control.outgoing_security import outgoing_security
 from ottla.broker.control.quorum_config import raft_config
 from ottla.broker.control.quorum_peers import QuorumPeers
 from ottla.broker.control.quorum_watch import QuorumWatch
@@ -26,7 +27,6 @@ from ottla.broker.network.draining import close_connections, turn_away
 from ottla.broker.network.handling import HandledApi, load_all
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import ConfiguredListener as ConfiguredListener
-from ottla.configs.unsupported_security import refuse_unsupported_security
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
 from ottla.controller.metadata_log import MetadataLogConfig
@@ -80,7 +80,6 @@ class Node:
         `InvalidConfigError`, or `KafkaError` if the controller rejects the node. Releases all
         resources if it raises or is cancelled; it may be cancelled at any time."""
         config = self.config
-        refuse_unsupported_security(config)
         refuse_foreign_files(self._seams.disk, [config.metadata_log_dir, *config.log_dirs])
         logs = LogStore(self._seams.disk, config.log_dirs)
         logs.on_offline = partial(self._directory_lost, logs)
@@ -103,6 +102,9 @@ class Node:
 
     def _open_metadata(self, logs: LogStore) -> None:
         host, config = self._seams, self.config
+        self._to_controllers = outgoing_security(
+            config.listeners.controller_names[0], config.controller_security, host.dice
+        )
         identity = identify(
             host.disk,
             [directory.path for directory in logs.directories],
@@ -129,6 +131,7 @@ class Node:
             host.clock,
             host.dice,
             self._tasks,
+            self._to_controllers,
             node_id=config.node_id,
             timeout_ms=config.controller_quorum_request_timeout_ms,
             on_lost=lambda node_id: self._lost_nodes.add(node_id),
@@ -177,10 +180,18 @@ class Node:
             seams.clock,
             seams.dice,
             self._tasks,
+            self._to_controllers,
             node_id=self.config.node_id,
-            on_lost=self._hurry,
+            on_lost=self._send_heartbeat_now,
         )
-        return Broker(self.config, seams, service, controller, logs, self._tasks, self.metrics)
+        to_brokers = outgoing_security(
+            self.config.listeners.inter_broker_listener_name,
+            self.config.inter_broker_security,
+            seams.dice,
+        )
+        return Broker(
+            self.config, seams, service, controller, logs, self._tasks, self.metrics, to_brokers
+        )
 
     async def _join(self, logs: LogStore) -> None:
         """Joins the quorum and listens. A broker is registered when this returns."""
@@ -247,7 +258,7 @@ class Node:
         if registration is not None:
             if self._has_started:
                 with suppress(KafkaError):
-                    await registration.take_leave()
+                    await registration.controlled_shutdown()
             epoch = registration.broker_epoch
         for task in self._reporting:
             task.cancel()
@@ -268,7 +279,7 @@ class Node:
         """Stops like a killed process: no controlled shutdown, no clean-shutdown files. Only for
         tests, which close the connections themselves."""
         self._is_stopping = True
-        self._quorum.fail(RuntimeError("it was abandoned"))
+        self._quorum.fail(RuntimeError("the node was abandoned"))
         await self._tasks.close()
         await self._seams.background.close()
         self._quorum.log.abandon()
@@ -284,7 +295,7 @@ class Node:
         if self._is_stopping or self.failure is not None:
             return
         if path == self.config.metadata_log_dir:
-            which = "the metadata's directory has failed"
+            which = "the directory of the metadata log has failed"
         elif not logs.directories:
             which = "all log directories have failed"
         else:
@@ -307,9 +318,9 @@ class Node:
         registration = self._registration
         return not self.config.is_broker or (registration is not None and registration.is_known)
 
-    def _hurry(self) -> None:
+    def _send_heartbeat_now(self) -> None:
         if self._registration is not None:
-            self._registration.hurry()
+            self._registration.send_heartbeat_now()
 
     async def _listen(self) -> None:
         listeners = self.config.listeners
@@ -319,7 +330,9 @@ class Node:
             make_handler = partial(
                 self.broker.client_connection, configured.name, is_controller=is_controller
             )
-            listener = await self._seams.network.listen(address, make_handler)
+            self.broker.listeners.open(configured.name)
+            secured = self.broker.listeners.secure(configured.name, make_handler)
+            listener = await self._seams.network.listen(address, secured)
             if not is_controller:
                 # Registration needs the bound port, but clients must wait for an unfenced broker.
                 listener.pause_accepting()
@@ -349,6 +362,7 @@ class Node:
         for key in OPERATIONS:
             operation_of(key)
             await self._seams.clock.sleep(0)
+        self._tasks.start("certificates", broker.certificates.watch())
         from ottla.broker.chores.housekeeping import (
             Housekeeping,
             Intervals,

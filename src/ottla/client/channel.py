@@ -14,9 +14,12 @@ from collections.abc import Callable
 from struct import Struct as Layout
 from typing import Any, Final, NamedTuple, Self
 
-from ottla.client.errors import ChannelError, RequestTimedOutError
+from ottla.client.authentication import authenticate
+from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.client.errors import ChannelError, NotSentError, RequestTimedOutError
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.network import Address, Connection, Network
+from ottla.security.sasl.mechanism import ClientMechanism
 from ottla.wire.errors import ProtocolError
 from ottla.wire.frames import FrameReader
 from ottla.wire.requests import decode_response, encode_request
@@ -27,6 +30,8 @@ from ottla.wire.schema import Message
 _RESPONSE_BYTES_MAX: Final = 2**31 - 1
 _CORRELATION_IDS: Final = 2**31
 _CORRELATION: Final = Layout(">i")
+# Requests that are sent by then are answered before the session ends.
+_LIFETIME_SHARE: Final = 0.8
 
 
 class _Outstanding(NamedTuple):
@@ -65,6 +70,8 @@ class Channel:
         # Why this side closed the connection; takes precedence over the error from the network.
         self._reason: str | None = None
         self.is_open = False
+        self._replace_at: float | None = None
+        self._is_ending = False
 
     @classmethod
     async def connect(
@@ -76,8 +83,10 @@ class Channel:
         client_id: str,
         timeout_ms: int,
         on_closed: Callable[[Channel], None] = lambda _channel: None,
+        security: ChannelSecurity = PLAINTEXT,
     ) -> Self:
-        """Raises ChannelError if the connection is not established within the timeout."""
+        """Returns when the connection is established and authenticated. Raises ChannelError if it
+        is not within the timeout."""
         channel = cls(clock, address, client_id=client_id, on_closed=on_closed)
         task = asyncio.current_task()
         assert task is not None
@@ -90,28 +99,44 @@ class Channel:
 
         timer = clock.call_later(timeout_ms / 1_000, give_up)
         try:
-            await network.connect(address, channel)
+            await security.connect(network, address, channel)
+            if security.mechanism is not None:
+                await channel._authenticate(security.mechanism(), timeout_ms=timeout_ms)
+        except ChannelError:
+            channel.close()
+            raise
         except OSError as error:
             raise ChannelError(f"cannot connect to {address}: {error}") from error
         except asyncio.CancelledError:
             channel.close()
             if is_late and task.uncancel() == 0:
                 raise ChannelError(
-                    f"cannot connect to {address}: no answer for {timeout_ms} ms"
+                    f"cannot connect to {address}: timed out after {timeout_ms} ms"
                 ) from None
             raise
         finally:
             timer.cancel()
         return channel
 
+    @property
+    def should_be_replaced(self) -> bool:
+        """Whether the node ends this session soon (KIP-368): use a new channel for new requests."""
+        return self._replace_at is not None and self._clock.monotonic() > self._replace_at
+
+    async def _authenticate(self, mechanism: ClientMechanism, *, timeout_ms: int) -> None:
+        started = self._clock.monotonic()
+        lifetime_ms = await authenticate(self, mechanism, timeout_ms=timeout_ms)
+        if lifetime_ms > 0:
+            self._replace_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
+
     def send(self, request: Message, version: int, *, timeout_ms: int) -> asyncio.Future[Any]:
-        """Returns a future of the response. Raises ChannelError at once if the channel is
+        """Returns a future of the response. Raises NotSentError at once if the channel is
         closed."""
         name = type(request).__name__
         if self._connection is None or not self.is_open:
-            raise ChannelError(f"no {name} can be sent: {self._explanation(None)}")
+            raise NotSentError(f"cannot send {name}: {self._explanation(None)}")
         key = request.api_key
-        assert key is not None, f"{name} is no request"
+        assert key is not None, f"{name} is not a request"
         correlation_id = self._correlation_id
         self._correlation_id = (correlation_id + 1) % _CORRELATION_IDS
         parts = encode_request(
@@ -129,6 +154,12 @@ class Channel:
         """Closes the connection. Outstanding requests fail with a ChannelError."""
         self._end("this node closed it")
 
+    def close_when_answered(self) -> None:
+        """Closes the connection after the responses to the outstanding requests."""
+        self._is_ending = True
+        if not self._outstanding:
+            self.close()
+
     # ---- callbacks of the network
 
     def connected(self, connection: Connection) -> None:
@@ -144,7 +175,7 @@ class Channel:
             while (frame := self._frames.next_frame()) is not None:
                 self._answered(frame)
         except ProtocolError as error:
-            self._end(f"what it sent is not Kafka's protocol: {error}")
+            self._end(f"it sent bytes that are not Kafka's protocol: {error}")
 
     def pause_writing(self) -> None:
         """No flow control is needed: requests are small and few, and their senders wait for
@@ -160,7 +191,9 @@ class Channel:
         for each in outstanding.values():
             each.timer.cancel()
             if not each.answer.done():
-                each.answer.set_exception(ChannelError(f"{each.name} has no answer: {explanation}"))
+                each.answer.set_exception(
+                    ChannelError(f"{each.name} was not answered: {explanation}")
+                )
         self._on_closed(self)
 
     # ----
@@ -169,21 +202,23 @@ class Channel:
         if len(frame) < _CORRELATION.size:
             raise ProtocolError(f"a response of {len(frame)} bytes has no header")
         (correlation_id,) = _CORRELATION.unpack_from(frame)
-        asked = self._outstanding.get(correlation_id)
-        if asked is None:
-            raise ProtocolError(f"an answer to request {correlation_id}, which is not outstanding")
-        _, response = decode_response(frame, asked.key, asked.version)
+        sent = self._outstanding.get(correlation_id)
+        if sent is None:
+            raise ProtocolError(f"a response to request {correlation_id}, which is not outstanding")
+        _, response = decode_response(frame, sent.key, sent.version)
         del self._outstanding[correlation_id]
-        asked.timer.cancel()
+        sent.timer.cancel()
         # The sender may have been cancelled.
-        if not asked.answer.done():
-            asked.answer.set_result(response)
+        if not sent.answer.done():
+            sent.answer.set_result(response)
+        if self._is_ending and not self._outstanding:
+            self.close()
 
     def _time_is_up(self, correlation_id: int, timeout_ms: int) -> None:
-        asked = self._outstanding.pop(correlation_id)
-        reason = f"{asked.name} had no answer for {timeout_ms} ms"
-        if not asked.answer.done():
-            asked.answer.set_exception(RequestTimedOutError(f"{self.address}: {reason}"))
+        sent = self._outstanding.pop(correlation_id)
+        reason = f"{sent.name} was not answered within {timeout_ms} ms"
+        if not sent.answer.done():
+            sent.answer.set_exception(RequestTimedOutError(f"{self.address}: {reason}"))
         self._end(reason)
 
     def _end(self, reason: str) -> None:

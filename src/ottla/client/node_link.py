@@ -10,6 +10,7 @@ import asyncio
 from typing import Any, Final
 
 from ottla.client.channel import Channel
+from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.errors import UnknownRequestError
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network
@@ -34,11 +35,22 @@ class NodeLink:
 
     @classmethod
     async def connect(
-        cls, network: Network, clock: Clock, address: Address, *, client_id: str = "ottla"
+        cls,
+        network: Network,
+        clock: Clock,
+        address: Address,
+        *,
+        client_id: str = "ottla",
+        security: ChannelSecurity = PLAINTEXT,
     ) -> NodeLink:
         """Raises ChannelError."""
         channel = await Channel.connect(
-            network, clock, address, client_id=client_id, timeout_ms=CONNECT_TIMEOUT_MS
+            network,
+            clock,
+            address,
+            client_id=client_id,
+            timeout_ms=CONNECT_TIMEOUT_MS,
+            security=security,
         )
         hello = ApiVersionsRequest(client_software_name="ottla", client_software_version="0")
         try:
@@ -56,7 +68,7 @@ class NodeLink:
     def is_open(self) -> bool:
         return self._channel.is_open
 
-    async def ask(
+    async def send_request(
         self,
         request: Message,
         *,
@@ -75,8 +87,8 @@ class NodeLink:
         version_max: int | None = None,
         timeout_ms: int = REQUEST_TIMEOUT_MS,
     ) -> asyncio.Future[Any]:
-        """Like `ask`, but the request is already sent when this returns, so that others can be
-        pipelined."""
+        """Like `send_request`, but the request is already sent when this returns, so that others
+        can be pipelined."""
         assert request.api_key is not None
         known = type(request).versions
         highest = known.highest if version_max is None else version_max
@@ -84,7 +96,7 @@ class NodeLink:
         if version < known.lowest:
             host, port = self.address
             name = ApiKey(request.api_key).name
-            raise UnknownRequestError(f"{host}:{port} does not know the request {name}")
+            raise UnknownRequestError(f"{host}:{port} does not support the request {name}")
         return self._channel.send(request, version, timeout_ms=timeout_ms)
 
     def close(self) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from ottla.client.channel import Channel
-from ottla.client.errors import ChannelError
+from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.client.errors import ChannelError, NotSentError
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network
@@ -59,6 +60,7 @@ class Peer:
         client_id: str,
         backoff: ReconnectBackoff = DEFAULT_BACKOFF,
         on_lost: Callable[[], None] = lambda: None,
+        security: ChannelSecurity = PLAINTEXT,
     ) -> None:
         self._locate = locate
         self._network = network
@@ -68,6 +70,7 @@ class Peer:
         self._client_id = client_id
         self._backoff = backoff
         self._on_lost = on_lost
+        self._security = security
         self._channel: Channel | None = None
         # The connection attempt in progress; all waiting senders share it and its error.
         self._attempt: asyncio.Future[Channel | ChannelError] | None = None
@@ -80,7 +83,8 @@ class Peer:
         return self._channel is not None
 
     async def send(self, request: Message, version: int, *, timeout_ms: int) -> Any:
-        """Returns the response. Raises ChannelError if the node is unreachable or does not respond.
+        """Returns the response. Raises NotSentError if the node is unreachable, and another
+        ChannelError if it does not respond.
 
         The timeout starts when the request is sent. On an established connection the request is
         sent before this method first awaits, so requests keep the order of the calls.
@@ -90,6 +94,10 @@ class Peer:
             # The address has changed, or it is now that of another node.
             self._channel = None
             channel.close()
+            channel = None
+        elif channel is not None and channel.should_be_replaced:
+            self._channel = None
+            channel.close_when_answered()
             channel = None
         if channel is None:
             channel = await self._connected()
@@ -103,7 +111,7 @@ class Peer:
 
     async def _connected(self) -> Channel:
         if self._is_closed:
-            raise ChannelError("nothing can be sent to a peer that was closed")
+            raise NotSentError("cannot send a request: the peer was closed")
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
             self._tasks.start("connect", self._connect(self._attempt))
@@ -111,11 +119,11 @@ class Peer:
         found = await asyncio.shield(self._attempt)
         if isinstance(found, ChannelError):
             # A new error for each sender: a shared one would collect the tracebacks of all of them.
-            raise ChannelError(str(found))
+            raise NotSentError(str(found))
         return found
 
     async def _connect(self, attempt: asyncio.Future[Channel | ChannelError]) -> None:
-        found: Channel | ChannelError = ChannelError("nothing is connected to any more")
+        found: Channel | ChannelError = ChannelError("cannot connect: the node is stopping")
         try:
             await self._wait_backoff()
             started = self._clock.monotonic()
@@ -143,6 +151,7 @@ class Peer:
             client_id=self._client_id,
             timeout_ms=self._backoff.connect_timeout_ms,
             on_closed=self._lost,
+            security=self._security,
         )
 
     async def _wait_backoff(self) -> None:

@@ -23,6 +23,14 @@ class NodeSettings:
     process_roles = Setting[tuple[str, ...]]("process.roles")
     broker_rack = Setting[str | None]("broker.rack")
 
+    authorizer_class_name = Setting[str]("authorizer.class.name")
+    delegation_token_secret_key = Setting[Password | None]("delegation.token.secret.key")
+    delegation_token_expiry_check_interval_ms = Setting[int](
+        "delegation.token.expiry.check.interval.ms"
+    )
+    delegation_token_expiry_time_ms = Setting[int]("delegation.token.expiry.time.ms")
+    delegation_token_max_lifetime_ms = Setting[int]("delegation.token.max.lifetime.ms")
+
     num_partitions = Setting[int]("num.partitions")
     default_replication_factor = Setting[int]("default.replication.factor")
     min_insync_replicas = Setting[int]("min.insync.replicas")
@@ -40,14 +48,7 @@ class NodeSettings:
         "connection.failed.authentication.delay.ms"
     )
     pre_auth_timeout_ms = Setting[int]("ottla.pre.auth.timeout.ms")
-    authorizer_class_name = Setting[str]("authorizer.class.name")
     allow_everyone_if_no_acl_found = Setting[bool]("allow.everyone.if.no.acl.found")
-    delegation_token_secret_key = Setting[Password | None]("delegation.token.secret.key")
-    delegation_token_max_lifetime_ms = Setting[int]("delegation.token.max.lifetime.ms")
-    delegation_token_expiry_time_ms = Setting[int]("delegation.token.expiry.time.ms")
-    delegation_token_expiry_check_interval_ms = Setting[int](
-        "delegation.token.expiry.check.interval.ms"
-    )
     audit_log = Setting[str]("ottla.audit.log")
     audit_log_bytes_max = Setting[int]("ottla.audit.log.bytes.max")
     audit_log_files_max = Setting[int]("ottla.audit.log.files.max")

@@ -91,7 +91,7 @@ def operation_of(key: int) -> Operation[Any, Any]:
 class Watched(Protocol):
     """A connection with a callback for when it closes."""
 
-    def when_closed(self, told: Callable[[], None]) -> None: ...
+    def when_closed(self, callback: Callable[[], None]) -> None: ...
 
 
 class ControllerService:
@@ -127,7 +127,7 @@ class ControllerService:
         """Returns the response. Raises `KafkaError` for the request as a whole, mostly
         NOT_CONTROLLER or CLUSTER_AUTHORIZATION_FAILED."""
         key = request.api_key
-        assert key is not None, f"{type(request).__name__} is no request"
+        assert key is not None, f"{type(request).__name__} is not a request"
         rights = rights.declaring(RIGHTS[key])
         operation = CLUSTER_OPERATIONS.get(key)
         if operation is not None:

@@ -12,7 +12,7 @@ from ottla.raft.config import ElectionDice, RaftConfig
 from ottla.raft.connections import InFlight
 from ottla.raft.decisions import Decisions, LeaderAndEpoch, Reply
 from ottla.raft.description import QuorumDescription, describe_quorum
-from ottla.raft.leader_news import Handled
+from ottla.raft.leader_updates import Handled
 from ottla.raft.log import ReplicatedLog
 from ottla.raft.quorum import Quorum
 from ottla.raft.states import (
@@ -144,7 +144,7 @@ class Raft:
                 updated = voter_updates.receive_update_voter(quorum, request, now_ms=now_ms)
                 quorum.reply(Reply(number, updated))
             case _:
-                raise TypeError(f"{type(request).__name__} is not for the quorum")
+                raise TypeError(f"{type(request).__name__} is not a message of the quorum")
         self._poll(now_ms)
         return number
 

@@ -83,12 +83,12 @@ class Fetcher:
             try:
                 await self._fetch_once()
             except ChannelError as error:
-                _log.info("fetching fails: %s", error)
+                _log.info("fetching failed: %s", error)
                 self._session.restart()
                 await self._context.clock.sleep(_UNREACHED_SECONDS)
             except Exception:
                 # If this task ended, these partitions would no longer be fetched.
-                _log.exception("fetching fails")
+                _log.exception("fetching failed")
                 self._session.restart()
                 await self._context.clock.sleep(_BEWILDERED_SECONDS)
 
@@ -174,10 +174,10 @@ class Fetcher:
             for data in topic.partitions:
                 fetched = self._partitions.get(PartitionKey(topic.topic_id, data.partition_index))
                 # It may have been removed, or added again under another leader epoch, meanwhile.
-                if fetched is not None and fetched.is_current and self._was_asked(fetched):
+                if fetched is not None and fetched.is_current and self._is_at_log_end(fetched):
                     self._apply_partition(fetched, data, now_ms)
 
-    def _was_asked(self, fetched: FetchedPartition) -> bool:
+    def _is_at_log_end(self, fetched: FetchedPartition) -> bool:
         return fetched.fetch_offset == fetched.partition.require_log().log_end_offset
 
     def _apply_partition(self, fetched: FetchedPartition, data: PartitionData, now_ms: int) -> None:
@@ -192,7 +192,7 @@ class Fetcher:
             else:
                 self._append(fetched, data, now_ms)
         except (KafkaError, ProtocolError, StorageError) as error:
-            _log.warning("%s: what was fetched is not taken: %s", fetched.partition.name, error)
+            _log.warning("%s: cannot append what was fetched: %s", fetched.partition.name, error)
             self._rest_after_error(fetched)
         except OSError as error:
             self._storage_failed(fetched, error)
@@ -219,7 +219,7 @@ class Fetcher:
             # The leader has newer metadata. When it arrives here, the partition is added again.
             self._drop(fetched.key)
         else:
-            _log.debug("%s: the leader answers with error %d", fetched.partition.name, error)
+            _log.debug("%s: the leader responded with error %d", fetched.partition.name, error)
             self._rest_after_error(fetched)
 
     async def _sync(self) -> None:
@@ -247,7 +247,7 @@ class Fetcher:
                 timeout_ms=self._context.limits.socket_timeout_ms,
             )
         except ChannelError as error:
-            _log.info("the leader's offsets are not known: %s", error)
+            _log.info("cannot get the leader's offsets: %s", error)
             offsets = {}
         now_ms = self._context.clock.now_ms()
         for fetched in lost:

@@ -82,18 +82,18 @@ class ReadablePartition:
         known = epoch if latest is None or epoch == current else latest
         return EpochEnd(known, log.log_end_offset)
 
-    def divergence(self, asked: FetchPartition) -> EpochEnd | None:
+    def divergence(self, fetch: FetchPartition) -> EpochEnd | None:
         """The end of the follower's last epoch in this log, if the follower's log diverges from it
         (KIP-595); None if it does not."""
-        epoch, offset = asked.last_fetched_epoch, asked.fetch_offset
+        epoch, offset = fetch.last_fetched_epoch, fetch.fetch_offset
         if epoch < 0:
             return None
         log, end = self.require_log(), self.epoch_end(epoch)
         if end.end_offset == UNDEFINED_OFFSET or offset < log.log_start_offset:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"{self.name} has {log.log_start_offset} to {log.log_end_offset} and knows nothing "
-                f"of offset {offset} after epoch {epoch}",
+                f"{self.name} has offsets {log.log_start_offset} to {log.log_end_offset}, but not "
+                f"offset {offset} after epoch {epoch}",
             )
         return end if end.epoch < epoch or end.end_offset < offset else None
 
@@ -114,7 +114,8 @@ class ReadablePartition:
     def not_leader(self) -> KafkaError:
         return KafkaError(
             ErrorCode.NOT_LEADER_OR_FOLLOWER,
-            f"this node does not lead {self.name}; node {self.leader} does, as far as it knows",
+            f"this node is not the leader of {self.name}; the last known leader is node "
+            f"{self.leader}",
         )
 
     def check_leader_epoch(self, requested: int) -> None:
@@ -124,23 +125,25 @@ class ReadablePartition:
         if requested < self.leader_epoch:
             raise KafkaError(
                 ErrorCode.FENCED_LEADER_EPOCH,
-                f"epoch {requested} of {self.name} is over, it has {self.leader_epoch} now",
+                f"leader epoch {requested} of {self.name} is fenced; the current one is "
+                f"{self.leader_epoch}",
             )
         raise KafkaError(
             ErrorCode.UNKNOWN_LEADER_EPOCH,
-            f"epoch {requested} of {self.name} is not known here yet, only {self.leader_epoch}",
+            f"leader epoch {requested} of {self.name} is not known yet; the current one "
+            f"is {self.leader_epoch}",
         )
 
     # ---- waiting fetches
 
-    def when_appended(self, owner: object, told: Callable[[int], None]) -> None:
-        """Calls `told` with the size of each append, until `forget` with the same owner."""
-        self._appended[owner] = told
+    def when_appended(self, owner: object, callback: Callable[[int], None]) -> None:
+        """Calls `callback` with the size of each append, until `forget` with the same owner."""
+        self._appended[owner] = callback
 
-    def when_committed(self, owner: object, told: Callable[[int], None]) -> None:
-        """Calls `told` when the high watermark advances, with at least the number of bytes that
+    def when_committed(self, owner: object, callback: Callable[[int], None]) -> None:
+        """Calls `callback` when the high watermark advances, with at least the number of bytes that
         became visible, until `forget` with the same owner."""
-        self._committed[owner] = told
+        self._committed[owner] = callback
 
     def forget(self, owner: object) -> None:
         self._appended.pop(owner, None)
@@ -148,5 +151,5 @@ class ReadablePartition:
 
     def wake_waiting(self) -> None:
         """Wakes all waiting fetches, because the partition was removed or its leader changed."""
-        self._appended.tell(ENOUGH_BYTES)
-        self._committed.tell(ENOUGH_BYTES)
+        self._appended.notify(ENOUGH_BYTES)
+        self._committed.notify(ENOUGH_BYTES)

@@ -76,7 +76,7 @@ class Cluster:
         self._properties = {**_TEST_PROPERTIES, **(properties or {})}
         self._ids = [1] if nodes == 1 else list(range(1, nodes + 1))
         assert nodes == 1 or "node.id" not in self._properties, (
-            "several nodes have ids of their own"
+            "node.id cannot be set for several nodes, which have ids 1, 2, 3, ..."
         )
         if "listeners" in self._properties:
             raise InvalidConfigError(
@@ -104,7 +104,7 @@ class Cluster:
         """Starts all nodes and returns when they serve. Raises the first error of a failed
         start.
         """
-        assert not self._running, "the cluster runs already"
+        assert not self._running, "the cluster is already running"
         if len(self._ids) > 1:
             self._prepare_quorum()
         self._start(self._ids)
@@ -160,7 +160,7 @@ class Cluster:
         )
         request = CreateTopicsRequest(topics=[topic], timeout_ms=_REQUEST_TIMEOUT_MS)
         first = self._serving[0]
-        response = first.call(_ask(first, request, _CREATE_TOPICS_VERSION))
+        response = first.call(_send_request(first, request, _CREATE_TOPICS_VERSION))
         result = response.topics[0]
         if result.error_code:
             raise KafkaError(ErrorCode(result.error_code), result.error_message or "")
@@ -189,7 +189,7 @@ class Cluster:
     @property
     def _serving(self) -> list[EmbeddedNode]:
         nodes = [node for node in self._running.values() if not node.has_failed]
-        assert nodes, "no node of the cluster runs"
+        assert nodes, "no node of the cluster is running"
         return nodes
 
     def _start(self, node_ids: list[int]) -> None:
@@ -257,7 +257,7 @@ class Cluster:
         return root if len(self._ids) == 1 else f"{root}/node-{node_id}"
 
 
-async def _ask(node: EmbeddedNode, request: Message, version: int) -> Any:
+async def _send_request(node: EmbeddedNode, request: Message, version: int) -> Any:
     channel = await Channel.connect(
         SystemNetwork(),
         SystemClock(),
@@ -277,7 +277,7 @@ async def _wait_topic(node: EmbeddedNode, name: str) -> None:
         topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False
     )
     while True:
-        (topic,) = (await _ask(node, request, _METADATA_VERSION)).topics
+        (topic,) = (await _send_request(node, request, _METADATA_VERSION)).topics
         errors = [topic.error_code, *(partition.error_code for partition in topic.partitions)]
         if not any(errors):
             return

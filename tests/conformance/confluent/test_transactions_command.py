@@ -91,7 +91,7 @@ def test_hanging_transaction_is_found_and_aborted(
     at = ("--topic", topic, "--partition", "0", "--start-offset")
     refused = command.run("abort", *at, str(found["start_offset"] + 1))
     assert refused.exit_code == 1
-    assert f"open ones at {found['start_offset']}" in refused.stderr
+    assert f"Open transactions begin at {found['start_offset']}" in refused.stderr
     ran = command.run("abort", *at, str(found["start_offset"]))
     assert ran.exit_code == 0, ran.stderr
     assert command.rows("find-hanging", "--topic", topic) == []
@@ -110,20 +110,20 @@ def test_transaction_of_an_id_is_aborted_and_its_producer_fenced(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["describe", "nobody"], "There is no transactional id nobody."),
         (["abort", "nobody"], "There is no transactional id nobody."),
-        (["abort", "--topic", "orders"], "Which transaction?"),
+        (["abort", "--topic", "orders"], "Name the transaction"),
         (["list", "--state", "Sleeping"], "There is no state Sleeping."),
-        (["list", "--longer-than", "long"], "is no time"),
+        (["list", "--longer-than", "long"], "is not a time"),
         (["find-hanging", "--topic", "nothing"], "There is no topic nothing."),
     ],
 )
 def test_mistakes_are_explained(
-    command: TransactionsCommand, opened: Producer, arguments: list[str], told: str
+    command: TransactionsCommand, opened: Producer, arguments: list[str], expected: str
 ) -> None:
     ran = command.run(*arguments)
     assert ran.exit_code in (1, 2)
-    assert told in " ".join(ran.stderr.split())
+    assert expected in " ".join(ran.stderr.split())
     opened.abort_transaction(TIMEOUT_S)

@@ -30,10 +30,10 @@ def start_authorized_node(start_node: StartNode) -> OneNode:
     """With a topic with one record, a group with a committed offset, and a transactional id."""
     node = start_node(configs=CONFIGS)
     node.create_topic(TOPIC, partitions=2)
-    node.ask(find(0), 6)
-    node.ask(find(1, TRANSACTIONAL_ID), 6)
-    assert node.ask(init_producer(node), 5).error_code == 0
-    node.ask(commit_offset(node), 9)
+    node.send_request(find(0), 6)
+    node.send_request(find(1, TRANSACTIONAL_ID), 6)
+    assert node.send_request(init_producer(node), 5).error_code == 0
+    node.send_request(commit_offset(node), 9)
     return node
 
 
@@ -53,7 +53,7 @@ def allow(node: OneNode, *acls: AclBinding) -> None:
             for pattern, entry in acls
         ]
     )
-    response = node.ask(request, 3)
+    response = node.send_request(request, 3)
     assert [each.error_code for each in response.results] == [0] * len(acls)
 
 
@@ -71,7 +71,7 @@ def effects(node: OneNode) -> Any:
         each.name: (each.require_log().log_start_offset, each.require_log().log_end_offset)
         for each in node.broker.partitions
     }
-    groups = node.ask(ListGroupsRequest(), 5).groups
+    groups = node.send_request(ListGroupsRequest(), 5).groups
     states = sorted((group.group_id, group.group_type, group.group_state) for group in groups)
     return node.controller.quorum.log.log_end_offset, logs, states
 

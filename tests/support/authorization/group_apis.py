@@ -125,7 +125,7 @@ def _describe_consumer_groups(_node: OneNode) -> Message:
 
 
 def become_consumer_group(node: OneNode) -> None:
-    response = node.ask(consumer_heartbeat(node), 1)
+    response = node.send_request(consumer_heartbeat(node), 1)
     assert response.error_code == 0
 
 

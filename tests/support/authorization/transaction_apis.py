@@ -88,7 +88,7 @@ def _describe(_node: OneNode) -> Message:
 
 
 def begin_transaction(node: OneNode) -> None:
-    response = node.ask(add_partition(node), 3)
+    response = node.send_request(add_partition(node), 3)
     assert response.results_by_topic_v3_and_below[0].results_by_partition[0] is not None
 
 

@@ -10,7 +10,6 @@ from math import inf
 from ottla.model import Buffer
 from ottla.runtime.disk import File
 from ottla.runtime.network import Address, ConnectionHandler
-from ottla.security.acls.rights import Rights
 from tests.support.nodes.one_node import LISTENER, OneNode
 
 _SIZE = struct.Struct(">i")
@@ -22,6 +21,7 @@ class FakeConnection:
     """The node's end. Answers pile up in `sent`; from `room_bytes` on the client is a slow one."""
 
     local_address = Address("192.0.2.2", 9092)
+    peer_certificate = None
 
     def __init__(self, handler: ConnectionHandler, *, host: str, room_bytes: float) -> None:
         self.peer_address = Address(host, 50_000)
@@ -64,15 +64,6 @@ class ClientStream:
         self._handler = node.broker.client_connection(LISTENER, is_controller=False)
         self._connection = FakeConnection(self._handler, host=host, room_bytes=room_bytes)
         self._handler.connected(self._connection)
-
-    @property
-    def rights(self) -> Rights:
-        return self._handler.rights
-
-    @rights.setter
-    def rights(self, rights: Rights) -> None:
-        """Those of the client's session, as after an authentication."""
-        self._handler.rights = rights
 
     @property
     def is_closed(self) -> bool:

@@ -29,7 +29,6 @@ AWAITED = {
     "ottla.audit.log",
     "ottla.audit.log.bytes.max",
     "ottla.audit.log.files.max",
-    "ottla.pre.auth.timeout.ms",
 }
 
 

@@ -99,7 +99,7 @@ def test_an_address_that_is_none_is_refused(listen: str) -> None:
         NodeConfig.of({}, listen=listen)
 
 
-def test_a_node_told_of_a_quorum_does_not_stand_alone() -> None:
+def test_a_node_with_a_configured_quorum_is_not_standalone() -> None:
     alone = NodeConfig.of({})
     assert alone.is_standalone
     assert alone.is_broker
@@ -126,7 +126,7 @@ def test_a_node_told_of_a_quorum_does_not_stand_alone() -> None:
     assert member.broker_session_timeout_ms == 9_000
 
 
-def test_a_voter_that_nobody_can_reach_is_refused() -> None:
+def test_an_unreachable_voter_is_refused() -> None:
     # Kafka takes the config, and refuses when the quorum starts.
     with pytest.raises(InvalidConfigError, match="write an address that the others can reach"):
         NodeConfig.of(

@@ -42,7 +42,7 @@ def deep_records(
     return only(rows_of(log, Reading(deep=True, record_format=record_format)), RecordRow)
 
 
-def test_name_of_the_directory_tells_the_format(tmp_path: Path) -> None:
+def test_name_of_the_directory_determines_the_format(tmp_path: Path) -> None:
     batch = build_batch([record(0, COMMIT_KEY, COMMIT_VALUE), record(1, COMMIT_KEY, None)])
     commit, removal = deep_records(tmp_path / "__consumer_offsets-7", batch)
     assert commit.key_record == StoredRecord(
@@ -56,12 +56,12 @@ def test_name_of_the_directory_tells_the_format(tmp_path: Path) -> None:
     assert removal.decode_error is None
 
 
-def test_other_topics_stay_bytes_unless_told(tmp_path: Path) -> None:
+def test_other_topics_stay_bytes_by_default(tmp_path: Path) -> None:
     batch = build_batch([record(0, COMMIT_KEY, COMMIT_VALUE)])
     (plain,) = deep_records(tmp_path / "copy-0", batch)
     assert plain.key_record is None
-    (told,) = deep_records(tmp_path / "copy-0", batch, StoredRecordFormat.OFFSETS)
-    assert told.key_record is not None
+    (stored,) = deep_records(tmp_path / "copy-0", batch, StoredRecordFormat.OFFSETS)
+    assert stored.key_record is not None
 
 
 def test_record_that_cannot_be_decoded_keeps_its_bytes_and_says_why(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def persist(*, failures: int, code: ErrorCode) -> tuple[int, float]:
     return asyncio.run(run()), clock.now_s
 
 
-def test_a_topic_that_a_node_does_not_know_yet_is_asked_for_again() -> None:
+def test_a_topic_that_a_node_does_not_know_yet_is_requested_again() -> None:
     assert persist(failures=3, code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)[0] == 4
 
 
@@ -56,7 +56,7 @@ def test_a_topic_that_stays_unknown_is_gone() -> None:
 def test_what_passes_is_tried_until_the_time_is_up() -> None:
     tries, seconds = persist(failures=100, code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
     assert (tries, seconds > 15) == (101, True)
-    with pytest.raises(ClusterError, match="no answer for 60000 ms"):
+    with pytest.raises(ClusterError, match="no response for 60000 ms"):
         persist(failures=1_000, code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 

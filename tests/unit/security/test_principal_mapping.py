@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ottla.security.principal_mapping import PrincipalMapping
+from ottla.security.principal_mapping import PrincipalMapping, PrincipalRule
 from ottla.security.sasl.mechanism import AuthenticationError
 
 KIP_371 = (
@@ -78,7 +78,7 @@ def test_pattern_that_python_lacks_is_refused(pattern: str) -> None:
 
 @given(st.text(alphabet="RULE:DFAT/$1\\,LU ()*a.") | st.text())
 def test_any_text_raises_only_value_errors(text: str) -> None:
-    rules = ()
+    rules: tuple[PrincipalRule, ...] = ()
     try:
         rules = PrincipalMapping.parse(text).rules
     except ValueError as error:

@@ -8,7 +8,7 @@ from typing import Final
 from ottla.security.acls.acl import CLUSTER_NAME, SUPPORTED_OPERATIONS, AclOperation, ResourceType
 from ottla.security.acls.rights import Rights
 
-NOT_ASKED: Final = -(2**31)
+NOT_REQUESTED: Final = -(2**31)
 
 _ALL: Final[Mapping[ResourceType, int]] = {
     resource_type: sum(1 << operation for operation in operations)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ottla.broker.control.active_controller import ActiveController
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.client import versions
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.rights import Rights
@@ -16,7 +15,7 @@ _DEFAULT_COUNT = -1
 
 
 async def auto_create_topics(
-    controller: ActiveController, replicas: LocalReplicas, names: Sequence[str], rights: Rights
+    changes: MetadataChanges, names: Sequence[str], rights: Rights
 ) -> dict[str, ErrorCode]:
     """Creates topics with the rights of a client. Returns when they can be used, with an error for
     each that was not created.
@@ -32,10 +31,11 @@ async def auto_create_topics(
         ]
     )
     try:
-        response = await controller.ask(request, versions.CREATE_TOPICS, rights=rights)
+        response = await changes.request(
+            request, versions.CREATE_TOPICS, rights, is_repeatable=True
+        )
     except KafkaError as error:
         return dict.fromkeys(names, error.code)
-    await replicas.wait_applied()
     return {
         result.name: ErrorCode(result.error_code)
         for result in response.topics

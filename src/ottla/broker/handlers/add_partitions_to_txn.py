@@ -120,29 +120,31 @@ def _handle(
     reply: Reply,
 ) -> None:
     """`rights` are those of a client; a broker needs none for the transactional id and topics."""
-    asked = _Asked(version, transaction)
-    if not asked.transactional_id:
-        reply(asked.result(ErrorCode.INVALID_REQUEST))
+    requested = _RequestedTransaction(version, transaction)
+    if not requested.transactional_id:
+        reply(requested.result(ErrorCode.INVALID_REQUEST))
         return
-    if not rights.allows(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, asked.transactional_id):
-        reply(asked.result(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED))
+    if not rights.allows(
+        AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, requested.transactional_id
+    ):
+        reply(requested.result(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED))
         return
-    refused = _refused(cluster, version, rights, asked.partitions)
+    refused = _refused(cluster, version, rights, requested.partitions)
     if refused:
-        reply(_result(asked.transactional_id, refused))
+        reply(_result(requested.transactional_id, refused))
         return
-    operation = asked.verify if transaction.verify_only else asked.add
+    operation = requested.verify if transaction.verify_only else requested.add
     is_broker = version >= _BROKERS_VERSION
     transaction_requests.submit_patiently(
-        asked.transactional_id,
+        requested.transactional_id,
         operation,
         reply,
-        asked.refuse,
+        requested.refuse,
         patience_ms=BROKER_PATIENCE_MS if is_broker else CLIENT_PATIENCE_MS,
     )
 
 
-class _Asked:
+class _RequestedTransaction:
     """The part of a request for one transaction."""
 
     def __init__(self, version: int, transaction: AddPartitionsToTxnTransaction) -> None:

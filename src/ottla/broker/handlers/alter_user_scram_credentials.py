@@ -28,7 +28,7 @@ async def alter_user_scram_credentials(
     controller: ActiveController,
 ) -> AlterUserScramCredentialsResponse:
     try:
-        response: AlterUserScramCredentialsResponse = await controller.ask(
+        response: AlterUserScramCredentialsResponse = await controller.forward(
             request, context.api_version, rights=context.rights
         )
     except KafkaError as error:

@@ -6,15 +6,16 @@ coordinator itself.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
-from ottla.broker.network.gathered import Gathered
+from ottla.broker.coordinators.fan_out import run_for_each
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.security.acls.rights import Right, Rights
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_groups import (
     DeletableGroupResult,
@@ -34,27 +35,14 @@ def delete_groups(
     *,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
-    names = list(dict.fromkeys(request.groups_names))
-    gathered = Gathered(len(names), lambda found: DeleteGroupsResponse(results=list(found)))
-    for index, group_id in enumerate(names):
-        _delete(groups, context.rights, group_id, gathered, index)
-    return gathered.pending.answer
-
-
-def _delete(
-    groups: CoordinatorShards[GroupCoordinator],
-    rights: Rights,
-    group_id: str,
-    gathered: Gathered,
-    index: int,
-) -> None:
-    def refuse(error: KafkaError) -> DeletableGroupResult:
+    def refuse(group_id: str, error: KafkaError) -> DeletableGroupResult:
         return DeletableGroupResult(group_id=group_id, error_code=error.code)
 
-    reply = gathered.reply(index)
-    try:
-        rights.require(AclOperation.DELETE, ResourceType.GROUP, group_id)
-    except KafkaError as error:
-        reply(refuse(error))
-        return
-    groups.submit(group_id, lambda groups: groups.delete_group(group_id), reply, refuse)
+    return run_for_each(
+        groups,
+        list(dict.fromkeys(request.groups_names)),
+        lambda group_id, groups: groups.delete_group(group_id),
+        refuse,
+        lambda found: DeleteGroupsResponse(results=list(found)),
+        check=partial(context.rights.require, AclOperation.DELETE, ResourceType.GROUP),
+    )

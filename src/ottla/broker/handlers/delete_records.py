@@ -4,9 +4,10 @@ Offset -1 means the high watermark. The response is sent when neither a crash no
 restore the records: this node has checkpointed the new log start offset, and every live replica has
 deleted the records too.
 
-Errors per partition: TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE,
-KAFKA_STORAGE_ERROR, POLICY_VIOLATION for a topic that is only compacted, INVALID_TOPIC_EXCEPTION
-for an internal topic, REQUEST_TIMED_OUT if a replica has not deleted the records in time.
+Errors per partition: TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION,
+NOT_LEADER_OR_FOLLOWER, OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR, POLICY_VIOLATION for a topic that
+is only compacted, INVALID_TOPIC_EXCEPTION for an internal topic, REQUEST_TIMED_OUT if a replica has
+not deleted the records in time.
 """
 
 from __future__ import annotations
@@ -84,13 +85,13 @@ def _delete(
     partitions: Partitions, topic: DeleteRecordsTopic, moved: list[_Moved], *, is_refused: bool
 ) -> list[DeleteRecordsPartitionResult]:
     results = []
-    for asked in topic.partitions:
-        result = DeleteRecordsPartitionResult(partition_index=asked.partition_index)
+    for requested in topic.partitions:
+        result = DeleteRecordsPartitionResult(partition_index=requested.partition_index)
         try:
             if is_refused:
                 raise unauthorized_topic(topic.name)
-            partition = partitions.by_name(topic.name, asked.partition_index)
-            offset = _delete_before(partition, asked.offset)
+            partition = partitions.by_name(topic.name, requested.partition_index)
+            offset = _delete_before(partition, requested.offset)
         except KafkaError as error:
             _refuse(result, error)
         else:
@@ -112,12 +113,12 @@ def _delete_before(partition: Partition, offset: int) -> int:
     if log.config.compact and not log.config.delete:
         raise KafkaError(
             ErrorCode.POLICY_VIOLATION,
-            f"{partition.name} is compacted; records are deleted where cleanup.policy has delete",
+            f"{partition.name} is compacted; DeleteRecords needs delete in its cleanup.policy",
         )
     if offset == _HIGH_WATERMARK:
         offset = log.high_watermark
     if offset < 0:
-        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is no offset")
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is not a valid offset")
     partition.delete_records_before(offset)
     return offset
 
@@ -131,10 +132,10 @@ def _make_durable(logs: LogStore, failures: StorageFailures, moved: list[_Moved]
         try:
             directory.write_checkpoints()
         except OSError as error:
-            told = failures.directory_failed(directory.path, error)
+            failure = failures.directory_failed(directory.path, error)
             for each in moved:
                 if each.directory.startswith(f"{directory.path}/"):
-                    _refuse(each.result, told)
+                    _refuse(each.result, failure)
 
 
 class _Waiting:
@@ -154,12 +155,15 @@ class _Waiting:
         self._timer = clock.call_later(timeout_ms / 1_000, self._time_is_up)
         self._waiters: list[tuple[OffsetWaiter, DeleteRecordsPartitionResult]] = []
         for each in moved:
-            told = partial(self._deleted, each.result)
-            self._waiters.append((each.partition.when_deleted(each.offset, told), each.result))
+            callback = partial(self._deleted, each.result)
+            self._waiters.append((each.partition.when_deleted(each.offset, callback), each.result))
 
     def _deleted(self, result: DeleteRecordsPartitionResult, error: ErrorCode) -> None:
         if error:
-            _refuse(result, KafkaError(error, "another node leads the partition now"))
+            _refuse(
+                result,
+                KafkaError(error, "another node has become the leader of the partition; try again"),
+            )
         self._missing -= 1
         if not self._missing and self.pending.response is None:
             self._stop()
@@ -170,7 +174,13 @@ class _Waiting:
         for waiter, result in self._waiters:
             if waiter.is_waiting:
                 waiter.cancel()
-                _refuse(result, KafkaError(ErrorCode.REQUEST_TIMED_OUT, "a replica has them still"))
+                _refuse(
+                    result,
+                    KafkaError(
+                        ErrorCode.REQUEST_TIMED_OUT,
+                        "not all replicas have deleted the records in time",
+                    ),
+                )
         self.pending.resolve(self._response)
 
     def _stop(self) -> None:

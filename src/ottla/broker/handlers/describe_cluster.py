@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ottla.broker.administration.authorized_operations import NOT_ASKED, cluster_operations
+from ottla.broker.administration.authorized_operations import NOT_REQUESTED, cluster_operations
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
@@ -39,7 +39,7 @@ def describe_cluster(
     view = ListenerView(cluster.image, context.listener)
     alive = view.brokers
     shown = list(view.all_brokers.values()) if request.include_fenced_brokers else alive
-    is_asked = request.include_cluster_authorized_operations
+    is_requested = request.include_cluster_authorized_operations
     return DescribeClusterResponse(
         endpoint_type=EndpointType.BROKER,
         cluster_id=cluster.cluster_id,
@@ -54,7 +54,9 @@ def describe_cluster(
             )
             for each, endpoint in shown
         ],
-        cluster_authorized_operations=cluster_operations(context.rights) if is_asked else NOT_ASKED,
+        cluster_authorized_operations=cluster_operations(context.rights)
+        if is_requested
+        else NOT_REQUESTED,
     )
 
 
@@ -62,7 +64,8 @@ def _refuse(endpoint_type: int) -> DescribeClusterResponse:
     if endpoint_type == EndpointType.CONTROLLER:
         return DescribeClusterResponse(
             error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
-            error_message="this is a broker's endpoint; ask a controller's for the controllers",
+            error_message="this is a broker listener; send the request to a controller listener "
+            "to get the controllers",
         )
     return DescribeClusterResponse(
         error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,

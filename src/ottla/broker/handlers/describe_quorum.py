@@ -5,9 +5,11 @@ Forwarded to the quorum leader; its errors are in quorum_description.py.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.model import KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
@@ -15,16 +17,7 @@ from ottla.wire.messages.describe_quorum import DescribeQuorumRequest, DescribeQ
 
 
 @handles(ApiKey.DESCRIBE_QUORUM, rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),))
-async def describe_quorum(
-    context: RequestContext,
-    request: DescribeQuorumRequest,
-    *,
-    controller: ActiveController,
-) -> DescribeQuorumResponse:
-    try:
-        response: DescribeQuorumResponse = await controller.ask(
-            request, context.api_version, rights=context.rights
-        )
-    except KafkaError as error:
-        return DescribeQuorumResponse(error_code=error.code, error_message=error.message)
-    return response
+def describe_quorum(
+    context: RequestContext, request: DescribeQuorumRequest, *, controller: ActiveController
+) -> Awaitable[DescribeQuorumResponse]:
+    return forward(controller, request, context.api_version, context.rights)

@@ -38,17 +38,17 @@ def describe_topic_partitions(
 ) -> DescribeTopicPartitionsResponse:
     topics, cursor = cluster.image.topics, request.cursor
     start = cursor.topic_name if cursor else ""
-    asked = {topic.name for topic in request.topics}
-    if cursor and (cursor.partition_index < 0 or (asked and start not in asked)):
+    requested = {topic.name for topic in request.topics}
+    if cursor and (cursor.partition_index < 0 or (requested and start not in requested)):
         return _refuse(request)
     rights = context.rights
     refused: list[str] = []
-    wanted: Iterable[str] = asked or topics.by_name
+    wanted: Iterable[str] = requested or topics.by_name
     if not rights.is_unrestricted:
         visible = rights.allowed(
-            AclOperation.DESCRIBE, ResourceType.TOPIC, wanted, is_audited=bool(asked)
+            AclOperation.DESCRIBE, ResourceType.TOPIC, wanted, is_audited=bool(requested)
         )
-        refused = sorted(name for name in asked - visible if name >= start)
+        refused = sorted(name for name in requested - visible if name >= start)
         wanted = visible
     names = sorted(name for name in wanted if name >= start)
     limit = min(request.response_partition_limit, cluster.config.max_request_partition_size_limit)

@@ -62,7 +62,7 @@ def _describe(
         return TransactionState(error_code=error.code, transactional_id=transactional_id)
 
     if not transactional_id:
-        reply(refuse(KafkaError(ErrorCode.INVALID_REQUEST, "a transactional id is empty")))
+        reply(refuse(KafkaError(ErrorCode.INVALID_REQUEST, "a transactional id must not be empty")))
         return
     try:
         rights.require(AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transactional_id)

@@ -18,14 +18,13 @@ from collections.abc import Awaitable
 from enum import IntEnum
 from typing import Final
 
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.leader_changes import LeaderChanges
 from ottla.broker.control.suspects import Suspects
 from ottla.broker.coordinators.internal_topics import create_internal_topic
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.coordinator.runtime.placement import partition_for
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
@@ -75,9 +74,8 @@ def find_coordinator(
     request: FindCoordinatorRequest,
     *,
     cluster: ClusterView,
-    controller: ActiveController,
+    changes: MetadataChanges,
     clock: Clock,
-    replicas: LocalReplicas,
     suspects: Suspects,
     leader_changes: LeaderChanges,
 ) -> FindCoordinatorResponse | Awaitable[FindCoordinatorResponse]:
@@ -85,7 +83,7 @@ def find_coordinator(
     is_missing = topic is not None and topic not in cluster.image.topics.by_name
     if topic is not None and is_missing and _is_any_allowed(context, request):
         return _create_and_find(
-            cluster, controller, clock, replicas, suspects, leader_changes, context, request, topic
+            cluster, changes, clock, suspects, leader_changes, context, request, topic
         )
     response = _find_all(cluster, suspects, context, request)
     if topic is None or not _lacks_leader(response):
@@ -95,9 +93,8 @@ def find_coordinator(
 
 async def _create_and_find(
     cluster: ClusterView,
-    controller: ActiveController,
+    changes: MetadataChanges,
     clock: Clock,
-    replicas: LocalReplicas,
     suspects: Suspects,
     leader_changes: LeaderChanges,
     context: RequestContext,
@@ -105,7 +102,7 @@ async def _create_and_find(
     topic: str,
 ) -> FindCoordinatorResponse:
     try:
-        await create_internal_topic(cluster, controller, replicas, topic)
+        await create_internal_topic(cluster, changes, topic)
     except KafkaError as error:
         return _response(
             context,
@@ -183,7 +180,7 @@ def _check_type(key_type: int, version: int) -> None:
     is_known = key_type in CoordinatorType.__members__.values()
     if not is_known or (key_type == CoordinatorType.SHARE and version < _SHARE_VERSION):
         raise KafkaError(
-            ErrorCode.INVALID_REQUEST, f"version {version} has no keys of type {key_type}"
+            ErrorCode.INVALID_REQUEST, f"version {version} does not support keys of type {key_type}"
         )
 
 
@@ -192,7 +189,7 @@ def _topic_of(key_type: int) -> str:
     if topic is None:
         raise KafkaError(
             ErrorCode.COORDINATOR_NOT_AVAILABLE,
-            "this cluster has no coordinators yet for share groups",
+            "share groups are not supported yet",
         )
     return topic
 
@@ -210,7 +207,7 @@ def _find(
             return Coordinator(key=key, node_id=node_id, host=endpoint.host, port=endpoint.port)
     raise KafkaError(
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        f"the partition of {topic_name} that {key!r} is in has no leader now",
+        f"the partition of {topic_name} for {key!r} has no leader; try again",
     )
 
 

@@ -125,9 +125,9 @@ def _answers(
     request: ListOffsetsRequest,
 ) -> _Work[ListOffsetsResponse]:
     named = Counter(
-        (topic.name, asked.partition_index)
+        (topic.name, requested.partition_index)
         for topic in request.topics
-        for asked in topic.partitions
+        for requested in topic.partitions
     )
     isolation = None
     if request.replica_id == _CONSUMER:
@@ -136,22 +136,26 @@ def _answers(
     refused = refused_topics(context.rights, AclOperation.DESCRIBE, request.topics)
     for topic in request.topics:
         answers = []
-        for asked in topic.partitions:
+        for requested in topic.partitions:
             try:
                 if refused and topic.name in refused:
                     raise unauthorized_topic(topic.name)
-                if named[topic.name, asked.partition_index] > 1:
-                    raise KafkaError(ErrorCode.INVALID_REQUEST, "a partition is named twice")
-                _check_version(asked.timestamp, context.api_version)
-                partition = partitions.by_name(topic.name, asked.partition_index)
-                answers.append((yield from _answer(clock, failures, partition, asked, isolation)))
+                if named[topic.name, requested.partition_index] > 1:
+                    raise KafkaError(
+                        ErrorCode.INVALID_REQUEST, "a partition appears twice in the request"
+                    )
+                _check_version(requested.timestamp, context.api_version)
+                partition = partitions.by_name(topic.name, requested.partition_index)
+                answers.append(
+                    (yield from _answer(clock, failures, partition, requested, isolation))
+                )
             except KafkaError as error:
                 code = error.code
                 if code is ErrorCode.OFFSET_NOT_AVAILABLE and context.api_version < 5:
                     code = ErrorCode.LEADER_NOT_AVAILABLE
                 answers.append(
                     ListOffsetsPartitionResponse(
-                        partition_index=asked.partition_index, error_code=code
+                        partition_index=requested.partition_index, error_code=code
                     )
                 )
         topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
@@ -161,7 +165,8 @@ def _answers(
 def _check_version(timestamp: int, version: int) -> None:
     if timestamp < 0 and version < _FIRST_VERSIONS.get(timestamp, version + 1):
         raise KafkaError(
-            ErrorCode.UNSUPPORTED_VERSION, f"version {version} has no timestamp {timestamp}"
+            ErrorCode.UNSUPPORTED_VERSION,
+            f"version {version} does not support timestamp {timestamp}",
         )
 
 
@@ -169,19 +174,19 @@ def _answer(
     clock: Clock,
     failures: StorageFailures,
     partition: Partition,
-    asked: ListOffsetsPartition,
+    requested: ListOffsetsPartition,
     isolation: Isolation | None,
 ) -> _Work[ListOffsetsPartitionResponse]:
-    partition.check_leader_epoch(asked.current_leader_epoch)
+    partition.check_leader_epoch(requested.current_leader_epoch)
     partition.require_leader()
     try:
         with failures.translated(partition):
-            found = yield from _find(clock, partition, asked.timestamp, isolation)
+            found = yield from _find(clock, partition, requested.timestamp, isolation)
     except ProtocolError as error:
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
     except WorkerCrashedError as error:
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
-    answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
+    answer = ListOffsetsPartitionResponse(partition_index=requested.partition_index)
     if found is not None:
         answer.timestamp = found.timestamp
         answer.offset = found.offset
@@ -232,7 +237,10 @@ def _look_up(
             # Leadership may have moved meanwhile, and the log may be closed.
             partition.require_leader()
             if partition.require_log() is not log:
-                raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{partition.name} was moved")
+                raise KafkaError(
+                    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+                    f"the log of {partition.name} was moved to another directory; try again",
+                )
             search = lookup.send(found)
     except StopIteration as end:
         result: FoundOffset | None = end.value
@@ -243,6 +251,6 @@ def _require_settled(partition: Partition, isolation: Isolation | None) -> None:
     if isolation is not None and not partition.is_high_watermark_settled:
         raise KafkaError(
             ErrorCode.OFFSET_NOT_AVAILABLE,
-            f"this node leads {partition.name} since a moment ago, and does not know yet how far "
-            "it is committed; try again",
+            f"this node has just become the leader of {partition.name} and does not know its high "
+            "watermark yet; try again",
         )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.model import KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
@@ -18,18 +20,10 @@ from ottla.wire.messages.list_partition_reassignments import (
     ApiKey.LIST_PARTITION_REASSIGNMENTS,
     rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),),
 )
-async def list_partition_reassignments(
+def list_partition_reassignments(
     context: RequestContext,
     request: ListPartitionReassignmentsRequest,
     *,
     controller: ActiveController,
-) -> ListPartitionReassignmentsResponse:
-    try:
-        response: ListPartitionReassignmentsResponse = await controller.ask(
-            request, context.api_version, rights=context.rights
-        )
-    except KafkaError as error:
-        return ListPartitionReassignmentsResponse(
-            error_code=error.code, error_message=error.message
-        )
-    return response
+) -> Awaitable[ListPartitionReassignmentsResponse]:
+    return forward(controller, request, context.api_version, context.rights)

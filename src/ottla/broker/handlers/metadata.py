@@ -18,19 +18,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable
 
 from ottla.broker.administration.authorized_operations import (
-    NOT_ASKED,
+    NOT_REQUESTED,
     TOPIC_OPERATIONS,
     cluster_operations,
 )
 from ottla.broker.administration.topic_creation import auto_create_topics
 from ottla.broker.administration.topic_names import is_valid_topic_name, unknown_topic_error
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.departures import Departures
 from ottla.broker.control.suspects import Suspects
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.metadata import NO_LEADER, PartitionRegistration, TopicImage
 from ottla.model import ZERO_UUID, ErrorCode
 from ottla.model.internal_topics import is_internal_topic
@@ -65,10 +64,9 @@ def metadata(
     request: MetadataRequest,
     *,
     cluster: ClusterView,
-    controller: ActiveController,
+    changes: MetadataChanges,
     departures: Departures,
     dice: Dice,
-    replicas: LocalReplicas,
     suspects: Suspects,
 ) -> MetadataResponse | Awaitable[MetadataResponse]:
     description = _Description(cluster, suspects, departures, dice, context, request)
@@ -78,17 +76,16 @@ def metadata(
         missing = description.missing_topics()
         if missing:
             return _create_and_describe(
-                cluster, controller, departures, dice, replicas, suspects, context, request, missing
+                cluster, changes, departures, dice, suspects, context, request, missing
             )
     return description.response({})
 
 
 async def _create_and_describe(
     cluster: ClusterView,
-    controller: ActiveController,
+    changes: MetadataChanges,
     departures: Departures,
     dice: Dice,
-    replicas: LocalReplicas,
     suspects: Suspects,
     context: RequestContext,
     request: MetadataRequest,
@@ -103,7 +100,7 @@ async def _create_and_describe(
     for name in names:
         del errors[name]
     if names:
-        errors |= await auto_create_topics(controller, replicas, names, rights)
+        errors |= await auto_create_topics(changes, names, rights)
     return _Description(cluster, suspects, departures, dice, context, request).response(errors)
 
 
@@ -131,11 +128,13 @@ class _Description:
         self._known: dict[tuple[int, PartitionRegistration], MetadataResponsePartition] = {}
         topics = request.topics
         self._is_all = topics is None or (not topics and self._version < _NULL_IS_ALL_VERSION)
-        asked = topics or []
+        requested = topics or []
         self._ids = list(
-            dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
+            dict.fromkeys(topic.topic_id for topic in requested if topic.topic_id != ZERO_UUID)
         )
-        self._names = list(dict.fromkeys(topic.name for topic in asked if topic.name is not None))
+        self._names = list(
+            dict.fromkeys(topic.name for topic in requested if topic.name is not None)
+        )
         # The requested names that the client may not describe.
         self._refused: frozenset[str] = frozenset()
         if not self._rights.is_unrestricted and not self._is_all and not self._ids:
@@ -183,7 +182,7 @@ class _Description:
         if request.include_topic_authorized_operations:
             self._add_operations(topics)
         alive = self._view.brokers
-        is_asked = request.include_cluster_authorized_operations
+        is_requested = request.include_cluster_authorized_operations
         return MetadataResponse(
             brokers=[
                 MetadataResponseBroker(
@@ -196,8 +195,8 @@ class _Description:
             controller_id=self._dice.choice(alive).broker.id if alive else -1,
             topics=topics,
             cluster_authorized_operations=cluster_operations(self._rights)
-            if is_asked
-            else NOT_ASKED,
+            if is_requested
+            else NOT_REQUESTED,
         )
 
     def _describable(self, names: Iterable[str], *, is_audited: bool = True) -> set[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.group_requests import take_unknown
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.broker.network.refused_topics import refused_topics
@@ -67,22 +68,19 @@ def _take_refused(
     errors."""
     refused = []
     unauthorized = refused_topics(rights, AclOperation.READ, request.topics)
-    for asked in request.topics:
-        topic = cluster.image.topics.by_name.get(asked.name)
+    for requested in request.topics:
+        topic = cluster.image.topics.by_name.get(requested.name)
         known = () if topic is None else topic.partitions
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if asked.name in unauthorized:
+        if requested.name in unauthorized:
             known, error = (), ErrorCode.TOPIC_AUTHORIZATION_FAILED
-        unknown = [each for each in asked.partitions if each.partition_index not in known]
-        asked.partitions = [each for each in asked.partitions if each.partition_index in known]
+        unknown = take_unknown(requested, known)
         if unknown:
             answers = [
-                OffsetDeleteResponsePartition(
-                    partition_index=each.partition_index, error_code=error
-                )
-                for each in unknown
+                OffsetDeleteResponsePartition(partition_index=index, error_code=error)
+                for index in unknown
             ]
-            refused.append(OffsetDeleteResponseTopic(name=asked.name, partitions=answers))
+            refused.append(OffsetDeleteResponseTopic(name=requested.name, partitions=answers))
     request.topics = [topic for topic in request.topics if topic.partitions]
     return refused
 

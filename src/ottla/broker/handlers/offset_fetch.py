@@ -59,17 +59,19 @@ def offset_fetch(
 ) -> Message | Pending:
     version = context.api_version
     if version >= _GROUPS_VERSION:
-        all_asked = request.groups
-        gathered = Gathered(len(all_asked), lambda found: OffsetFetchResponse(groups=list(found)))
+        requested_groups = request.groups
+        gathered = Gathered(
+            len(requested_groups), lambda found: OffsetFetchResponse(groups=list(found))
+        )
     else:
-        all_asked = [_only_group(request)]
+        requested_groups = [_only_group(request)]
         gathered = Gathered(1, lambda found: _one_group_response(found, version))
-    for index, asked in enumerate(all_asked):
+    for index, requested in enumerate(requested_groups):
         _submit(
             cluster,
             groups,
             context,
-            asked,
+            requested,
             require_stable=request.require_stable,
             reply_to=gathered.reply(index),
         )
@@ -80,22 +82,22 @@ def _submit(
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
     context: RequestContext,
-    asked: OffsetFetchRequestGroup,
+    requested: OffsetFetchRequestGroup,
     *,
     require_stable: bool,
     reply_to: Callable[[OffsetFetchResponseGroup], None],
 ) -> None:
-    rights, is_for_all = context.rights, asked.topics is None
+    rights, is_for_all = context.rights, requested.topics is None
     try:
-        rights.require(AclOperation.DESCRIBE, ResourceType.GROUP, asked.group_id)
+        rights.require(AclOperation.DESCRIBE, ResourceType.GROUP, requested.group_id)
     except KafkaError as error:
-        reply_to(_refuse(asked, error))
+        reply_to(_refuse(requested, error))
         return
-    refused = _resolve_topics(cluster, asked, context.api_version)
-    refused += _take_unauthorized(rights, asked)
+    refused = _resolve_topics(cluster, requested, context.api_version)
+    refused += _take_unauthorized(rights, requested)
 
     def fetch(groups: GroupCoordinator) -> Outcome:
-        return groups.fetch(asked, require_stable=require_stable)
+        return groups.fetch(requested, require_stable=require_stable)
 
     def reply(found: OffsetFetchResponseGroup) -> None:
         _add_ids(cluster, found)
@@ -108,7 +110,7 @@ def _submit(
         found.topics += refused
         reply_to(found)
 
-    groups.submit(asked.group_id, fetch, reply, lambda error: _refuse(asked, error))
+    groups.submit(requested.group_id, fetch, reply, lambda error: _refuse(requested, error))
 
 
 def _only_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
@@ -122,12 +124,12 @@ def _only_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
 
 
 def _resolve_topics(
-    cluster: ClusterView, asked: OffsetFetchRequestGroup, version: int
+    cluster: ClusterView, requested: OffsetFetchRequestGroup, version: int
 ) -> list[OffsetFetchResponseTopics]:
     """Fills in the names or ids that the request lacks, and returns the errors of unknown topic
     ids. A name without a topic is kept: there may be committed offsets for it."""
     topics, known, unknown = cluster.image.topics, [], []
-    for topic in asked.topics or ():
+    for topic in requested.topics or ():
         by_id = version >= _TOPIC_ID_VERSION
         found = topics.by_id.get(topic.topic_id) if by_id else topics.by_name.get(topic.name)
         if found is not None:
@@ -144,21 +146,21 @@ def _resolve_topics(
             )
             continue
         known.append(topic)
-    if asked.topics is not None:
-        asked.topics = known
+    if requested.topics is not None:
+        requested.topics = known
     return unknown
 
 
 def _take_unauthorized(
-    rights: Rights, asked: OffsetFetchRequestGroup
+    rights: Rights, requested: OffsetFetchRequestGroup
 ) -> list[OffsetFetchResponseTopics]:
     """Removes the topics that the client may not describe from the request and returns their
     errors."""
-    topics = asked.topics or []
+    topics = requested.topics or []
     unauthorized = refused_topics(rights, AclOperation.DESCRIBE, topics)
     if not unauthorized:
         return []
-    asked.topics = [topic for topic in topics if topic.name not in unauthorized]
+    requested.topics = [topic for topic in topics if topic.name not in unauthorized]
     return [
         OffsetFetchResponseTopics(
             name=topic.name,
@@ -180,7 +182,7 @@ def _add_ids(cluster: ClusterView, found: OffsetFetchResponseGroup) -> None:
             topic.topic_id = known.id
 
 
-def _refuse(asked: OffsetFetchRequestGroup, error: KafkaError) -> OffsetFetchResponseGroup:
+def _refuse(requested: OffsetFetchRequestGroup, error: KafkaError) -> OffsetFetchResponseGroup:
     # Version 1 has error fields only for partitions; later versions omit the topics.
     topics = [
         OffsetFetchResponseTopics(
@@ -188,9 +190,11 @@ def _refuse(asked: OffsetFetchRequestGroup, error: KafkaError) -> OffsetFetchRes
             topic_id=topic.topic_id,
             partitions=[no_offset(index, error.code) for index in topic.partition_indexes],
         )
-        for topic in asked.topics or ()
+        for topic in requested.topics or ()
     ]
-    return OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error.code)
+    return OffsetFetchResponseGroup(
+        group_id=requested.group_id, topics=topics, error_code=error.code
+    )
 
 
 def _one_group_response(

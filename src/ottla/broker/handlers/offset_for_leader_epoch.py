@@ -2,7 +2,8 @@
 
 An unknown epoch has no end offset, which is not an error. Errors per partition:
 TOPIC_AUTHORIZATION_FAILED without DESCRIBE on the topic or CLUSTER_ACTION,
-UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH.
+UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH,
+UNKNOWN_LEADER_EPOCH.
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ def offset_for_leader_epoch(
     refused = _refused(context.rights, request)
     for topic in request.topics:
         answers = []
-        for asked in topic.partitions:
+        for requested in topic.partitions:
             try:
                 if topic.topic in refused:
                     raise unauthorized_topic(topic.topic)
-                partition = partitions.by_name(topic.topic, asked.partition)
-                answers.append(_end_of(partition, asked))
+                partition = partitions.by_name(topic.topic, requested.partition)
+                answers.append(_end_of(partition, requested))
             except KafkaError as error:
-                answers.append(EpochEndOffset(partition=asked.partition, error_code=error.code))
+                answers.append(EpochEndOffset(partition=requested.partition, error_code=error.code))
         topics.append(OffsetForLeaderTopicResult(topic=topic.topic, partitions=answers))
     return OffsetForLeaderEpochResponse(topics=topics)
 
@@ -64,10 +65,10 @@ def _refused(rights: Rights, request: OffsetForLeaderEpochRequest) -> Container[
     return names - rights.allowed(AclOperation.DESCRIBE, ResourceType.TOPIC, names)
 
 
-def _end_of(partition: Partition, asked: OffsetForLeaderPartition) -> EpochEndOffset:
-    partition.check_leader_epoch(asked.current_leader_epoch)
+def _end_of(partition: Partition, requested: OffsetForLeaderPartition) -> EpochEndOffset:
+    partition.check_leader_epoch(requested.current_leader_epoch)
     partition.require_leader()
-    end = partition.epoch_end(asked.leader_epoch)
+    end = partition.epoch_end(requested.leader_epoch)
     return EpochEndOffset(
-        partition=asked.partition, leader_epoch=end.epoch, end_offset=end.end_offset
+        partition=requested.partition, leader_epoch=end.epoch, end_offset=end.end_offset
     )

@@ -17,7 +17,7 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.broker.producing.appending import Appending
 from ottla.broker.producing.unauthorized_produce import add_refused, take_unauthorized
-from ottla.runtime.vigil import Vigil
+from ottla.runtime.busy_poll import BusyPoll
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
@@ -38,7 +38,7 @@ def produce(
     *,
     appending: Appending,
     cluster: ClusterView,
-    vigil: Vigil,
+    busy_poll: BusyPoll,
 ) -> Message | Pending | None:
     refused = None
     if not context.rights.is_unrestricted:
@@ -46,7 +46,7 @@ def produce(
     if request.transactional_id is None:
         answer = appending.append(context, request)
     else:
-        vigil.end()
+        busy_poll.end()
         answer = appending.append_transactional(context, request)
-        vigil.begin()
+        busy_poll.begin()
     return add_refused(request, answer, refused) if refused else answer

@@ -1,13 +1,16 @@
 """UnregisterBroker, version 0: removes the registration of a broker (KIP-500).
 
-Error: BROKER_ID_NOT_REGISTERED if there is none.
+Errors: BROKER_ID_NOT_REGISTERED if there is none, REQUEST_TIMED_OUT if no controller responds or
+the outcome is unknown.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.model import KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
@@ -15,16 +18,7 @@ from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest, Unreg
 
 
 @handles(ApiKey.UNREGISTER_BROKER, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),))
-async def unregister_broker(
-    context: RequestContext,
-    request: UnregisterBrokerRequest,
-    *,
-    controller: ActiveController,
-) -> UnregisterBrokerResponse:
-    try:
-        response: UnregisterBrokerResponse = await controller.ask(
-            request, context.api_version, rights=context.rights
-        )
-    except KafkaError as error:
-        return UnregisterBrokerResponse(error_code=error.code, error_message=error.message)
-    return response
+def unregister_broker(
+    context: RequestContext, request: UnregisterBrokerRequest, *, controller: ActiveController
+) -> Awaitable[UnregisterBrokerResponse]:
+    return forward(controller, request, context.api_version, context.rights)

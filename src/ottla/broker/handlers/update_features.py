@@ -5,9 +5,11 @@ Errors are those of the controller's operation, or KAFKA_STORAGE_ERROR if its di
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.model import KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
@@ -15,16 +17,7 @@ from ottla.wire.messages.update_features import UpdateFeaturesRequest, UpdateFea
 
 
 @handles(ApiKey.UPDATE_FEATURES, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),))
-async def update_features(
-    context: RequestContext,
-    request: UpdateFeaturesRequest,
-    *,
-    controller: ActiveController,
-) -> UpdateFeaturesResponse:
-    try:
-        response: UpdateFeaturesResponse = await controller.ask(
-            request, context.api_version, rights=context.rights
-        )
-    except KafkaError as error:
-        return UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
-    return response
+def update_features(
+    context: RequestContext, request: UpdateFeaturesRequest, *, controller: ActiveController
+) -> Awaitable[UpdateFeaturesResponse]:
+    return forward(controller, request, context.api_version, context.rights)

@@ -21,15 +21,16 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, cast
 
+from ottla.broker.network.client_session import ClientSession
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
 from ottla.broker.network.handling import HandledApi, RequestContext
+from ottla.broker.network.listener_access import ListenerAccess
 from ottla.broker.network.pending import Pending
 from ottla.model import Buffer, ErrorCode, Part
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Connection
 from ottla.runtime.tasks import Tasks
-from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice
 from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
@@ -73,6 +74,7 @@ class ClientConnection:
         limits: ConnectionLimits,
         clock: Clock,
         tasks: Tasks,
+        access: ListenerAccess,
         *,
         request_bytes_max: int,
     ) -> None:
@@ -83,9 +85,19 @@ class ClientConnection:
         self._limits = limits
         self._clock = clock
         self._tasks = tasks
-        self._rights = UNRESTRICTED
         self._when_closed: list[Callable[[], None]] = []
-        self._frames = FrameReader(frame_bytes_max=request_bytes_max)
+        self._request_bytes_max = request_bytes_max
+        self._session = ClientSession(
+            access,
+            clock,
+            on_identified=self._identified,
+            on_late=self._authentication_late,
+            on_refused=self.close,
+        )
+        before = self._session.limits
+        self._frames = FrameReader(
+            frame_bytes_max=request_bytes_max if before is None else before.frame_bytes_max
+        )
         # By API key and version.
         self._contexts: dict[int, RequestContext] = {}
         self._awaited: deque[_Awaited] = deque()
@@ -104,6 +116,7 @@ class ClientConnection:
     def connected(self, connection: Connection) -> None:
         self._connection = connection
         self._connections.add(self)
+        self._session.begin(connection)
         if not self._limits.admits(connection.peer_address.host):
             _log.info(
                 "closing the connection from %s: its host has max.connections.per.ip connections",
@@ -130,33 +143,28 @@ class ClientConnection:
 
     def closed(self, error: Exception | None) -> None:
         self._is_closing = True
+        self._session.end()
         self._connections.discard(self)
         self._limits.ended(self._connection.peer_address.host)
         for awaited in self._awaited:
             awaited.pending.abandon()
         self._awaited.clear()
-        for told in self._when_closed:
-            told()
+        for callback in self._when_closed:
+            callback()
         self._release()
         if error is not None:
             _log.debug("the connection from %s ended: %s", self._connection.peer_address, error)
 
-    def when_closed(self, told: Callable[[], None]) -> None:
+    def when_closed(self, callback: Callable[[], None]) -> None:
         if self in self._connections:
-            self._when_closed.append(told)
+            self._when_closed.append(callback)
         else:
             # The connection closed before the handler's task ran.
-            told()
+            callback()
 
     @property
-    def rights(self) -> Rights:
-        """What the client may do: without limits until they are set."""
-        return self._rights
-
-    @rights.setter
-    def rights(self, rights: Rights) -> None:
-        self._rights = rights
-        self._contexts.clear()
+    def session(self) -> ClientSession:
+        return self._session
 
     @property
     def is_closing(self) -> bool:
@@ -249,15 +257,17 @@ class ClientConnection:
         key, version, correlation_id, client_id, position = decode_request_head(frame)
         api = self._apis.get(key)
         if api is None:
-            raise ProtocolError(f"API {key} is not served here")
+            raise ProtocolError(f"API {key} is not supported on this listener")
         if version not in api.versions:
             if key != ApiKey.API_VERSIONS:
                 raise ProtocolError(
-                    f"{api.key.name} version {version} is not served here, only "
+                    f"{api.key.name} version {version} is not supported on this listener, only "
                     f"{api.versions[0]} to {api.versions[-1]}"
                 )
             self._send(_unsupported_version(api), 0, correlation_id)
             return
+        if self._session.sasl is not None:
+            self._session.check(key)
         request, _ = api.request_class.decode_from(frame, version, position)
         context = self._contexts.get(key << _VERSION_BITS | version)
         if context is None or context.client_id != client_id:
@@ -291,12 +301,21 @@ class ClientConnection:
         """Creates and caches the context of an API's version. A client rarely changes its client
         id."""
         host = self._connection.peer_address.host
-        rights = self._rights
-        if not rights.is_unrestricted:
-            rights = rights.declaring(api.rights)
+        rights = self._session.rights.declaring(api.rights)
         context = RequestContext(version, client_id, host, self._listener, self, rights)
         self._contexts[api.key << _VERSION_BITS | version] = context
         return context
+
+    def _identified(self) -> None:
+        self._frames.frame_bytes_max = self._request_bytes_max
+        self._contexts.clear()
+
+    def _authentication_late(self) -> None:
+        _log.info(
+            "closing the connection from %s: it did not authenticate in time",
+            self._connection.peer_address,
+        )
+        self.abort()
 
     async def _resolve(self, answer: Awaitable[Message], pending: Pending) -> None:
         try:

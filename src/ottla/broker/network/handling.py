@@ -25,6 +25,7 @@ from inspect import Parameter, signature
 from pkgutil import iter_modules
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from ottla.broker.network.client_session import ClientSession
 from ottla.broker.network.pending import Pending
 from ottla.runtime.clock import Clock
 from ottla.security.acls.rights import UNRESTRICTED, Right, Rights
@@ -39,6 +40,9 @@ AnyHandler = TypeVar("AnyHandler", bound=Handler)
 
 class ClientConnectionEnd(Protocol):
     """The connection that a request came over."""
+
+    @property
+    def session(self) -> ClientSession: ...
 
     def when_closed(self, callback: Callable[[], None]) -> None:
         """Calls `callback` once, when the connection has closed."""
@@ -90,12 +94,12 @@ def bind(handler: Handler, node: Any, *, is_within_transaction: bool = False) ->
     bound = partial(handler, **{name: getattr(node, name) for name in parts_of(handler)})
     if not is_within_transaction:
         return bound
-    vigil = node.vigil
+    busy_poll = node.busy_poll
 
     def stay_awake(context: RequestContext, request: Message) -> Answer:
-        vigil.end()
+        busy_poll.end()
         answer = bound(context, request)
-        vigil.begin()
+        busy_poll.begin()
         return answer
 
     return stay_awake

@@ -58,8 +58,8 @@ class Acknowledgement:
             durable.add_done_callback(partial(self._synced, log, answer))
         if not is_replicated:
             self._missing += 1
-            told = partial(self._replicated, answer)
-            waiter = partition.when_acknowledged(result.last_offset + 1, told)
+            callback = partial(self._replicated, answer)
+            waiter = partition.when_acknowledged(result.last_offset + 1, callback)
             self._waiters.append((waiter, answer))
 
     def wait(self, response: ProduceResponse, *, timeout_ms: int) -> Pending:
@@ -100,7 +100,9 @@ class Acknowledgement:
             if waiter.is_waiting:
                 waiter.cancel()
                 _refuse(
-                    answer, ErrorCode.REQUEST_TIMED_OUT, "not all in-sync replicas have it in time"
+                    answer,
+                    ErrorCode.REQUEST_TIMED_OUT,
+                    "not all in-sync replicas acknowledged the batch in time",
                 )
         self._pending.resolve(self._response)
 

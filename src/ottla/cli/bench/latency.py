@@ -49,7 +49,7 @@ class LatencyTest:
         waiting = partition_count
         while waiting:
             message = self._consumer.poll(0.1)
-            self._watch.check(has_heard=message is not None)
+            self._watch.check(has_received=message is not None)
             waiting -= message is not None and _is_end(message)
 
     def run(self, load: BenchLoad, clock: Clock, progress: RecordProgress) -> Latencies:
@@ -75,9 +75,9 @@ class LatencyTest:
         self._producer.flush(STRAGGLERS_S)
         if len(self._consumed_s) < total or len(self._acknowledged_s) < total:
             raise CommandError(
-                f"Of {total:,} records at {load.rate:,} a second {len(self._consumed_s):,} came "
-                f"back within {load.seconds + STRAGGLERS_S:.0f} s.",
-                "Ask for a lower --rate.",
+                f"At {load.rate:,} records/s, only {len(self._consumed_s):,} of {total:,} records "
+                f"were consumed within {load.seconds + STRAGGLERS_S:.0f} s.",
+                "Choose a lower --rate.",
                 exit_code=ExitCode.REFUSED,
             )
         return Latencies(

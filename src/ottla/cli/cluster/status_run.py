@@ -16,7 +16,7 @@ from ottla.cli.cluster.defaults import DEFAULT_DIR
 from ottla.cli.cluster.layout import ClusterLayout, has_cluster, read_layout
 from ottla.cli.cluster.nodes import running_pids
 from ottla.cli.cluster.state import is_paused, read_state
-from ottla.cli.cluster.status import ClusterStatus, ask_status
+from ottla.cli.cluster.status import ClusterStatus, fetch_status
 from ottla.cli.cluster.status_view import ProcessView, status_json, status_view
 from ottla.cli.connection.bootstrap_addresses import address_text
 from ottla.cli.connection.cluster_access import resolve
@@ -51,7 +51,7 @@ def show_status(
         return ExitCode.OK
     processes = _processes(layout)
     try:
-        status = asyncio.run(_ask(addresses))
+        status = asyncio.run(_fetch_status(addresses))
     except CommandError as error:
         if layout is not None and not any(process.is_well for process in processes.values()):
             raise CommandError(
@@ -80,7 +80,7 @@ async def _watch(
     with nullcontext() if as_json else Live(console=terminal.stdout, auto_refresh=False) as live:
         while True:
             try:
-                status = await _ask(addresses)
+                status = await _fetch_status(addresses)
             except CommandError as error:
                 fields: Mapping[str, Any] = {"is_well": False, "reason": error.message}
                 shown: RenderableType = Text(error.message, style="red")
@@ -96,9 +96,9 @@ async def _watch(
             await clock.sleep(interval_s)
 
 
-async def _ask(addresses: tuple[Address, ...]) -> ClusterStatus:
+async def _fetch_status(addresses: tuple[Address, ...]) -> ClusterStatus:
     async with ClusterAdmin(addresses) as admin:
-        return await ask_status(admin)
+        return await fetch_status(admin)
 
 
 def chosen_layout(directory: Path, options: ClusterOptions) -> ClusterLayout | None:

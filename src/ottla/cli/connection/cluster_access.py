@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from ottla.cli.arguments.name_values import parse_name_values
@@ -31,6 +32,9 @@ _OWN: Final[Mapping[str, str | None]] = {
     "group.id": "--group",
     "metadata.broker.list": "--bootstrap",
 }
+# The endings of the properties of librdkafka that are paths, and a value of theirs that is none.
+_PATHS: Final = (".location", ".keytab", ".file")
+_PROBE: Final = "probe"
 _SECURITY: Final = ("security.", "sasl.", "ssl.", "enable.sasl.", "enable.ssl.", "https.")
 
 
@@ -49,6 +53,17 @@ class ClusterAccess:
     @property
     def is_plaintext(self) -> bool:
         return self.properties.get(SECURITY_PROTOCOL, PLAINTEXT).lower() == PLAINTEXT
+
+    def require_files(self) -> None:
+        """Called before the Kafka client is created, which reports a missing file only once a
+        broker answers, and in the words of its TLS library."""
+        for name, value in self.properties.items():
+            if name.endswith(_PATHS) and value not in ("", _PROBE) and not Path(value).exists():
+                where = "-X" if name in self.explicit else "the profile"
+                raise CommandError(
+                    f"{value} does not exist; correct the path of {name} in {where}.",
+                    exit_code=ExitCode.USAGE,
+                )
 
     def require_plaintext(self) -> None:
         """Called by commands with a protocol client of their own, without TLS, SASL and properties.
@@ -107,6 +122,6 @@ def _require_free(name: str, *, where: str) -> None:
         option = _OWN.get(name)
         raise CommandError(
             f"{where} cannot set {name}: the commands set it themselves.",
-            *([] if option is None else [f"The option for it is {option}."]),
+            *([] if option is None else [f"Use {option} instead."]),
             exit_code=ExitCode.USAGE,
         )

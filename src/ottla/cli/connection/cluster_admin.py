@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Self, TypeVar
 
 from ottla.cli.connection.cluster_access import resolve
-from ottla.cli.connection.cluster_errors import nobody_listens
+from ottla.cli.connection.cluster_errors import cannot_connect
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.port_probe import reason_text
 from ottla.cli.exit_codes import CommandError, ExitCode
@@ -47,34 +47,35 @@ class ClusterAdmin:
         self._links: dict[Address, NodeLink] = {}
         self._home: NodeLink | None = None
 
-    async def ask(self, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS) -> Any:
+    async def send_request(self, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS) -> Any:
         """Sends a request to any node, which forwards requests for the active controller."""
         if self._home is None:
             self._home = await self._first_link()
         try:
-            return await self._home.ask(request, timeout_ms=timeout_ms)
+            return await self._home.send_request(request, timeout_ms=timeout_ms)
         except UnknownRequestError as error:
             raise CommandError(
-                f"{error}.", "Is it a broker's listener, and the broker new enough?"
+                f"{error}.",
+                "Check that it is a broker's listener and that the broker is new enough.",
             ) from None
         except ChannelError as error:
             raise CommandError(
-                f"The node that was asked gave no answer: {error}.",
-                "`ottla cluster status` shows how the nodes are; try again when they are well.",
+                f"The node did not answer: {error}.",
+                "`ottla cluster status` shows the state of the nodes; try again when they are up.",
                 exit_code=ExitCode.UNREACHABLE,
             ) from None
 
-    async def ask_node(
+    async def send_to_node(
         self, address: Address, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS
     ) -> Any:
         """Sends a request to this node. Raises ChannelError if there is no response."""
         link = self._links.get(address) or await self._link(address)
-        return await link.ask(request, timeout_ms=timeout_ms)
+        return await link.send_request(request, timeout_ms=timeout_ms)
 
     async def metadata(self) -> MetadataResponse:
         """All live brokers, and all topics."""
         request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
-        response: MetadataResponse = await self.ask(request)
+        response: MetadataResponse = await self.send_request(request)
         return response
 
     async def __aenter__(self) -> Self:
@@ -101,14 +102,14 @@ class ClusterAdmin:
         reasons: dict[Address, str] = {}
         answers: asyncio.Queue[NodeLink | None] = asyncio.Queue()
         for address in self._bootstrap:
-            self._tasks.start("knock", self._knock(address, answers, reasons))
+            self._tasks.start("connect", self._connect(address, answers, reasons))
         for _ in self._bootstrap:
             link = await answers.get()
             if link is not None:
                 return link
-        raise nobody_listens(reasons)
+        raise cannot_connect(reasons)
 
-    async def _knock(
+    async def _connect(
         self,
         address: Address,
         answers: asyncio.Queue[NodeLink | None],
@@ -119,7 +120,7 @@ class ClusterAdmin:
         except ChannelError as error:
             cause = error.__cause__
             reasons[address] = (
-                reason_text(cause) if isinstance(cause, OSError) else "no answer of a node"
+                reason_text(cause) if isinstance(cause, OSError) else "no valid response"
             )
             answers.put_nowait(None)
         else:
@@ -130,14 +131,14 @@ def _raise(_name: str, error: BaseException) -> None:
     raise error
 
 
-def with_admin(options: ClusterOptions, ask: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
-    """Runs `ask` with a ClusterAdmin, and closes its connections afterwards."""
+def with_admin(options: ClusterOptions, operation: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
+    """Runs `operation` with a ClusterAdmin, and closes its connections afterwards."""
     access = resolve(options)
     access.require_plaintext()
 
     async def run() -> T:
         async with ClusterAdmin(access.addresses) as admin:
-            return await ask(admin)
+            return await operation(admin)
 
     return asyncio.run(run())
 
@@ -156,7 +157,8 @@ def _hints(name: str) -> tuple[str, ...]:
 
 _HINTS: Final = {
     "NOT_CONTROLLER": "There is no active controller just now: try again in a moment.",
-    "REQUEST_TIMED_OUT": "Do the nodes run that this takes? `ottla quorum status` shows who does.",
-    "CLUSTER_AUTHORIZATION_FAILED": "Ask for the right to do this with the cluster.",
+    "REQUEST_TIMED_OUT": "Check that the nodes that this needs are running: "
+    "`ottla quorum status` shows them.",
+    "CLUSTER_AUTHORIZATION_FAILED": "Ask an administrator for this permission on the cluster.",
     "UNSUPPORTED_VERSION": "The cluster's features do not allow this yet.",
 }

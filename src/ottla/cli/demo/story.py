@@ -14,8 +14,8 @@ from ottla.cli.cluster.layout import ClusterLayout
 from ottla.cli.cluster.making import NewCluster, make_cluster
 from ottla.cli.cluster.nodes import take_down
 from ottla.cli.cluster.up import run_in_background
-from ottla.cli.demo.failover import replicas, tell_failover
-from ottla.cli.demo.punctuality import DEFINITION, PLOT, TABLE, tell_punctuality
+from ottla.cli.demo.failover import replicas, show_failover
+from ottla.cli.demo.punctuality import DEFINITION, PLOT, TABLE, show_punctuality
 from ottla.cli.display.terminal import Terminal
 from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock
@@ -23,7 +23,7 @@ from ottla.runtime.system_clock import SystemClock
 HOME: Final = Path(".cache") / "demo"
 
 
-def tell() -> None:
+def run() -> None:
     """Runs the demo. Raises CommandError."""
     console = Console(highlight=False, soft_wrap=True)
     clock = SystemClock()
@@ -42,9 +42,9 @@ def tell() -> None:
             f"[bold]1.[/] Three nodes start: ready on {layout.bootstrap} after "
             f"{clock.monotonic() - started:.1f} s."
         )
-        tell_failover(console, silent, layout)
-        tell_punctuality(console, silent, layout, home)
-        console.print(f"\nAll of it took {clock.monotonic() - started:.0f} s.")
+        show_failover(console, silent, layout)
+        show_punctuality(console, silent, layout, home)
+        console.print(f"\nTotal time: {clock.monotonic() - started:.0f} s.")
         _leave(console, layout)
     finally:
         take_down(silent, layout)
@@ -58,16 +58,16 @@ def _leave(console: Console, layout: ClusterLayout) -> None:
         "Look at\n"
         f"  the plot       {HOME / PLOT}\n"
         f"  the table      {HOME / TABLE}\n"
-        f"  the pipeline   {os.path.relpath(DEFINITION)}, its words in "
+        f"  the pipeline   {os.path.relpath(DEFINITION)}, its output in "
         f"{HOME / 'progress.jsonl'}\n"
         f"  the topic      .venv/bin/ottla consume punctuality --from beginning -b {bootstrap}\n"
         f"  its lag        .venv/bin/ottla groups describe punctuality.punctuality -b {bootstrap}\n"
         f"  the cluster    .venv/bin/ottla cluster status --data-dir {HOME / 'cluster'}\n"
     )
     if console.is_terminal and sys.stdin.isatty():
-        console.input("The cluster is up until you press Enter.")
+        console.input("The cluster runs until you press Enter.")
     else:
         console.print(
-            "The cluster goes down now; it comes back at the same address with\n"
+            "The cluster stops now; start it again at the same address with\n"
             f"  .venv/bin/ottla cluster up --data-dir {HOME / 'cluster'}\n"
         )

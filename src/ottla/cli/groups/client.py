@@ -84,14 +84,16 @@ def describe_group(cluster: ConnectedCluster, group_id: str) -> GroupView:
 
 def unknown_group(cluster: ConnectedCluster, group_id: str) -> CommandError:
     known = [group.id for group in list_groups(cluster)]
-    hint = f"There are: {', '.join(known[:20])}." if known else "There are no groups."
+    hint = f"Existing groups: {', '.join(known[:20])}." if known else "There are no groups."
     return CommandError(f"There is no group {group_id}.", hint)
 
 
 def committed_offsets(cluster: ConnectedCluster, group_id: str) -> dict[tuple[str, int], int]:
     """By partition, in order; those without an offset are left out."""
-    asked = ConsumerGroupTopicPartitions(group_id)
-    answers = cluster.admin.list_consumer_group_offsets([asked], request_timeout=REQUEST_TIMEOUT_S)
+    requested = ConsumerGroupTopicPartitions(group_id)
+    answers = cluster.admin.list_consumer_group_offsets(
+        [requested], request_timeout=REQUEST_TIMEOUT_S
+    )
     found = result_of(answers[group_id], f"list the offsets of group {group_id}")
     return {
         (each.topic, each.partition): each.offset

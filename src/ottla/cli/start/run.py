@@ -17,6 +17,7 @@ import typer
 
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.node import Node
+from ottla.cli.arguments.input_file import unreadable_text
 from ottla.cli.display.cells import count
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.exposure import exposure_warning
@@ -26,6 +27,7 @@ from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
 from ottla.runtime.background import Background
 from ottla.runtime.bounded_disk import BoundedDisk
+from ottla.runtime.busy_poll import SystemBusyPoll
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.huge_pages import gather_memory
 from ottla.runtime.log_limit import WINDOW_SECONDS, LogLimit
@@ -34,7 +36,6 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.runtime.system_loop import run
 from ottla.runtime.system_network import SystemNetwork
-from ottla.runtime.vigil import SystemVigil
 from ottla.storage.errors import DirectoryFailedError, StorageError
 
 _log = logging.getLogger(__name__)
@@ -133,13 +134,13 @@ def _configure(
     config: Path | None,
     settings: list[str],
 ) -> NodeConfig:
-    properties = {} if config is None else parse_properties(config.read_text("latin-1"))
+    properties = {} if config is None else _read_properties(config)
     given = _parse_settings(settings)
     properties |= given
     if listen is None and "listeners" not in properties:
         listen = DEFAULT_LISTEN
     if data_dir is None and not properties.keys() & {"log.dirs", "log.dir"}:
-        raise ValueError("no data directory; say where with --data-dir or log.dirs")
+        raise ValueError("no data directory; set it with --data-dir or log.dirs")
     if advertise is not None:
         properties["advertised.listeners"] = f"PLAINTEXT://{advertise}"
     node_config = NodeConfig.of(
@@ -152,6 +153,14 @@ def _configure(
         if name in given:
             raise ValueError(f"--set {name}: {unknown_config_text(name)}")
     return node_config
+
+
+def _read_properties(file: Path) -> dict[str, str]:
+    try:
+        return parse_properties(file.read_text("latin-1"))
+    except OSError as error:
+        remedy = "give --config the path of the node's server.properties"
+        raise ValueError(unreadable_text(file, error, remedy=remedy)) from None
 
 
 def _parse_settings(settings: list[str]) -> dict[str, str]:
@@ -175,7 +184,7 @@ async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -
         dice=SystemDice(),
         network=SystemNetwork(),
         background=SystemBackground(),
-        vigil=SystemVigil(clock.monotonic),
+        busy_poll=SystemBusyPoll(clock.monotonic),
         connections_max=int((descriptors - log_descriptors) * _CONNECTIONS_SHARE),
     )
     stopping = asyncio.Event()
@@ -210,7 +219,7 @@ def _failure_text(failure: BaseException) -> str:
     text = str(failure) or type(failure).__name__
     if isinstance(failure, DirectoryFailedError):
         return text
-    return f"its metadata has failed ({text}); mend that and start it anew"
+    return f"its metadata log has failed ({text}); fix the cause and restart the node"
 
 
 async def _start(node: Node, stopping: asyncio.Event, deadline: _Deadline) -> bool:
@@ -264,7 +273,10 @@ def _explained(error: Exception, config: NodeConfig) -> str:
     if isinstance(error, OSError):
         if error.errno == errno.EADDRINUSE:
             ports = ", ".join(str(listener.port) for listener in config.listeners.broker)
-            return f"port {ports} is taken; stop what listens there, or choose another --listen"
+            return (
+                f"port {ports} is in use; stop the process that listens on it, or choose "
+                "another --listen"
+            )
         if isinstance(error, BlockingIOError):
             return f"another node is using this data directory ({error.filename})"
         if error.errno == errno.EMFILE:

@@ -66,13 +66,13 @@ def delete_records(
         if not as_json:
             terminal.notice(f"There are no records to delete in {topic}.")
         return
-    asked = [TopicPartition(topic, trim.partition, trim.before) for trim in trims]
-    answers = cluster.admin.delete_records(asked, request_timeout=REQUEST_TIMEOUT_S)
+    requested = [TopicPartition(topic, trim.partition, trim.before) for trim in trims]
+    answers = cluster.admin.delete_records(requested, request_timeout=REQUEST_TIMEOUT_S)
     earliest = {
-        asked.partition: result_of(
-            answer, f"delete records of {topic}-{asked.partition}"
+        requested.partition: result_of(
+            answer, f"delete records of {topic}-{requested.partition}"
         ).low_watermark
-        for asked, answer in answers.items()
+        for requested, answer in answers.items()
     }
     _show(terminal, topic, trims, earliest, as_json=as_json)
 
@@ -81,7 +81,7 @@ def _require_within(topic: str, offset: int, latest: Mapping[int, int]) -> None:
     for partition, end in latest.items():
         if offset > end:
             raise CommandError(
-                f"{topic}-{partition} ends before offset {end}: there is no offset {offset}.",
+                f"{topic}-{partition} has no offset {offset}: its latest offset is {end}.",
                 "Name the partitions with --partition, or delete everything with --before end.",
                 exit_code=ExitCode.USAGE,
             )

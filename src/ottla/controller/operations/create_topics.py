@@ -44,8 +44,8 @@ _UNKNOWN = -1
 def create_topics(
     image: MetadataImage, request: CreateTopicsRequest, context: Context
 ) -> OperationOutcome[CreateTopicsResponse]:
-    asked = Counter(topic.name for topic in request.topics)
-    refused = _refused(asked, context.rights)
+    requested = Counter(topic.name for topic in request.topics)
+    refused = _refused(requested, context.rights)
     refusals = [_refusal(name, error) for name, error in refused.items()]
     wanted = [topic for topic in request.topics if topic.name not in refused]
     records: list[Message] = []

@@ -47,7 +47,7 @@ def elect_leaders(
     is_for_all = request.topic_partitions is None
     records: list[Message] = []
     results = []
-    for name, partition_ids in _asked(image, request):
+    for name, partition_ids in _requested(image, request):
         partition_results = []
         for partition_id in partition_ids:
             result = PartitionResult(partition_id=partition_id, error_message=None)
@@ -67,25 +67,25 @@ def _refuse(request: ElectLeadersRequest, error: KafkaError) -> ElectLeadersResp
         error_code=error.code,
         replica_election_results=[
             ReplicaElectionResult(
-                topic=asked.topic,
+                topic=requested.topic,
                 partition_result=[
                     PartitionResult(
                         partition_id=index, error_code=error.code, error_message=error.message
                     )
-                    for index in asked.partitions
+                    for index in requested.partitions
                 ],
             )
-            for asked in request.topic_partitions or ()
+            for requested in request.topic_partitions or ()
         ],
     )
 
 
-def _asked(
+def _requested(
     image: MetadataImage, request: ElectLeadersRequest
 ) -> Iterable[tuple[str, Iterable[int]]]:
     if request.topic_partitions is None:
         return [(topic.name, topic.partitions) for topic in image.topics]
-    return [(asked.topic, asked.partitions) for asked in request.topic_partitions]
+    return [(requested.topic, requested.partitions) for requested in request.topic_partitions]
 
 
 def _elect(

@@ -112,13 +112,15 @@ class SourceCluster:
             )
             node = self._leaders.get(partition)
         if node is None or node not in self._nodes:
-            raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"nobody leads {_text(partition)}")
+            raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"{_text(partition)} has no leader")
         return await self._link(self._nodes[node])
 
     async def coordinator(self, key: str, *, key_type: int) -> NodeLink:
         """The link to the coordinator of a GROUP or TRANSACTION key. Raises like `leader`."""
         request = FindCoordinatorRequest(key=key, key_type=key_type)
-        response = await (await self.any()).ask(request, version_max=_FIND_COORDINATOR_VERSION)
+        response = await (await self.any()).send_request(
+            request, version_max=_FIND_COORDINATOR_VERSION
+        )
         require(response.error_code, f"looking for the coordinator of {key}")
         return await self._link(Address(response.host, response.port))
 
@@ -144,13 +146,13 @@ class SourceCluster:
                 reason = error
             self._leaders.clear()
             if self.clock.monotonic() >= deadline:
-                raise ClusterError(f"no answer for {self.timeout_ms} ms: {reason}") from reason
+                raise ClusterError(f"no response for {self.timeout_ms} ms: {reason}") from reason
             await self.clock.sleep(wait)
             wait = min(wait * 2, _RETRY_SECONDS_MAX)
 
     async def _metadata(self, request: MetadataRequest) -> MetadataResponse:
         link = await self.any()
-        response: MetadataResponse = await link.ask(request, version_max=METADATA_VERSION)
+        response: MetadataResponse = await link.send_request(request, version_max=METADATA_VERSION)
         self._nodes = {node.node_id: Address(node.host, node.port) for node in response.brokers}
         for topic in response.topics:
             for partition in topic.partitions:

@@ -50,7 +50,7 @@ async def commit_offsets(
 
     async def attempt() -> None:
         coordinator = await cluster.coordinator(group_id, key_type=GROUP)
-        response: Any = await coordinator.ask(request, version_max=_OFFSET_COMMIT_VERSION)
+        response: Any = await coordinator.send_request(request, version_max=_OFFSET_COMMIT_VERSION)
         for topic in response.topics:
             for each in topic.partitions:
                 place = f"{topic.name}-{each.partition_index}"
@@ -80,6 +80,8 @@ class GroupOffsets:
         try:
             self._commit(offsets)
         except ClusterError as error:
-            _log.warning("the group shows an old lag of this query, which goes on: %s", error)
+            _log.warning(
+                "offset commit failed; the reported lag is stale, the query continues: %s", error
+            )
             return
         self._committed, self._committed_at = dict(offsets), now

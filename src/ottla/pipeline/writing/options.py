@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ottla.pipeline.reading.errors import OptionError
+from ottla.pipeline.reading.given_options import named_options, one_of
 from ottla.pipeline.reading.options import parse_bootstrap
 from ottla.runtime.network import Address
 from ottla.wire.records.compression import Codec
@@ -30,7 +31,6 @@ _KNOWN: Final = (
     "path",
     "queryName",
 )
-_CLIENT_PREFIX: Final = "kafka."
 _JOURNAL_TOPIC: Final = "__ottla_pipeline"
 _DELIVERY_TIMEOUT_MS: Final = 120_000
 # The brokers' default maximum (transaction.max.timeout.ms). A batch that takes longer cannot be
@@ -64,18 +64,18 @@ class SinkOptions:
 
 def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SinkOptions:
     """Raises OptionError, whose message says how to correct the options."""
-    given = _named(options)
+    given = named_options(options, _KNOWN, of="sink")
     for name in ("kafka.transactional.id", "kafka.enable.idempotence"):
         if name in given:
-            raise OptionError(f"{name} cannot be set: deliveryGuarantee says what is promised")
+            raise OptionError(f"{name} cannot be set: deliveryGuarantee determines it")
     if given.get("kafka.acks", "all").strip() not in ("all", "-1"):
-        raise OptionError(f"kafka.acks is {given['kafka.acks']!r}; rows count as written with all")
+        raise OptionError(f"kafka.acks is {given['kafka.acks']!r}; the sink supports only all")
     codec = _codec(given)
     write_id, write_version = _identity(given, is_streaming=is_streaming)
     return SinkOptions(
         bootstrap=parse_bootstrap(given.get("kafka.bootstrap.servers")),
         topic=given.get("topic"),
-        is_exactly_once=_one_of(given, "deliveryGuarantee", ("exactly-once", "at-least-once"))
+        is_exactly_once=one_of(given, "deliveryGuarantee", ("exactly-once", "at-least-once"))
         == "exactly-once",
         journal_topic=given.get("journalTopic", _JOURNAL_TOPIC),
         write_id=write_id,
@@ -93,36 +93,23 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SinkOpti
     )
 
 
-def _named(options: Mapping[str, str]) -> dict[str, str]:
-    """The options under the spelling of `_KNOWN`: Spark's option names are case-insensitive."""
-    known = {name.lower(): name for name in _KNOWN}
-    named = {}
-    for name, value in options.items():
-        lower = name.lower()
-        if lower.startswith(_CLIENT_PREFIX):
-            named[lower] = value
-        elif lower in known:
-            named[known[lower]] = value
-        else:
-            raise OptionError(f"{name} is no option of this sink; it has {', '.join(_KNOWN)}")
-    return named
-
-
 def _identity(given: Mapping[str, str], *, is_streaming: bool) -> tuple[str | None, int]:
     write_id, version = given.get("writeId"), given.get("writeVersion", "0").strip()
     if is_streaming and (write_id is not None or "writeVersion" in given):
         raise OptionError("writeId and writeVersion are for batches; a stream has its checkpoint")
     if write_id is None and "writeVersion" in given:
-        raise OptionError("writeVersion counts the batches of a writeId, and there is none")
+        raise OptionError("writeVersion needs writeId, whose batches it counts")
     if "/" in (write_id or ""):
-        raise OptionError(f"writeId is {write_id!r}; it cannot have a slash in it")
+        raise OptionError(f"writeId is {write_id!r}; it must not contain a slash")
     if not version.isdigit():
-        raise OptionError(f"writeVersion is {version!r}; it is a number that grows: 0, 1, 2, ...")
+        raise OptionError(
+            f"writeVersion is {version!r}; it must be a number that increases: 0, 1, 2, ..."
+        )
     return write_id, int(version)
 
 
 def _dead_letter_topic(given: Mapping[str, str]) -> str | None:
-    is_wanted = _one_of(given, "onError", ("fail", "deadletter")) == "deadletter"
+    is_wanted = one_of(given, "onError", ("fail", "deadletter")) == "deadletter"
     topic = given.get("deadLetterTopic")
     if is_wanted and not topic:
         raise OptionError("onError=deadletter needs deadLetterTopic: where such rows are to go")
@@ -136,7 +123,7 @@ def _codec(given: Mapping[str, str]) -> Codec:
     found = {codec.name.lower(): codec for codec in Codec}.get(name)
     if found is None:
         raise OptionError(
-            f"kafka.compression.type is {name!r}; it is one of "
+            f"kafka.compression.type is {name!r}; it must be one of "
             + ", ".join(codec.name.lower() for codec in Codec)
         )
     return found
@@ -150,19 +137,11 @@ def _level(given: Mapping[str, str], codec: Codec) -> int | None:
     try:
         return int(text)
     except ValueError:
-        raise OptionError(f"{name} is {text!r}; it is a number") from None
-
-
-def _one_of(given: Mapping[str, str], name: str, allowed: tuple[str, str]) -> str:
-    """The first allowed value is the default."""
-    text = given.get(name, allowed[0]).strip().lower()
-    if text not in allowed:
-        raise OptionError(f"{name} is {given[name]!r}; it is {' or '.join(allowed)}")
-    return text
+        raise OptionError(f"{name} is {text!r}; it must be a number") from None
 
 
 def _count(given: Mapping[str, str], name: str, default: int) -> int:
     text = given.get(name, str(default)).strip()
     if not text.isdigit() or int(text) < 1:
-        raise OptionError(f"{name} is {text!r}; it is a number above zero")
+        raise OptionError(f"{name} is {text!r}; it must be a number above zero")
     return int(text)

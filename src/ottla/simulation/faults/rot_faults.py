@@ -16,8 +16,9 @@ _SPARE_SECONDS_MAX: Final = 10.0
 
 
 async def rot(trouble: Trouble) -> None:
-    """Flips a bit in a replica's log while its node is down. Later the replica is deleted and
-    replicated again from the others. Meanwhile it is not in the ISR.
+    """Flips a bit in a replica's log, deletes the replica later and lets it replicate again.
+
+    The node is down when the bit is flipped. The replica is out of the ISR until it is deleted.
     """
     node = trouble.node
     if not node.is_running or not await _end_out_of_sync(trouble, node):
@@ -28,7 +29,7 @@ async def rot(trouble: Trouble) -> None:
         start_again(node)
         return
     position, bit = _place_to_rot(trouble, node, path), trouble.dice.below(8)
-    trouble.say(node.name, f"has a rotten bit at {position} of {path}")
+    trouble.say(node.name, f"has a flipped bit at {position} of {path}")
     node.disk.flip_bit(path, position=position, bit=bit)
     # Later data may be truncated meanwhile.
     rotten = node.disk.content(path)[: position + 1]
@@ -65,15 +66,16 @@ async def _end_out_of_sync(trouble: Trouble, node: SimulatedNode) -> bool:
 
 
 async def corrupt_reads(trouble: Trouble) -> None:
-    """Corrupts some of the data that a node reads from its disk to send: a flipped bit, or data
-    from another place in the file.
+    """Corrupts some of the data that a node reads from its disk to send, for SECONDS.
+
+    A bit is flipped, or the data is from another place in the file.
     """
-    trouble.say(trouble.node.name, "sends other bits than its disk has, now and then")
+    trouble.say(trouble.node.name, "sometimes sends corrupt data")
     corruption = Corruption(trouble.dice, _CORRUPT_PROBABILITY, _begins_no_batch)
     trouble.node.disk.faults.corrupt_sent(corruption)
     await trouble.wait()
     trouble.node.disk.faults.corrupt_sent(None)
-    trouble.say(trouble.node.name, "sends what its disk has again")
+    trouble.say(trouble.node.name, "sends correct data again")
 
 
 def _begins_no_batch(data: bytes) -> bool:

@@ -63,7 +63,7 @@ class Host:
 
     def start_process(self) -> SimulatedLoop:
         """Starts a process with an event loop and a network, and turns the host on."""
-        assert self.loop is None, f"{self.name} runs already"
+        assert self.loop is None, f"{self.name} is already running"
         world = self._surroundings
         if self._is_off:
             self._is_off = False
@@ -149,9 +149,9 @@ class Host:
                 self.lose_power()
             else:
                 self.kill()
-            self.ended_unasked()
+            self.ended_by_power_loss()
 
-    def ended_unasked(self) -> None:
+    def ended_by_power_loss(self) -> None:
         """Called after the process ended by a power loss during a disk call. For subclasses."""
 
     def _look(self) -> None:

@@ -61,9 +61,9 @@ class GroupCommit:
             except OSError as error:
                 # If the log was removed or renamed meanwhile, the error does not mean that the disk
                 # failed.
-                told = _gone(log) if log.is_abandoned else error
+                failure = _gone(log) if log.is_abandoned else error
                 for _, future in self._waiting.pop(log):
-                    _end(future, told)
+                    _end(future, failure)
                 return
             self._waiting[log] = [each for each in self._waiting[log] if not _maybe_end(log, *each)]
         del self._waiting[log]
@@ -83,7 +83,9 @@ def _maybe_end(log: Log, offset: int, future: asyncio.Future[None]) -> bool:
 
 
 def _gone(log: Log) -> KafkaError:
-    return KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{log.partition} is not here any more")
+    return KafkaError(
+        ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{log.partition} is no longer on this node"
+    )
 
 
 def _end(future: asyncio.Future[None], error: Exception | None) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ottla.broker.control.authorizer import Authorizer
 from ottla.model import ErrorCode
-from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.security.principal import ANONYMOUS, Principal
+from ottla.security.acls.acl import AclOperation, Permission, ResourceType
+from ottla.security.principal import ANONYMOUS
 from ottla.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from ottla.wire.requests import decode_response
 from tests.support.authorization.authorized_api import TOPIC
@@ -18,6 +18,7 @@ from tests.support.authorization.authorized_node import (
 from tests.support.nodes.client_stream import ClientStream
 from tests.support.nodes.one_node import OneNode, StartNode
 from tests.support.nodes.wire_connection import framed
+from tests.support.security.acls import acl
 
 VERSION = 13
 
@@ -31,22 +32,19 @@ def error_of(client: ClientStream) -> int:
     return response.topics[0].error_code
 
 
-def test_rights_of_a_session_and_changed_acls_hold_for_the_next_request(
-    start_node: StartNode,
-) -> None:
+def test_changed_acls_hold_for_the_next_request(start_node: StartNode) -> None:
     node = start_node(configs=CONFIGS)
     node.create_topic(TOPIC)
-    client = ClientStream(node)
-    assert error_of(client) == 0
-    client.rights = rights_of(node)
+    client, elsewhere = ClientStream(node), ClientStream(node, host="192.0.2.9")
     assert error_of(client) == ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    allow(node, *allowing((AclOperation.DESCRIBE, ResourceType.TOPIC, TOPIC)))
+    describe = (AclOperation.DESCRIBE, ResourceType.TOPIC, TOPIC)
+    allow(node, acl(*describe, principal=str(ANONYMOUS), host="192.0.2.1"))
     assert error_of(client) == 0
-    client.rights = rights_of(node, Principal("User", "bob"))
+    assert error_of(elsewhere) == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    allow(node, acl(*describe, principal=str(ANONYMOUS), permission=Permission.DENY))
     assert error_of(client) == ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    client.rights = rights_of(node, Principal("User", "admin"))
-    assert error_of(client) == 0
     client.end()
+    elsewhere.end()
 
 
 def test_acls_are_known_after_a_restart(start_node: StartNode) -> None:

@@ -80,7 +80,7 @@ def ask(node: OneNode, listener: str, api: AuthorizedApi) -> Any:
     request = api.request(node)
     versions = node.broker.apis if listener == BROKER else node.broker.controller_apis
     version = versions[api.key].versions[-1] if api.version is None else api.version
-    send = node.ask if listener == BROKER else node.ask_controller
+    send = node.send_request if listener == BROKER else node.send_to_controller
     return send(request, version, rights=rights_of(node))
 
 

@@ -54,7 +54,7 @@ def of_alice(request: Message, host: str = HOST) -> EnvelopeRequest:
 
 def forward(node: OneNode, envelope: EnvelopeRequest, request: Message) -> Any:
     """The response to the request in an envelope."""
-    answer = node.ask_controller(envelope, 0, rights=broker_rights(node))
+    answer = node.send_to_controller(envelope, 0, rights=broker_rights(node))
     assert answer.error_code == 0
     assert request.api_key is not None
     _, response = decode_response(answer.response_data, request.api_key, request.versions.highest)
@@ -92,7 +92,7 @@ def test_request_without_a_principal_has_the_rights_of_the_node(node: OneNode) -
 def test_client_cannot_forward_requests_even_as_a_super_user(node: OneNode) -> None:
     allow(node, *allowing(cluster(AclOperation.ALTER), cluster(AclOperation.CREATE)))
     posing = enveloped(CREATION, encode_principal(Principal("User", "admin")), encode_host(HOST))
-    answer = node.ask_controller(posing, 0, rights=rights_of(node))
+    answer = node.send_to_controller(posing, 0, rights=rights_of(node))
     assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert answer.response_data is None
     assert NEW_TOPIC not in node.image.topics.by_name
@@ -117,7 +117,7 @@ def test_client_cannot_forward_requests_even_as_a_super_user(node: OneNode) -> N
 def test_envelopes_that_cannot_be_read_are_refused(
     node: OneNode, envelope: EnvelopeRequest, error: ErrorCode
 ) -> None:
-    answer = node.ask_controller(envelope, 0, rights=broker_rights(node))
+    answer = node.send_to_controller(envelope, 0, rights=broker_rights(node))
     assert (answer.error_code, answer.response_data) == (error, None)
 
 
@@ -128,7 +128,7 @@ def test_decisions_are_reported_once_with_the_client(node: OneNode) -> None:
     assert node.broker.apis[ApiKey.UNREGISTER_BROKER]
     rights = rights_of(node)
     for _ in range(2):
-        node.ask(request, 0, rights=rights)
+        node.send_request(request, 0, rights=rights)
     (decision,) = decisions
     assert decision == (
         ALICE,

@@ -73,7 +73,7 @@ def _codes(response: fetch.FetchResponse) -> dict[str, int]:
 @pytest.mark.parametrize("acks", [1, -1])
 def test_authorized_topics_of_a_produce_request_are_appended(node: OneNode, acks: int) -> None:
     request = _produce(SECRET, TOPIC, acks=acks)
-    response = node.ask(request, 12, rights=rights_of(node))
+    response = node.send_request(request, 12, rights=rights_of(node))
     codes = {each.name: each.partition_responses[0].error_code for each in response.responses}
     assert codes == {TOPIC: 0, SECRET: REFUSED}
     assert (node.log(TOPIC).log_end_offset, node.log(SECRET).log_end_offset) == (1, 0)
@@ -81,31 +81,31 @@ def test_authorized_topics_of_a_produce_request_are_appended(node: OneNode, acks
 
 def test_refused_append_without_acknowledgement_closes_the_connection(node: OneNode) -> None:
     with pytest.raises(ConnectionAbortedError):
-        node.ask(_produce(SECRET, TOPIC, acks=0), 12, rights=rights_of(node))
+        node.send_request(_produce(SECRET, TOPIC, acks=0), 12, rights=rights_of(node))
     assert (node.log(TOPIC).log_end_offset, node.log(SECRET).log_end_offset) == (1, 0)
 
 
 def test_unknown_topics_are_refused_like_others(node: OneNode) -> None:
     rights = rights_of(node)
-    response = node.ask(_produce("unknown"), 12, rights=rights)
+    response = node.send_request(_produce("unknown"), 12, rights=rights)
     assert response.responses[0].partition_responses[0].error_code == REFUSED
-    assert _codes(node.ask(_fetch("unknown"), 12, rights=rights)) == {"unknown": REFUSED}
+    assert _codes(node.send_request(_fetch("unknown"), 12, rights=rights)) == {"unknown": REFUSED}
 
 
 def test_authorized_topics_of_a_fetch_are_read(node: OneNode) -> None:
     node.append(TOPIC, batch_of(b"value"))
-    response = node.ask(_fetch(SECRET, TOPIC), 12, rights=rights_of(node))
+    response = node.send_request(_fetch(SECRET, TOPIC), 12, rights=rights_of(node))
     assert _codes(response) == {SECRET: REFUSED, TOPIC: 0}
     assert {len(topic.partitions[0].records) > 0 for topic in response.responses} == {True, False}
 
 
 def test_a_right_that_is_withdrawn_ends_a_fetch_session_of_the_topic(node: OneNode) -> None:
     rights = rights_of(node)
-    first = node.ask(_fetch(TOPIC, session_epoch=0), 12, rights=rights)
+    first = node.send_request(_fetch(TOPIC, session_epoch=0), 12, rights=rights)
     assert first.session_id
     withdraw_all(node)
     following = _fetch(session_id=first.session_id, session_epoch=1)
-    assert _codes(node.ask(following, 12, rights=rights)) == {TOPIC: REFUSED}
+    assert _codes(node.send_request(following, 12, rights=rights)) == {TOPIC: REFUSED}
 
 
 def test_a_denial_prevails(node: OneNode) -> None:
@@ -113,10 +113,10 @@ def test_a_denial_prevails(node: OneNode) -> None:
         AclOperation.WRITE, ResourceType.TOPIC, TOPIC, host=HOST, permission=Permission.DENY
     )
     allow(node, denial)
-    response = node.ask(_produce(TOPIC), 12, rights=rights_of(node))
+    response = node.send_request(_produce(TOPIC), 12, rights=rights_of(node))
     assert response.responses[0].partition_responses[0].error_code == REFUSED
     elsewhere = rights_of(node, host="10.0.0.2")
-    response = node.ask(_produce(TOPIC), 12, rights=elsewhere)
+    response = node.send_request(_produce(TOPIC), 12, rights=elsewhere)
     assert response.responses[0].partition_responses[0].error_code == 0
 
 
@@ -128,7 +128,7 @@ def test_offsets_of_authorized_topics_are_committed(node: OneNode) -> None:
         for name in (TOPIC, SECRET, "unknown")
     ]
     request = OffsetCommitRequest(group_id=GROUP, topics=topics)
-    response = node.ask(request, 9, rights=rights_of(node))
+    response = node.send_request(request, 9, rights=rights_of(node))
     codes = {each.name: each.partitions[0].error_code for each in response.topics}
     assert codes == {TOPIC: 0, SECRET: REFUSED, "unknown": REFUSED}
 
@@ -136,7 +136,7 @@ def test_offsets_of_authorized_topics_are_committed(node: OneNode) -> None:
 def test_coordinators_are_found_for_authorized_keys(node: OneNode) -> None:
     allow(node, *allowing((AclOperation.DESCRIBE, ResourceType.GROUP, GROUP)))
     request = FindCoordinatorRequest(coordinator_keys=[GROUP, "hidden"])
-    found, hidden = node.ask(request, 6, rights=rights_of(node)).coordinators
+    found, hidden = node.send_request(request, 6, rights=rights_of(node)).coordinators
     assert (found.error_code, found.node_id) == (0, 1)
     assert hidden.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED
     assert (hidden.node_id, hidden.host, hidden.port) == (-1, "", -1)
@@ -145,7 +145,7 @@ def test_coordinators_are_found_for_authorized_keys(node: OneNode) -> None:
 def test_a_refused_key_creates_no_internal_topic(start_node: StartNode) -> None:
     node = start_node(configs=CONFIGS)
     request = FindCoordinatorRequest(coordinator_keys=[GROUP])
-    (refused,) = node.ask(request, 6, rights=rights_of(node)).coordinators
+    (refused,) = node.send_request(request, 6, rights=rights_of(node)).coordinators
     assert refused.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED
     assert not node.image.topics.by_name
 
@@ -162,13 +162,17 @@ def test_authorized_topics_are_created_and_deleted(node: OneNode) -> None:
         CreatableTopic(name=name, num_partitions=1, replication_factor=1)
         for name in ("theirs", "mine")
     ]
-    created = node.ask(CreateTopicsRequest(topics=topics), 7, rights=rights_of(node)).topics
+    created = node.send_request(
+        CreateTopicsRequest(topics=topics), 7, rights=rights_of(node)
+    ).topics
     codes = {each.name: (each.error_code, each.topic_config_error_code) for each in created}
     assert codes == {"theirs": (REFUSED, 0), "mine": (0, REFUSED)}
     assert {each.num_partitions for each in created} == {-1}
     assert "theirs" not in node.image.topics.by_name
     states = [DeleteTopicState(name=name) for name in ("theirs", "mine", SECRET)]
-    deleted = node.ask(DeleteTopicsRequest(topics=states), 6, rights=rights_of(node)).responses
+    deleted = node.send_request(
+        DeleteTopicsRequest(topics=states), 6, rights=rights_of(node)
+    ).responses
     assert {each.name: each.error_code for each in deleted} == {
         "theirs": REFUSED,
         "mine": 0,
@@ -180,10 +184,10 @@ def test_authorized_topics_are_created_and_deleted(node: OneNode) -> None:
 def test_deletion_by_id_does_not_tell_the_name(node: OneNode) -> None:
     state = DeleteTopicState(topic_id=node.image.topics.by_name[SECRET].id)
     request = DeleteTopicsRequest(topics=[state])
-    (refused,) = node.ask(request, 6, rights=rights_of(node)).responses
+    (refused,) = node.send_request(request, 6, rights=rights_of(node)).responses
     assert (refused.name, refused.error_code) == (None, REFUSED)
     allow(node, *allowing((AclOperation.DESCRIBE, ResourceType.TOPIC, SECRET)))
-    (refused,) = node.ask(request, 6, rights=rights_of(node)).responses
+    (refused,) = node.send_request(request, 6, rights=rights_of(node)).responses
     assert (refused.name, refused.error_code) == (SECRET, REFUSED)
 
 
@@ -197,5 +201,5 @@ def withdraw_all(node: OneNode) -> None:
         operation=AclOperation.ANY,
         permission_type=1,
     )
-    (deleted,) = node.ask(DeleteAclsRequest(filters=[every]), 3).filter_results
+    (deleted,) = node.send_request(DeleteAclsRequest(filters=[every]), 3).filter_results
     assert deleted.matching_acls

@@ -93,7 +93,7 @@ def test_a_node_that_died_is_started_again(tmp_path: Path) -> None:
         assert host.pid(1) != first
 
     host.play(story)
-    assert "1: died of SIGKILL; it is started again" in host.reports
+    assert "1: was killed by SIGKILL; restarting it" in host.reports
 
 
 def test_a_node_that_a_command_ended_stays_down_until_woken(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_node_that_cannot_start_ends_it_all(tmp_path: Path) -> None:
         Host(tmp_path, FAILS).play(story)
 
 
-def test_a_stop_before_all_are_ready_is_heard(tmp_path: Path) -> None:
+def test_a_stop_before_all_are_ready_is_noticed(tmp_path: Path) -> None:
     async def story(supervisor: Supervisor) -> None:
         supervisor.request_stop()
         assert not await supervisor.wait_ready()

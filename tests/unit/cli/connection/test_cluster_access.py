@@ -81,7 +81,7 @@ def test_properties_that_commands_rely_on_are_refused(name: str, option: str) ->
 def test_an_unknown_profile_is_refused_with_those_that_exist() -> None:
     with pytest.raises(CommandError) as raised:
         resolve(ClusterOptions(profile="prd"))
-    assert raised.value.hints == ("There are: prod, staging.",)
+    assert raised.value.hints == ("Existing profiles: prod, staging.",)
 
 
 def access_with(*properties: str, profile: str | None = None) -> ClusterAccess:
@@ -106,3 +106,15 @@ def test_commands_that_speak_the_protocol_refuse_security_of_a_profile(profiles:
 
 def test_what_tunes_the_ordinary_client_of_a_profile_does_not_matter_to_them() -> None:
     access_with("security.protocol=plaintext", profile="prod").require_plaintext()
+
+
+@pytest.mark.parametrize("name", ["ssl.ca.location", "sasl.kerberos.keytab"])
+def test_a_file_of_a_property_has_to_exist(name: str, tmp_path: Path) -> None:
+    there, missing = tmp_path / "there", tmp_path / "missing"
+    there.touch()
+    for value in (str(there), "probe", ""):
+        access_with(f"{name}={value}").require_files()
+    with pytest.raises(CommandError) as raised:
+        access_with(f"{name}={missing}").require_files()
+    assert raised.value.message == f"{missing} does not exist; correct the path of {name} in -X."
+    assert raised.value.exit_code == ExitCode.USAGE

@@ -32,6 +32,10 @@ class FakeConnection:
     def local_address(self) -> Address:
         return HERE
 
+    @property
+    def peer_certificate(self) -> bytes | None:
+        return None
+
     def write(self, buffers: Sequence[Buffer]) -> None:
         assert bytes(buffers[0]).startswith(b"GET / HTTP/1.")
         if self._words is None:
@@ -106,7 +110,7 @@ def test_other_protocols_give_themselves_away(words: bytes, protocol: str | None
     assert network.connections[0].is_aborted
 
 
-def test_silence_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silence_reports_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(port_probe, "ANSWER_TIMEOUT_S", 0.01)
     network = FakeNetwork({"here": None})
     assert PortProbe(network).other_protocol(HERE) is None

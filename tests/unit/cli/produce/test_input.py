@@ -104,28 +104,28 @@ def test_json_times_may_be_text() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b"nope", "no JSON: expecting value at column 1"),
+        (b"nope", "invalid JSON: expecting value at column 1"),
         (b"[]", "a record is an object"),
-        (b'{"vale": 1}', "there is no field 'vale'"),
-        (b'{"key": "a"}', "a tombstone says so"),
+        (b'{"vale": 1}', "unknown field 'vale'"),
+        (b'{"key": "a"}', "for a tombstone"),
         (b'{"value": "", "partition": 1.5}', "partition is 1.5"),
         (b'{"value": "", "partition": 4294967296}', "partition is 4294967296"),
         (b'{"value": "", "partition": true}', "partition is true"),
-        (b'{"value": "", "timestamp": "soon"}', "'soon' is no time"),
-        (b'{"value": "%", "value_encoding": "base64"}', "value is no base64"),
+        (b'{"value": "", "timestamp": "soon"}', "'soon' is not a time"),
+        (b'{"value": "%", "value_encoding": "base64"}', "value is not valid base64"),
         (b'{"value": "", "value_encoding": "hex"}', "only base64 is known"),
         (b'{"value": "", "headers": [{"value": "x"}]}', "headers are"),
         (b'{"value": "", "headers": "x"}', "headers are"),
         (b'{"value": "\xff"}', "decode"),
     ],
 )
-def test_bad_json_lines_are_told_by_number(line: bytes, reason: str) -> None:
+def test_bad_json_lines_are_reported_by_number(line: bytes, reason: str) -> None:
     error = refusal(b'{"value": "fine"}\n' + line + b"\n", InputFormat.JSON)
     assert error.message.startswith("Line 2: ")
     assert reason in error.message
 
 
-def test_line_without_separator_is_told_what_is_missing() -> None:
+def test_line_without_separator_is_refused_with_what_is_missing() -> None:
     assert "no ':' between a key and a value" in refusal(b"kv\n", InputFormat.KEY_VALUE).message
 
 

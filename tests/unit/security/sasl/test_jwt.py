@@ -52,7 +52,7 @@ def _cached_key(kind: str, which: int) -> Any:
 def public_jwk(kind: str, which: int = 0, **more: object) -> dict[str, Any]:
     from jwt import algorithms
 
-    families = {"R": algorithms.RSAAlgorithm, "E": algorithms.OKPAlgorithm}
+    families: dict[str, Any] = {"R": algorithms.RSAAlgorithm, "E": algorithms.OKPAlgorithm}
     family = families.get(kind[0], algorithms.ECAlgorithm)
     key = private_key(kind, which).public_key()
     return {**family.to_jwk(key, as_dict=True), **more}
@@ -108,7 +108,7 @@ def refusal(token: str, tested: JwtVerifier | None = None) -> str:
 )
 def test_token_of_every_algorithm_is_verified(kind: str, algorithm: str) -> None:
     for named in ({}, {"alg": algorithm}):
-        tested = verifier(public_jwk(kind, kid="one", **named))
+        tested = verifier({**public_jwk(kind, kid="one"), **named})
         found = tested.verify(signed(kind=kind, algorithm=algorithm), now_ms=NOW * 1000)
         assert found == VerifiedToken("alice", (NOW + 60) * 1000)
 

@@ -209,7 +209,7 @@ def test_replayed_and_out_of_order_messages_are_refused() -> None:
 
 
 def test_a_whole_exchange_cannot_be_replayed() -> None:
-    users = ScramUsers({"user": CREDENTIAL}.get, {}.get, b"secret")
+    users = ScramUsers({"user": CREDENTIAL}.get, lambda _: None, b"secret")
     later = ScramServer(SHA_256, users, nonce=lambda: "another")
     assert "another nonce" in refusal(later, CLIENT_FIRST, CLIENT_FINAL).reason
 

@@ -104,6 +104,17 @@ class ConsumerGroup(Group):
         member_id = self.static_members.get(instance_id)
         return None if member_id is None else self.members[member_id]
 
+    def require_static_member(self, instance_id: str, member_id: str) -> ConsumerMember:
+        """Raises KafkaError if the static member is unknown, or another member replaced it."""
+        member = self.static_member(instance_id)
+        if member is None:
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
+        if member.id != member_id:
+            raise KafkaError(
+                ErrorCode.FENCED_INSTANCE_ID, f"instance {instance_id} is member {member.id} now"
+            )
+        return member
+
     def put_member(self, member: ConsumerMember) -> None:
         before = self.members.get(member.id)
         if before is None:
@@ -164,7 +175,8 @@ class ConsumerGroup(Group):
         if member.classic is None and version is not None and version < _EPOCH_VERSION:
             raise KafkaError(
                 ErrorCode.UNSUPPORTED_VERSION,
-                f"OffsetCommit has the epochs of members from version {_EPOCH_VERSION} on",
+                f"members of a consumer group need OffsetCommit version {_EPOCH_VERSION} "
+                "or newer, which has the member epoch",
             )
         _check_epoch(member, epoch)
 
