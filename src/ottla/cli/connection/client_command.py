@@ -40,12 +40,13 @@ Topic = Annotated[str, typer.Argument(metavar="TOPIC", show_default=False)]
 @contextmanager
 def client_command() -> Iterator[Terminal]:
     """Runs a command's body, and turns whatever ends it into a message and an exit code."""
+    from ottla.cli.display.pipe import reader_may_leave
     from ottla.cli.display.terminal import open_terminal
 
     terminal = open_terminal()
     try:
-        yield terminal
-        terminal.stdout.file.flush()
+        with reader_may_leave():
+            yield terminal
     except CommandError as error:
         terminal.complain(error)
         raise typer.Exit(error.exit_code) from None
@@ -56,10 +57,6 @@ def client_command() -> Iterator[Terminal]:
         raise typer.Exit(ExitCode.USAGE) from None
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    except BrokenPipeError:
-        # Whoever reads has seen enough, as `head` has. What is buffered must not fail once more.
-        _discard_output()
-        raise typer.Exit from None
 
 
 def no_client_package() -> CommandError:
@@ -68,11 +65,3 @@ def no_client_package() -> CommandError:
         "Install it with: pip install 'ottla[client]'",
         exit_code=ExitCode.USAGE,
     )
-
-
-def _discard_output() -> None:
-    import os
-    import sys
-
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
