@@ -27,6 +27,7 @@ from ottla.broker.network.draining import close_connections, turn_away
 from ottla.broker.network.handling import HandledApi, load_all
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import ConfiguredListener as ConfiguredListener
+from ottla.configs.unsupported_security import refuse_unsupported_security
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
 from ottla.controller.metadata_log import MetadataLogConfig
@@ -80,6 +81,7 @@ class Node:
         `InvalidConfigError`, or `KafkaError` if the controller rejects the node. Releases all
         resources if it raises or is cancelled; it may be cancelled at any time."""
         config = self.config
+        refuse_unsupported_security(config)
         refuse_foreign_files(self._seams.disk, [config.metadata_log_dir, *config.log_dirs])
         logs = LogStore(self._seams.disk, config.log_dirs)
         logs.on_offline = partial(self._directory_lost, logs)

@@ -10,7 +10,9 @@ from ottla.configs import (
     ConfiguredListener,
     InvalidConfigError,
     NodeConfig,
+    Password,
 )
+from ottla.configs.listener_values import ListenerValues
 from ottla.configs.node_settings import NodeSettings
 from ottla.configs.quorum_addresses import ControllerAddress, ControllerVoter
 from ottla.configs.setting import Setting
@@ -166,9 +168,14 @@ def test_nodes_are_refused_where_kafka_refuses_them(verdict: Verdict) -> None:
 
 def test_attributes_have_the_types_of_their_configs() -> None:
     python_types: dict[str, object] = {"BOOLEAN": bool, "STRING": str, "INT": int, "LONG": int}
-    python_types |= {"SHORT": int, "DOUBLE": float, "LIST": tuple[str, ...]}
-    settings = [value for value in vars(NodeSettings).values() if isinstance(value, Setting)]
-    assert len(settings) > 50
+    python_types |= {"SHORT": int, "DOUBLE": float, "LIST": tuple[str, ...], "PASSWORD": Password}
+    settings = [
+        value
+        for owner in (NodeSettings, ListenerValues)
+        for value in vars(owner).values()
+        if isinstance(value, Setting)
+    ]
+    assert len(settings) > 100
     for setting in settings:
         definition = {**BROKER_CONFIGS, **DYNAMIC_BROKER_CONFIGS}[setting.name]
         [declared] = typing.get_args(setting.__orig_class__)  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ottla.configs import ConfigResourceType
 from ottla.dump.reading import Reading
 from ottla.dump.rows import RecordRow, StoredRecord
 from ottla.dump.stored_records import StoredRecordFormat
@@ -14,6 +15,8 @@ from ottla.wire.records.control import (
     end_transaction_batch,
 )
 from ottla.wire.stored.cluster_metadata import METADATA_RECORDS
+from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
+from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 from ottla.wire.stored.cluster_metadata.transactions import BeginTransactionRecord
 from ottla.wire.stored.coordinator_records import GROUP_RECORDS, SHARE_RECORDS
 from ottla.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
@@ -125,6 +128,33 @@ def test_end_of_a_transaction_is_decoded(tmp_path: Path) -> None:
     (row,) = deep_records(tmp_path, batch)
     assert row.control_type == "ABORT"
     assert row.value_record == StoredRecord("EndTxnMarker", 0, {"coordinator_epoch": 9})
+
+
+def test_secrets_of_the_metadata_log_are_hidden(tmp_path: Path) -> None:
+    broker = ConfigResourceType.BROKER
+    secrets = [
+        ConfigRecord(
+            resource_type=broker,
+            resource_name="1",
+            name="listener.name.internal.ssl.keystore.password",
+            value="swordfish",
+        ),
+        ConfigRecord(resource_type=broker, resource_name="1", name="plugin", value="swordfish"),
+        UserScramCredentialRecord(
+            name="alice", salt=b"swordfish", stored_key=b"swordfish", server_key=b"swordfish"
+        ),
+    ]
+    plain = ConfigRecord(resource_type=broker, resource_name="1", name="num.io.threads", value="7")
+    batch = build_batch(
+        [
+            record(offset, None, METADATA_RECORDS.encode(message, 0))
+            for offset, message in enumerate([*secrets, plain])
+        ]
+    )
+    rows = deep_records(tmp_path / "__cluster_metadata-0", batch)
+    assert "swordfish" not in str(rows)
+    values = [row.value_record.fields.get("value") for row in rows if row.value_record]
+    assert values == ["[hidden]", "[hidden]", None, "7"]
 
 
 def test_broken_control_record_says_why(tmp_path: Path) -> None:
