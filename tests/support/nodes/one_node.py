@@ -17,6 +17,7 @@ from ottla.broker.control.quorum_config import raft_config
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.pending import Pending
+from ottla.client.channel_security import PLAINTEXT
 from ottla.configs import NodeConfig
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
@@ -110,10 +111,13 @@ class OneNode:
             self.clock,
             self._dice,
             self._tasks,
+            PLAINTEXT,
             node_id=NODE_ID,
             on_lost=lambda: None,
         )
-        self.broker = Broker(config, seams, service, active, logs, self._tasks, Metrics())
+        self.broker = Broker(
+            config, seams, service, active, logs, self._tasks, Metrics(), PLAINTEXT
+        )
         self.run(self._start(service))
 
     def _open_controller(self, config: NodeConfig, logs: LogStore) -> Controller:

@@ -11,6 +11,7 @@ import pytest
 
 from ottla.broker.control.active_controller import ActiveController, Lane
 from ottla.client import ChannelError
+from ottla.client.channel_security import PLAINTEXT
 from ottla.controller.service import ControllerService
 from ottla.model import ErrorCode, KafkaError
 from ottla.raft.decisions import LeaderAndEpoch
@@ -66,6 +67,7 @@ class Forwarding:
             clock or SystemClock(),
             SeededDice(1),
             self.tasks,
+            PLAINTEXT,
             node_id=2,
             on_lost=self._on_lost,
         )

@@ -8,6 +8,7 @@ import pytest
 
 from ottla.broker.control.quorum_peers import QuorumPeers
 from ottla.client import ChannelError
+from ottla.client.channel_security import PLAINTEXT
 from ottla.raft import Destination
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
@@ -29,6 +30,7 @@ class Peers:
             SimulatedClock(),
             SeededDice(1),
             self.tasks,
+            PLAINTEXT,
             node_id=1,
             timeout_ms=2_000,
             on_lost=self.lost.append,

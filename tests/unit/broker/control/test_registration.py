@@ -10,6 +10,7 @@ import pytest
 
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.registration import Registration
+from ottla.client.channel_security import PLAINTEXT
 from ottla.configs.listeners import ConfiguredListener
 from ottla.controller.operations.create_topics import create_topics
 from ottla.controller.operations.heartbeat import heartbeat
@@ -50,6 +51,7 @@ class Joining:
             world.clock,
             SeededDice(1),
             self.tasks,
+            PLAINTEXT,
             node_id=1,
             on_lost=lambda: None,
         )
