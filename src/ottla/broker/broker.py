@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import ottla.broker.handlers
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.audit_log import Authentication, open_audit_log
 from ottla.broker.control.broker_connector import BrokerConnector
 from ottla.broker.control.broker_peers import BrokerPeers
 from ottla.broker.control.cluster_features import ClusterFeatures
@@ -210,8 +211,15 @@ class Broker:
         self.connection_limits = ConnectionLimits(
             self.cluster, connections_max=world.connections_max
         )
+        self.audit_log = open_audit_log(
+            self.config, world.disk, self.clock, self.background, self.tasks
+        )
         self.listeners = ListenerAccesses(
-            self.cluster, make_sasl_servers(self.cluster, self.dice), _unrestricted, _no_verifier
+            self.cluster,
+            make_sasl_servers(self.cluster, self.dice),
+            _unrestricted,
+            _no_verifier,
+            _unaudited if self.audit_log is None else self.audit_log.authenticated,
         )
         package = ottla.broker.handlers
         self.apis: dict[int, HandledApi] = handled_apis(
@@ -276,6 +284,9 @@ class Broker:
 
 def _unrestricted(principal: Principal, host: str) -> Rights:
     return Rights(None, principal, host)
+
+
+def _unaudited(outcome: Authentication) -> None: ...
 
 
 def _no_verifier(listener: str) -> None:  # noqa: ARG001

@@ -271,6 +271,8 @@ class Node:
             listener.close()
         await turn_away(self.broker.connections, self._seams.clock)
         self.broker.controller.close()
+        if self.broker.audit_log is not None:
+            await self.broker.audit_log.close()
         await self._tasks.close()
         self.broker.replication.close()
         self.broker.peers.close()

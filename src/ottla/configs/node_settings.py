@@ -23,14 +23,6 @@ class NodeSettings:
     process_roles = Setting[tuple[str, ...]]("process.roles")
     broker_rack = Setting[str | None]("broker.rack")
 
-    authorizer_class_name = Setting[str]("authorizer.class.name")
-    delegation_token_secret_key = Setting[Password | None]("delegation.token.secret.key")
-    delegation_token_expiry_check_interval_ms = Setting[int](
-        "delegation.token.expiry.check.interval.ms"
-    )
-    delegation_token_expiry_time_ms = Setting[int]("delegation.token.expiry.time.ms")
-    delegation_token_max_lifetime_ms = Setting[int]("delegation.token.max.lifetime.ms")
-
     num_partitions = Setting[int]("num.partitions")
     default_replication_factor = Setting[int]("default.replication.factor")
     min_insync_replicas = Setting[int]("min.insync.replicas")

@@ -21,7 +21,7 @@ class FakeConnection:
     """The node's end. Answers pile up in `sent`; from `room_bytes` on the client is a slow one."""
 
     local_address = Address("192.0.2.2", 9092)
-    peer_certificate = None
+    peer_certificate: bytes | None = None
 
     def __init__(self, handler: ConnectionHandler, *, host: str, room_bytes: float) -> None:
         self.peer_address = Address(host, 50_000)
@@ -59,10 +59,19 @@ class FakeConnection:
 class ClientStream:
     """Connected when made; `end` tells the node that the client is gone."""
 
-    def __init__(self, node: OneNode, *, host: str = "192.0.2.1", room_bytes: float = inf) -> None:
+    def __init__(
+        self,
+        node: OneNode,
+        *,
+        listener: str = LISTENER,
+        host: str = "192.0.2.1",
+        room_bytes: float = inf,
+        certificate: bytes | None = None,
+    ) -> None:
         self._node = node
-        self._handler = node.broker.client_connection(LISTENER, is_controller=False)
+        self._handler = node.broker.client_connection(listener, is_controller=False)
         self._connection = FakeConnection(self._handler, host=host, room_bytes=room_bytes)
+        self._connection.peer_certificate = certificate
         self._handler.connected(self._connection)
 
     @property
