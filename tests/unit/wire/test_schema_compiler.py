@@ -209,6 +209,14 @@ def test_messages_compare_and_show_their_values() -> None:
         Plain(colour=1)  # type: ignore[call-arg]
 
 
+def test_repr_hides_secrets() -> None:
+    class Login(Struct):
+        name: String = ""
+        password: String = field(default="", secret=True)
+
+    assert repr(Login(name="a", password="b")) == "Login(name='a', password=[hidden])"
+
+
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=4, deadline=None)
 def test_every_message_and_version_of_kafka_comes_back(seed: int) -> None:
