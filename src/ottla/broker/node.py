@@ -104,8 +104,9 @@ class Node:
 
     def _open_metadata(self, logs: LogStore) -> None:
         host, config = self._seams, self.config
+        seams = Seams(host.disk, host.clock, host.dice, host.background, self._tasks)
         self._to_controllers = outgoing_security(
-            config.listeners.controller_names[0], config.controller_security, host.dice
+            config.listeners.controller_names[0], config.controller_security, seams
         )
         identity = identify(
             host.disk,
@@ -116,7 +117,6 @@ class Node:
         )
         cluster_id, directory_id = identity.cluster_id, identity.directory_id
         assert directory_id is not None, "every directory is given an id"
-        seams = Seams(host.disk, host.clock, host.dice, host.background, self._tasks)
         loaded = open_metadata_log(
             host.disk,
             config.metadata_log_dir,
@@ -161,7 +161,7 @@ class Node:
             self._tasks,
             session_timeout_ms=config.broker_session_timeout_ms,
         )
-        self.broker = self._make_broker(ControllerService(controller, liveness), logs)
+        self.broker = self._make_broker(ControllerService(controller, liveness), logs, seams)
         self._lost_nodes = LostNodes(
             self._quorum,
             self.broker.suspects,
@@ -173,7 +173,7 @@ class Node:
             listener_name=raft.listener_name,
         )
 
-    def _make_broker(self, service: ControllerService, logs: LogStore) -> Broker:
+    def _make_broker(self, service: ControllerService, logs: LogStore, local: Seams) -> Broker:
         seams = self._seams
         controller = ActiveController(
             service,
@@ -189,7 +189,7 @@ class Node:
         to_brokers = outgoing_security(
             self.config.listeners.inter_broker_listener_name,
             self.config.inter_broker_security,
-            seams.dice,
+            local,
         )
         return Broker(
             self.config, seams, service, controller, logs, self._tasks, self.metrics, to_brokers

@@ -21,14 +21,13 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
+from ottla.broker.control.authentication import Authentication
 from ottla.configs import InvalidConfigError, NodeConfig
-from ottla.runtime.background import Background
-from ottla.runtime.clock import Clock, Timer
-from ottla.runtime.disk import Disk
+from ottla.controller.quorum_seams import Seams
+from ottla.runtime.clock import Timer
 from ottla.runtime.rotating_file import RotatingFile
-from ottla.runtime.tasks import Tasks
 from ottla.security.acls.acl import AclOperation
 from ottla.security.acls.rights import AclResource
 from ottla.security.principal import Principal
@@ -44,27 +43,14 @@ _CHARACTERS_PER_ENTRY: Final = 400
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
-class Authentication(NamedTuple):
-    """The outcome of an authentication. `principal` and `failure` exclude each other; `failure`
-    contains nothing that the client sent."""
-
-    listener: str
-    host: str
-    mechanism: str | None
-    principal: Principal | None
-    failure: str | None = None
-
-
 class AuditLog:
     """Owned by the node's loop. Takes entries until `close`."""
 
-    def __init__(
-        self, file: RotatingFile, clock: Clock, background: Background, tasks: Tasks
-    ) -> None:
+    def __init__(self, file: RotatingFile, seams: Seams) -> None:
         self._file = file
-        self._clock = clock
-        self._background = background
-        self._tasks = tasks
+        self._clock = seams.clock
+        self._background = seams.background
+        self._tasks = seams.tasks
         self._entries: list[Entry] = []
         self._queued_characters = 0
         self._dropped = 0
@@ -154,25 +140,21 @@ class AuditLog:
             self._write_soon()
 
 
-def open_audit_log(
-    config: NodeConfig, disk: Disk, clock: Clock, background: Background, tasks: Tasks
-) -> AuditLog | None:
-    """None without `ottla.audit.log`. Raises InvalidConfigError if the file cannot be opened."""
-    if not config.audit_log:
-        return None
+def open_audit_log(path: str, config: NodeConfig, seams: Seams) -> AuditLog:
+    """Raises InvalidConfigError if the file cannot be opened."""
     try:
         file = RotatingFile(
-            disk,
-            config.audit_log,
+            seams.disk,
+            path,
             bytes_max=config.audit_log_bytes_max,
             files_max=config.audit_log_files_max,
         )
     except OSError as error:
         raise InvalidConfigError(
-            f"ottla.audit.log: {config.audit_log} cannot be written ({error.strerror}); name a "
-            "file in an existing directory that the node may write to"
+            f"ottla.audit.log: {path} cannot be written ({error.strerror}); name a file in an "
+            "existing directory that the node may write to"
         ) from None
-    return AuditLog(file, clock, background, tasks)
+    return AuditLog(file, seams)
 
 
 def _append(file: RotatingFile, entries: Sequence[Entry]) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from ottla.broker.control.audit_log import Authentication
+from ottla.broker.control.authentication import Authentication
 from ottla.broker.network.listener_access import AuthenticationLimits, ListenerAccess
 from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ottla.broker.control.audit_log import Authentication
+from ottla.broker.control.authentication import Authentication
 from ottla.configs.listener_security import ListenerSecurity
 from ottla.model import KafkaError
 from ottla.security.acls.rights import Rights

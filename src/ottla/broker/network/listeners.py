@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ottla.broker.control.audit_log import Authentication
+from ottla.broker.control.authentication import Authentication
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.sasl_servers import SaslServers
 from ottla.broker.network.listener_access import ListenerAccess

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ottla.broker.control.audit_log import AuditLog, Authentication
+from ottla.broker.control.audit_log import AuditLog
+from ottla.broker.control.authentication import Authentication
 from ottla.configs import InvalidConfigError
 from ottla.model import Uuid
 from ottla.runtime.background import InlineBackground
