@@ -214,7 +214,7 @@ class Broker:
     def _make_network(self, world: HostSeams) -> None:
         self.connections = Connections()
         self.connection_limits = ConnectionLimits(
-            self.cluster, connections_max=world.connections_max
+            self.cluster, self.connections, connections_max=world.connections_max
         )
         self.audit_log = self._open_audit_log()
         self.listeners = ListenerAccesses(

@@ -246,7 +246,7 @@ class Node:
         await broker.replicas.wait_applied()
         for configured, listener in self._listeners:
             if configured in self.config.listeners.broker:
-                broker.connection_limits.open(listener)
+                broker.connection_limits.open(configured.name, listener)
 
     async def stop(self) -> None:
         """Sends responses that are ready, then closes everything cleanly: the next start needs no
@@ -337,7 +337,9 @@ class Node:
             self.broker.listeners.open(configured.name)
             secured = self.broker.listeners.secure(configured.name, make_handler)
             listener = await self._seams.network.listen(address, secured)
-            if not is_controller:
+            if is_controller:
+                self.broker.connection_limits.open(configured.name, listener)
+            else:
                 # Registration needs the bound port, but clients must wait for an unfenced broker.
                 listener.pause_accepting()
             self._listeners.append((configured, listener))

@@ -129,6 +129,10 @@ class ClientStream:
     def end(self) -> None:
         self._handler.closed(None)
 
+    def fail(self, error: Exception) -> None:
+        """The connection ends with an error."""
+        self._handler.closed(error)
+
     def _receive(self, data: memoryview) -> None:
         while data:
             buffer = self._handler.get_buffer(-1)

@@ -86,12 +86,16 @@ def test_response_that_is_not_expected_is_refused(response: bytes, message: str)
     assert message in refusal(response)
 
 
+def wait(_request: bytes, peer: socket.socket) -> None:
+    peer.recv(1)
+
+
 def test_silence_has_a_deadline() -> None:
-    assert "no response within 0.2 s" in refusal(lambda _, peer: peer.recv(1), seconds=0.2)
+    assert "no response within 0.2 s" in refusal(wait, seconds=0.2)
 
 
 def test_slow_response_has_a_deadline() -> None:
-    def drip(_: bytes, peer: socket.socket) -> None:
+    def drip(_request: bytes, peer: socket.socket) -> None:
         peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n")
         with suppress(OSError):
             for _ in range(900):
@@ -108,9 +112,6 @@ def test_server_without_tls_is_refused() -> None:
 
 
 def test_handshake_has_a_deadline() -> None:
-    def wait(_: bytes, peer: socket.socket) -> None:
-        peer.recv(1)
-
     assert "no response within 0.2 s" in refusal(wait, has_tls=False, seconds=0.2)
 
 

@@ -123,8 +123,7 @@ class LoginToken:
             text = _ascii(document).strip()
             return _Token(_checked(text), _expiry_of(text))
         response = parse_object(document)
-        text, lifetime = response.get("access_token"), response.get("expires_in")
-        token = _checked(text)
+        token, lifetime = _checked(response.get("access_token")), response.get("expires_in")
         if isinstance(lifetime, int | float) and 0 < lifetime < _SECONDS_MAX:
             return _Token(token, self._clock.now_ms() + int(lifetime * 1_000))
         return _Token(token, _expiry_of(token.value))

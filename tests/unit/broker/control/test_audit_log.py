@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ from ottla.broker.control.audit_log import AuditLog
 from ottla.broker.control.authentication import Authentication
 from ottla.configs import InvalidConfigError
 from ottla.model import Uuid
-from ottla.runtime.background import InlineBackground
+from ottla.runtime.background import Arguments, Finished, InlineBackground, T
 from ottla.security.acls.acl import AclOperation, PatternType, Permission, ResourceType
 from ottla.security.acls.authorizer import StandardAuthorizer
 from ottla.security.acls.rights import Rights
@@ -255,7 +255,7 @@ def test_worker_is_the_nodes() -> None:
     jobs: list[object] = []
 
     class CountingBackground(InlineBackground):
-        def run(self, function: Any, *arguments: Any) -> Any:
+        def run(self, function: Callable[[*Arguments], T], *arguments: *Arguments) -> Finished[T]:
             jobs.append(function)
             return super().run(function, *arguments)
 
