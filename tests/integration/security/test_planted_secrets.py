@@ -252,8 +252,8 @@ def administrate(node: Secured) -> None:
             salt=secret("salt").encode(),
             salted_password=secret("salted").ljust(32, "-").encode(),
         )
-        request = AlterUserScramCredentialsRequest(upsertions=[upsertion])
-        assert node.ask(client, request, 0).results[0].error_code == 0
+        upsert = AlterUserScramCredentialsRequest(upsertions=[upsertion])
+        assert node.ask(client, upsert, 0).results[0].error_code == 0
         too_few = ScramCredentialUpsertion(
             name="bob",
             mechanism=1,
@@ -261,8 +261,8 @@ def administrate(node: Secured) -> None:
             salt=secret("salt").encode(),
             salted_password=secret("salted").ljust(32, "-").encode(),
         )
-        request = AlterUserScramCredentialsRequest(upsertions=[too_few])
-        assert node.ask(client, request, 0).results[0].error_code != 0
+        upsert = AlterUserScramCredentialsRequest(upsertions=[too_few])
+        assert node.ask(client, upsert, 0).results[0].error_code != 0
         node.ask(client, DescribeUserScramCredentialsRequest(users=None), 0)
         for name in (
             f"{SECURE}ssl.key.password",

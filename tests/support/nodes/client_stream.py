@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
+from ottla.broker.network.client_session import ClientSession
 from ottla.model import Buffer
 from ottla.runtime.disk import File
 from ottla.runtime.network import Address, ConnectionHandler
@@ -77,6 +78,11 @@ class ClientStream:
     @property
     def is_closed(self) -> bool:
         return self._connection.is_closed
+
+    @property
+    def session(self) -> ClientSession:
+        """The node's view of the client."""
+        return self._handler.session
 
     @property
     def is_read_from(self) -> bool:

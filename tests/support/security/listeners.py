@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from ottla.configs import Password
+from ottla.security.sasl.scram_credential import salt_password
+from ottla.wire.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
 from ottla.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from ottla.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ottla.wire.requests import decode_response
 from tests.support.nodes.client_stream import ClientStream
+from tests.support.nodes.one_node import OneNode
 from tests.support.nodes.wire_connection import framed
 
 CLIENTS: Final = "CLIENTS"
@@ -25,6 +32,7 @@ SASL_CONFIGS: Final = {
 }
 HANDSHAKE_KEY: Final = 17
 AUTHENTICATE_KEY: Final = 36
+_SALT: Final = b"salt of alice"
 
 
 def handshake(mechanism: str = "PLAIN") -> bytes:
@@ -56,3 +64,22 @@ def log_in(client: ClientStream, name: str = "alice", password: str = PASSWORD) 
     client.feed(handshake() + plain(name, password))
     _, answer = client.answers()
     return authenticate_response(answer).error_code
+
+
+def add_scram_user(node: OneNode, name: str, *, iterations: int = 4_096) -> int:
+    upsertion = ScramCredentialUpsertion(
+        name=name,
+        mechanism=1,
+        iterations=iterations,
+        salt=_SALT,
+        salted_password=salt_password("sha256", Password(PASSWORD), salt=_SALT, iterations=4_096),
+    )
+    request = AlterUserScramCredentialsRequest(upsertions=[upsertion])
+    (result,) = node.send_request(request, 0).results
+    node.run(node.broker.replicas.wait_applied())
+    code: int = result.error_code
+    return code
+
+
+def connect(node: OneNode, **options: Any) -> ClientStream:
+    return ClientStream(node, listener=CLIENTS, **options)
