@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import ottla.broker.handlers
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.authentication import Authentication
 from ottla.broker.control.authorizer import Authorizer
 from ottla.broker.control.broker_connector import BrokerConnector
 from ottla.broker.control.broker_peers import BrokerPeers
@@ -51,17 +52,21 @@ from ottla.broker.transactions.transaction_verification import TransactionVerifi
 from ottla.broker.transactions.verification_requests import VerificationRequest
 from ottla.client import ChannelSecurity
 from ottla.configs import NodeConfig
+from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import MetadataDelta
 from ottla.model import NodeId
 from ottla.replication.partitions import Partitions
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
+from ottla.security.sasl.oauthbearer import TokenVerifier
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
 
 if TYPE_CHECKING:
+    from ottla.broker.control.audit_log import AuditLog
+    from ottla.broker.control.token_keys import TokenVerifiers
     from ottla.broker.transactions.local_verification import LocalVerification
     from ottla.coordinator.groups.coordinator import GroupCoordinator
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
@@ -86,6 +91,7 @@ class Broker:
         self.background = background = world.background
         self.busy_poll = world.busy_poll
         self.tasks = tasks
+        self._seams = Seams(world.disk, clock, dice, background, tasks)
         self.metrics = metrics
         self._to_brokers = to_brokers
         # `service` is this process's controller; `controller` reaches the active one on any node.
@@ -210,13 +216,17 @@ class Broker:
         self.authorizer = Authorizer(self.metadata, self.config)
         self.connections = Connections()
         self.connection_limits = ConnectionLimits(
-            self.cluster, connections_max=world.connections_max
+            self.cluster, self.connections, connections_max=world.connections_max
         )
+        self.audit_log = self._open_audit_log()
+        if self.audit_log is not None:
+            self.authorizer.on_decision = self.audit_log.decided
         self.listeners = ListenerAccesses(
             self.cluster,
             make_sasl_servers(self.cluster, self.dice),
             self.authorizer.rights_of,
-            _no_verifier,
+            self._token_verifier,
+            _unaudited if self.audit_log is None else self.audit_log.authenticated,
         )
         self.certificates = CertificateWatch(
             self.cluster,
@@ -246,6 +256,28 @@ class Broker:
         from ottla.broker.transactions.local_verification import LocalVerification
 
         return LocalVerification(self.transactions, self.transaction_requests)
+
+    def _open_audit_log(self) -> AuditLog | None:
+        path = self.config.audit_log
+        if not path:
+            return None
+        # Imported only by a node that has one.
+        from ottla.broker.control.audit_log import open_audit_log
+
+        return open_audit_log(path, self.config, self._seams)
+
+    def _token_verifier(self, listener: str) -> TokenVerifier | None:
+        security = self.config.listener_security[listener]
+        if security.sasl is None or security.sasl.oauth is None:
+            return None
+        return self.token_verifiers.of(listener)
+
+    @cached_property
+    def token_verifiers(self) -> TokenVerifiers:
+        # Imported only by a node that accepts tokens.
+        from ottla.broker.control.token_keys import TokenVerifiers
+
+        return TokenVerifiers(self.cluster, self._seams)
 
     @property
     def config(self) -> NodeConfig:
@@ -286,5 +318,4 @@ class Broker:
             partition.log_synced()
 
 
-def _no_verifier(listener: str) -> None:  # noqa: ARG001
-    return None
+def _unaudited(outcome: Authentication) -> None: ...

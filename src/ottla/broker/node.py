@@ -102,8 +102,9 @@ class Node:
 
     def _open_metadata(self, logs: LogStore) -> None:
         host, config = self._seams, self.config
+        seams = Seams(host.disk, host.clock, host.dice, host.background, self._tasks)
         self._to_controllers = outgoing_security(
-            config.listeners.controller_names[0], config.controller_security, host.dice
+            config.listeners.controller_names[0], config.controller_security, seams
         )
         identity = identify(
             host.disk,
@@ -114,7 +115,6 @@ class Node:
         )
         cluster_id, directory_id = identity.cluster_id, identity.directory_id
         assert directory_id is not None, "every directory is given an id"
-        seams = Seams(host.disk, host.clock, host.dice, host.background, self._tasks)
         loaded = open_metadata_log(
             host.disk,
             config.metadata_log_dir,
@@ -159,7 +159,7 @@ class Node:
             self._tasks,
             session_timeout_ms=config.broker_session_timeout_ms,
         )
-        self.broker = self._make_broker(ControllerService(controller, liveness), logs)
+        self.broker = self._make_broker(ControllerService(controller, liveness), logs, seams)
         self._lost_nodes = LostNodes(
             self._quorum,
             self.broker.suspects,
@@ -171,7 +171,7 @@ class Node:
             listener_name=raft.listener_name,
         )
 
-    def _make_broker(self, service: ControllerService, logs: LogStore) -> Broker:
+    def _make_broker(self, service: ControllerService, logs: LogStore, local: Seams) -> Broker:
         seams = self._seams
         controller = ActiveController(
             service,
@@ -187,7 +187,7 @@ class Node:
         to_brokers = outgoing_security(
             self.config.listeners.inter_broker_listener_name,
             self.config.inter_broker_security,
-            seams.dice,
+            local,
         )
         return Broker(
             self.config, seams, service, controller, logs, self._tasks, self.metrics, to_brokers
@@ -244,7 +244,7 @@ class Node:
         await broker.replicas.wait_applied()
         for configured, listener in self._listeners:
             if configured in self.config.listeners.broker:
-                broker.connection_limits.open(listener)
+                broker.connection_limits.open(configured.name, listener)
 
     async def stop(self) -> None:
         """Sends responses that are ready, then closes everything cleanly: the next start needs no
@@ -269,6 +269,8 @@ class Node:
             listener.close()
         await turn_away(self.broker.connections, self._seams.clock)
         self.broker.controller.close()
+        if self.broker.audit_log is not None:
+            await self.broker.audit_log.close()
         await self._tasks.close()
         self.broker.replication.close()
         self.broker.peers.close()
@@ -333,7 +335,9 @@ class Node:
             self.broker.listeners.open(configured.name)
             secured = self.broker.listeners.secure(configured.name, make_handler)
             listener = await self._seams.network.listen(address, secured)
-            if not is_controller:
+            if is_controller:
+                self.broker.connection_limits.open(configured.name, listener)
+            else:
                 # Registration needs the bound port, but clients must wait for an unfenced broker.
                 listener.pause_accepting()
             self._listeners.append((configured, listener))

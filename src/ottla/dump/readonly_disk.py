@@ -29,6 +29,9 @@ class ReadonlyDisk:
     def open_readonly(self, path: str) -> File:
         return self._disk.open_readonly(path)
 
+    def open_private(self, path: str) -> File:
+        _refuse(path)
+
     def exists(self, path: str) -> bool:
         return self._disk.exists(path)
 

@@ -47,6 +47,10 @@ class BoundedDisk:
     def open_readonly(self, path: str) -> BoundedFile:
         return self._files.open(path, is_writable=False)
 
+    def open_private(self, path: str) -> File:
+        """Returns the lower disk's file, which is not counted."""
+        return self._disk.open_private(path)
+
     def exists(self, path: str) -> bool:
         return self._disk.exists(path)
 

@@ -85,6 +85,9 @@ class Disk(Protocol):
 
     def open_readonly(self, path: str) -> File: ...
 
+    def open_private(self, path: str) -> File:
+        """Opens for reading and writing, and creates a missing file. Only the owner can read it."""
+
     def exists(self, path: str) -> bool: ...
 
     def file_size(self, path: str) -> int: ...

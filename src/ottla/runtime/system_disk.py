@@ -24,6 +24,8 @@ _READ_CACHED_ONLY = getattr(os, "RWF_NOWAIT", 0)
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+# Readable and writable by the owner only.
+_PRIVATE = 0o600
 # Never a valid descriptor, so the kernel raises an `OSError`. Python itself refuses -1, with
 # another exception.
 _CLOSED = 2**31 - 1
@@ -39,6 +41,16 @@ class SystemDisk:
 
     def open_readonly(self, path: str) -> SystemFile:
         return SystemFile(path, _open(path, os.O_RDONLY))
+
+    def open_private(self, path: str) -> SystemFile:
+        descriptor = _open(path, os.O_RDWR | os.O_CREAT, mode=_PRIVATE)
+        try:
+            # The file may exist with other permissions.
+            os.fchmod(descriptor, _PRIVATE)
+        except OSError:
+            os.close(descriptor)
+            raise
+        return SystemFile(path, descriptor)
 
     def exists(self, path: str) -> bool:
         return _mode(path) is not None
@@ -260,8 +272,8 @@ class SystemFile:
         return _explained(error, doing, self._path)
 
 
-def _open(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o644)  # noqa: TID251  this is the seam
+def _open(path: str, flags: int, *, mode: int = 0o644) -> int:
+    return os.open(path, flags, mode)  # noqa: TID251  this is the seam
 
 
 def _mode(path: str) -> int | None:

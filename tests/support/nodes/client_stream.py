@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
+from ottla.broker.network.client_session import ClientSession
 from ottla.model import Buffer
 from ottla.runtime.disk import File
 from ottla.runtime.network import Address, ConnectionHandler
@@ -21,7 +22,7 @@ class FakeConnection:
     """The node's end. Answers pile up in `sent`; from `room_bytes` on the client is a slow one."""
 
     local_address = Address("192.0.2.2", 9092)
-    peer_certificate = None
+    peer_certificate: bytes | None = None
 
     def __init__(self, handler: ConnectionHandler, *, host: str, room_bytes: float) -> None:
         self.peer_address = Address(host, 50_000)
@@ -59,15 +60,29 @@ class FakeConnection:
 class ClientStream:
     """Connected when made; `end` tells the node that the client is gone."""
 
-    def __init__(self, node: OneNode, *, host: str = "192.0.2.1", room_bytes: float = inf) -> None:
+    def __init__(
+        self,
+        node: OneNode,
+        *,
+        listener: str = LISTENER,
+        host: str = "192.0.2.1",
+        room_bytes: float = inf,
+        certificate: bytes | None = None,
+    ) -> None:
         self._node = node
-        self._handler = node.broker.client_connection(LISTENER, is_controller=False)
+        self._handler = node.broker.client_connection(listener, is_controller=False)
         self._connection = FakeConnection(self._handler, host=host, room_bytes=room_bytes)
+        self._connection.peer_certificate = certificate
         self._handler.connected(self._connection)
 
     @property
     def is_closed(self) -> bool:
         return self._connection.is_closed
+
+    @property
+    def session(self) -> ClientSession:
+        """The node's view of the client."""
+        return self._handler.session
 
     @property
     def is_read_from(self) -> bool:
@@ -119,6 +134,10 @@ class ClientStream:
 
     def end(self) -> None:
         self._handler.closed(None)
+
+    def fail(self, error: Exception) -> None:
+        """The connection ends with an error."""
+        self._handler.closed(error)
 
     def _receive(self, data: memoryview) -> None:
         while data:

@@ -92,7 +92,8 @@ class OneNode:
             "fetch.max.bytes": str(1 << 20),
             **(configs or {}),
         }
-        config = NodeConfig.of(properties, listen=f"{HOST}:{PORT}")
+        listen = None if "listeners" in properties else f"{HOST}:{PORT}"
+        config = NodeConfig.of(properties, listen=listen)
         logs = LogStore(self.disk, directories)
         self.controller = self._open_controller(config, logs)
         service = ControllerService(

@@ -23,13 +23,6 @@ from tests.support.config_reads import Reads, read_settings, reads_of, reads_of_
 BROKERS = {**BROKER_CONFIGS, **DYNAMIC_BROKER_CONFIGS}
 READS = reads_of_nodes()
 SECURITY_MODULES = ("sasl_settings", "oauth_settings", "tls_settings", "tls_stores")
-# Not read yet; the part of the node that reads one is added with the transport, the authentication
-# or the authorization. Remove a name here when the node reads it.
-AWAITED = {
-    "ottla.audit.log",
-    "ottla.audit.log.bytes.max",
-    "ottla.audit.log.files.max",
-}
 
 
 def module_of(owner: type) -> Path:
@@ -74,7 +67,7 @@ def counting_broker_configs() -> set[str]:
     listeners = reads_of([module_of(NodeListeners)]).attributes
     settings = setting_names(_ListenerSettings)
     counting |= {config for attribute, config in settings.items() if attribute in listeners}
-    counting |= AWAITED | read_listener_security()
+    counting |= read_listener_security()
     if "node.id" in counting:
         counting.add("broker.id")
     return counting
@@ -115,10 +108,6 @@ def test_what_is_not_effective_is_not_read(
     declared: Definitions, read: Callable[[], set[str]], status: Status
 ) -> None:
     assert sorted(named(declared, status) & read()) == []
-
-
-def test_awaited_configs_are_not_read_yet() -> None:
-    assert sorted(AWAITED & read_broker_configs()) == []
 
 
 def test_what_topics_and_groups_ignore_is_ignored_on_brokers() -> None:

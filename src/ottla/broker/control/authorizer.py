@@ -5,9 +5,8 @@ from __future__ import annotations
 from ottla.configs import NodeConfig
 from ottla.controller.committed_metadata import CommittedMetadata
 from ottla.metadata import MetadataDelta
-from ottla.security.acls.acl import AclOperation
 from ottla.security.acls.authorizer import StandardAuthorizer
-from ottla.security.acls.rights import AclResource, OnDecision, Rights
+from ottla.security.acls.rights import OnDecision, Rights
 from ottla.security.client_host import host_text
 from ottla.security.principal import Principal
 
@@ -16,7 +15,8 @@ class Authorizer:
     """Owned by the node's loop. Without `authorizer.class.name` everything is allowed."""
 
     def __init__(self, metadata: CommittedMetadata, config: NodeConfig) -> None:
-        # Called for each decision that is not cached and not silent, for the audit log.
+        # Called for each decision that is not cached and not silent, for the audit log. Applies to
+        # the rights that are made after it is set.
         self.on_decision: OnDecision | None = None
         self._metadata = metadata
         # Whether the image has been loaded: a controller listens before it is.
@@ -34,20 +34,9 @@ class Authorizer:
 
     def rights_of(self, principal: Principal, host: str) -> Rights:
         """The rights of a principal that sends requests from a host."""
-        return Rights(self._acls, principal, host_text(host), on_decision=self._decided)
+        return Rights(self._acls, principal, host_text(host), on_decision=self.on_decision)
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
         if self._acls is not None and (delta.access_control_changed or not self._is_loaded):
             self._is_loaded = True
             self._acls.follow(self._metadata.image.access_control_entries)
-
-    def _decided(
-        self,
-        principal: Principal,
-        host: str,
-        operation: AclOperation,
-        resource: AclResource,
-        is_allowed: bool,
-    ) -> None:
-        if self.on_decision is not None:
-            self.on_decision(principal, host, operation, resource, is_allowed)

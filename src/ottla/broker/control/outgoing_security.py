@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ottla.broker.control.sasl_servers import jaas_entry
 from ottla.client.channel_security import ChannelSecurity
 from ottla.configs import InvalidConfigError
-from ottla.configs.listener_security import ListenerSecurity, SaslSettings
+from ottla.configs.listener_security import ListenerSecurity, SaslSettings, TokenRetrieval
 from ottla.configs.value import Password
-from ottla.runtime.dice import Dice
+from ottla.controller.quorum_seams import Seams
 from ottla.security.jaas import JaasEntry
 from ottla.security.sasl.mechanism import ClientMechanism, Mechanism
+from ottla.security.sasl.oauthbearer import OAuthBearerClient
 from ottla.security.sasl.plain import PlainClient
 from ottla.security.sasl.scram import ScramClient
 from ottla.security.sasl.scram_credential import SCRAM_BY_NAME, random_text
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
     from ottla.runtime.tls.endpoint import TlsEndpoint
 
 
-def outgoing_security(listener: str, security: ListenerSecurity, dice: Dice) -> ChannelSecurity:
+def outgoing_security(listener: str, security: ListenerSecurity, seams: Seams) -> ChannelSecurity:
     """For connections to this listener on other nodes. Raises InvalidConfigError or StoreError."""
     mechanism = None
-    if security.sasl is not None:
-        mechanism = _client_mechanism(listener, security.sasl, dice)
+    # A node that stands alone connects to no other, and has no mechanism for it.
+    if security.sasl is not None and security.sasl.client_mechanism is not None:
+        mechanism = _client_mechanism(
+            listener, security.sasl, Mechanism(security.sasl.client_mechanism), seams
+        )
     return ChannelSecurity(_tls(security), mechanism)
 
 
@@ -40,21 +44,49 @@ def _tls(security: ListenerSecurity) -> TlsEndpoint | None:
 
 
 def _client_mechanism(
-    listener: str, sasl: SaslSettings, dice: Dice
+    listener: str, sasl: SaslSettings, mechanism: Mechanism, seams: Seams
 ) -> Callable[[], ClientMechanism]:
-    assert sasl.client_mechanism is not None, "the listener is one that nodes connect to"
-    mechanism = Mechanism(sasl.client_mechanism)
-    entry = jaas_entry(mechanism, sasl.jaas, listener=listener)
     if mechanism is Mechanism.OAUTHBEARER:
-        raise InvalidConfigError(
-            f"nodes cannot use OAUTHBEARER on {listener} among themselves yet; choose another "
-            "mechanism with sasl.mechanism.inter.broker.protocol or a listener of their own"
-        )
+        token = _login_token(listener, sasl, seams)
+        return lambda: OAuthBearerClient(token)
+    entry = jaas_entry(mechanism, sasl.jaas, listener=listener)
     name, password = _credentials(entry, listener, mechanism)
     if mechanism is Mechanism.PLAIN:
         return lambda: PlainClient(name, password)
-    scram, nonce = SCRAM_BY_NAME[mechanism], partial(random_text, dice.below)
+    scram, nonce = SCRAM_BY_NAME[mechanism], partial(random_text, seams.dice.below)
     return lambda: ScramClient(scram, name, password, nonce=nonce())
+
+
+def _login_token(listener: str, sasl: SaslSettings, seams: Seams) -> Callable[[], Password]:
+    retrieval = None if sasl.oauth is None else sasl.oauth.retrieval
+    assert retrieval is not None, "the settings have the address of the tokens"
+    # Imported only by a node that uses tokens.
+    from ottla.broker.control.login_token import ClientCredentials, LoginToken
+    from ottla.broker.control.oauth_documents import is_file_url
+
+    credentials = None
+    if not is_file_url(retrieval.token_endpoint_url):
+        credentials = ClientCredentials(*_client_credentials(listener, sasl, retrieval))
+    token = LoginToken(retrieval, credentials, seams)
+    token.start()
+    return token.current
+
+
+def _client_credentials(
+    listener: str, sasl: SaslSettings, retrieval: TokenRetrieval
+) -> tuple[str, Password, str | None]:
+    """Client id, secret and scope. The configs win over the options of the JAAS entry."""
+    options: Mapping[str, str] = {}
+    if Mechanism.OAUTHBEARER in sasl.jaas:
+        options = jaas_entry(Mechanism.OAUTHBEARER, sasl.jaas, listener=listener).options
+    client_id = retrieval.client_id or options.get("clientId")
+    secret = retrieval.client_secret or Password(options.get("clientSecret", ""))
+    if not client_id or not secret.value:
+        raise InvalidConfigError(
+            f"this node needs credentials to obtain OAUTHBEARER tokens for {listener}; set "
+            "sasl.oauthbearer.client.credentials.client.id and .client.secret"
+        )
+    return client_id, secret, retrieval.scope or options.get("scope")
 
 
 def _credentials(entry: JaasEntry, listener: str, mechanism: Mechanism) -> tuple[str, Password]:

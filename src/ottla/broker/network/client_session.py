@@ -10,19 +10,23 @@ small frames only, and is closed after a deadline.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
+from ottla.broker.control.authentication import Authentication
 from ottla.broker.network.listener_access import AuthenticationLimits, ListenerAccess
 from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.network import Connection
 from ottla.security.acls.rights import Rights
-from ottla.security.principal import ANONYMOUS
+from ottla.security.principal import ANONYMOUS, Principal
 from ottla.security.sasl.session import SaslSession
 from ottla.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from ottla.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ottla.wire.schema import Message
+
+_log = logging.getLogger(__name__)
 
 
 class ClientSession:
@@ -57,7 +61,7 @@ class ClientSession:
     def begin(self, connection: Connection) -> None:
         self._connection = connection
         if self.limits is not None:
-            self._deadline = self._clock.call_later(self.limits.seconds_max, self._on_late)
+            self._deadline = self._clock.call_later(self.limits.seconds_max, self._late)
 
     def end(self) -> None:
         if self._deadline is not None:
@@ -70,6 +74,7 @@ class ClientSession:
         try:
             self.sasl.check_request(api_key, now_ms=self._clock.now_ms())
         except KafkaError as error:
+            self.report_failure(error.message)
             raise ConnectionAbortedError(error.message) from None
 
     @property
@@ -96,12 +101,51 @@ class ClientSession:
         if self.sasl.is_complete and not response.error_code:
             self.end()
             self._rights = None
+            self._report(self.sasl.principal, None)
             self._on_identified()
         return response
+
+    def report_failure(self, failure: str) -> None:
+        """Reports a failed authentication. `failure` has nothing that the client sent."""
+        self._report(None, failure)
+
+    def _report(self, principal: Principal | None, failure: str | None) -> None:
+        host, listener = self._place()
+        mechanism = "TLS" if self.sasl is None else self.sasl.requested_mechanism
+        self._access.on_authentication(
+            Authentication(listener, host, mechanism, principal, failure)
+        )
+
+    def _place(self) -> tuple[str, str]:
+        """The client's host, and the listener."""
+        assert self._connection is not None
+        return self._connection.peer_address.host, self._access.listener
+
+    def _late(self) -> None:
+        if self.sasl is not None and self.sasl.failure is None:
+            self.report_failure("the client did not authenticate in time")
+        self._on_late()
+
+    def _principal_of(self, certificate: bytes | None) -> Principal:
+        """Of a client that does not use SASL. Raises ConnectionAbortedError."""
+        try:
+            principal = self._access.principal_of(certificate)
+        except ConnectionAbortedError as error:
+            self.report_failure(str(error))
+            raise
+        if certificate is not None:
+            self._report(principal, None)
+        return principal
 
     def _refused(self, response: Message) -> Pending:
         """Delays the response, so that guessing takes long, and closes the connection after it."""
         assert self.limits is not None
+        assert self.sasl is not None
+        assert self.sasl.failure is not None
+        # Not its reason, which tells more than the client may know.
+        failure = self.sasl.failure.message
+        _log.info("the client at %s did not authenticate on %s: %s", *self._place(), failure)
+        self.report_failure(failure)
 
         def refuse() -> None:
             pending.resolve(response)
@@ -115,7 +159,7 @@ class ClientSession:
         assert self._connection is not None
         host = self._connection.peer_address.host
         if self.sasl is None:
-            principal = self._access.principal_of(self._connection.peer_certificate)
+            principal = self._principal_of(self._connection.peer_certificate)
         elif self.sasl.is_complete:
             principal = self.sasl.principal
         else:

@@ -31,6 +31,7 @@ from ottla.model import Buffer, ErrorCode, Part
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Connection
 from ottla.runtime.tasks import Tasks
+from ottla.runtime.tls.errors import TlsHandshakeError
 from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice
 from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
@@ -79,7 +80,7 @@ class ClientConnection:
         request_bytes_max: int,
     ) -> None:
         """`apis` are the APIs that this listener serves, by API key."""
-        self._listener = listener
+        self.listener = listener
         self._apis = apis
         self._connections = connections
         self._limits = limits
@@ -111,7 +112,7 @@ class ClientConnection:
         self._is_reading = True
         self._monotonic = clock.monotonic
         self.last_active = self._turn_started = self._monotonic()
-        limits.accepted()
+        limits.accepted(listener)
 
     def connected(self, connection: Connection) -> None:
         self._connection = connection
@@ -145,14 +146,17 @@ class ClientConnection:
         self._is_closing = True
         self._session.end()
         self._connections.discard(self)
-        self._limits.ended(self._connection.peer_address.host)
+        self._limits.ended(self.listener, self._connection.peer_address.host)
         for awaited in self._awaited:
             awaited.pending.abandon()
         self._awaited.clear()
         for callback in self._when_closed:
             callback()
         self._release()
-        if error is not None:
+        if isinstance(error, TlsHandshakeError):
+            _log.info("closing the connection from %s: %s", self._connection.peer_address, error)
+            self._session.report_failure(str(error))
+        elif error is not None:
             _log.debug("the connection from %s ended: %s", self._connection.peer_address, error)
 
     def when_closed(self, callback: Callable[[], None]) -> None:
@@ -302,7 +306,7 @@ class ClientConnection:
         id."""
         host = self._connection.peer_address.host
         rights = self._session.rights.declaring(api.rights)
-        context = RequestContext(version, client_id, host, self._listener, self, rights)
+        context = RequestContext(version, client_id, host, self.listener, self, rights)
         self._contexts[api.key << _VERSION_BITS | version] = context
         return context
 

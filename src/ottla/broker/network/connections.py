@@ -7,7 +7,10 @@ from typing import Protocol
 
 
 class OpenConnection(Protocol):
-    """A connection as the idle check and the shutdown of the node use it."""
+    """A connection as the limits, the idle check and the shutdown of the node use it."""
+
+    @property
+    def listener(self) -> str: ...
 
     @property
     def last_active(self) -> float: ...

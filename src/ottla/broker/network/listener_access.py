@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ottla.broker.control.authentication import Authentication
 from ottla.configs.listener_security import ListenerSecurity
 from ottla.model import KafkaError
 from ottla.security.acls.rights import Rights
@@ -41,11 +42,16 @@ class ListenerAccess:
         security: ListenerSecurity,
         mechanisms: Mechanisms,
         rights_of: Callable[[Principal, str], Rights],
+        on_authentication: Callable[[Authentication], None],
         *,
+        listener: str,
         seconds_max: float,
     ) -> None:
-        """`mechanisms` makes the server's side of each enabled SASL mechanism. Raises ValueError
-        for mapping rules that cannot be parsed."""
+        """`mechanisms` makes the server's side of each enabled SASL mechanism. `on_authentication`
+        is called with each success and each failure. Raises ValueError for mapping rules that
+        cannot be parsed."""
+        self.listener = listener
+        self.on_authentication = on_authentication
         self.security = security
         self.rights_of = rights_of
         self._mechanisms = mechanisms

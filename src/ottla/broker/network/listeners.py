@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ottla.broker.control.authentication import Authentication
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.sasl_servers import SaslServers
 from ottla.broker.network.listener_access import ListenerAccess
@@ -32,12 +33,15 @@ class ListenerAccesses:
         sasl_servers: SaslServers,
         rights_of: Callable[[Principal, str], Rights],
         verifier_of: Callable[[str], TokenVerifier | None],
+        on_authentication: Callable[[Authentication], None],
     ) -> None:
-        """`verifier_of` has the verifier of a listener's OAUTHBEARER tokens."""
+        """`verifier_of` has the verifier of a listener's OAUTHBEARER tokens; `on_authentication` is
+        called with the outcome of each authentication."""
         self._cluster = cluster
         self._sasl_servers = sasl_servers
         self._rights_of = rights_of
         self._verifier_of = verifier_of
+        self._on_authentication = on_authentication
         self._accesses: dict[str, ListenerAccess] = {}
         self._endpoints: dict[str, TlsEndpoint] = {}
         cluster.listen(self._follow)
@@ -101,6 +105,8 @@ class ListenerAccesses:
                 security,
                 mechanisms,
                 self._rights_of,
+                self._on_authentication,
+                listener=listener,
                 seconds_max=self._cluster.config.pre_auth_timeout_ms / 1_000,
             )
         except ValueError as error:

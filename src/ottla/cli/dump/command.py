@@ -121,7 +121,6 @@ def dump(
     [bold]Exit codes[/]  0: sound.  1: something is corrupt; what is sound was shown.
     2: a file is missing, unreadable or of unknown type.
     """
-    from ottla.cli.display.pipe import reader_may_leave
     from ottla.cli.dump.run import Mode, run_dump
     from ottla.dump.reading import Reading
     from ottla.dump.selection import Selection
@@ -133,7 +132,4 @@ def dump(
     record_format = None if as_ is As.AUTO else StoredRecordFormat(as_.value)
     reading = Reading(selection, deep=deep, record_format=record_format, limit=limit)
     mode = Mode.VERIFY if verify else Mode.STATISTICS if stats else Mode.CONTENT
-    exit_code = 0
-    with reader_may_leave():
-        exit_code = run_dump(paths, reading, mode, as_json=as_json)
-    raise typer.Exit(exit_code)
+    raise typer.Exit(run_dump(paths, reading, mode, as_json=as_json))

@@ -10,6 +10,7 @@ from enum import Enum, IntEnum, auto
 from itertools import chain
 from pathlib import Path
 
+from ottla.cli.display.pipe import reader_may_leave
 from ottla.cli.display.progress import ByteProgress
 from ottla.cli.display.terminal import open_terminal
 from ottla.cli.dump.json_lines import JsonOutput
@@ -48,8 +49,10 @@ def run_dump(paths: Iterable[str], reading: Reading, mode: Mode, *, as_json: boo
     )
     # Rows that scroll on the terminal show the progress already.
     is_quiet = mode is not Mode.CONTENT or not stdout.is_terminal
-    with ByteProgress(stderr, SystemClock(), is_shown=is_quiet and stderr.is_terminal) as progress:
+    is_shown = is_quiet and stderr.is_terminal
+    with reader_may_leave(), ByteProgress(stderr, SystemClock(), is_shown=is_shown) as progress:
         return Dump(ReadonlyDisk(SystemDisk()), output, reading, progress).run(paths, mode)
+    return DumpExitCode.SOUND
 
 
 class Dump:

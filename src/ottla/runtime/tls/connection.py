@@ -28,15 +28,12 @@ from typing import Final
 from ottla.model.buffers import Buffer
 from ottla.runtime.disk import File
 from ottla.runtime.network import Address, Connection, ConnectionHandler
+from ottla.runtime.tls.errors import TlsHandshakeError
 from ottla.runtime.tls.outgoing import OutgoingBuffers, OutgoingFile
 from ottla.runtime.tls.session import TlsSession
 
 # Encrypting this much takes about half a millisecond.
 _TURN_BYTES: Final = 1 << 20
-
-
-class TlsHandshakeError(OSError):
-    """The handshake failed: untrusted certificate, wrong host name, no common version, ..."""
 
 
 class TlsConnection:
@@ -145,14 +142,14 @@ class TlsConnection:
         while self._queue:
             self._queue.popleft().close()
         self._session.release()
-        reason = self._error or error
         if not self._established.done():
-            self._established.set_exception(
-                TlsHandshakeError(f"the TLS handshake failed: {reason or 'the peer closed it'}")
-            )
+            failure = _handshake_error(self._error or error)
+            self._established.set_exception(failure)
             # It is retrieved only where this side connected.
             self._established.exception()
-        self._handler.closed(reason)
+            if self._error is not None:
+                self._error = failure
+        self._handler.closed(self._error or error)
 
     async def wait_established(self) -> None:
         """Returns after the handshake. Raises TlsHandshakeError."""
@@ -255,3 +252,16 @@ class TlsConnection:
                 self._handler.pause_writing()
             else:
                 self._handler.resume_writing()
+
+
+def _handshake_error(cause: Exception | None) -> TlsHandshakeError:
+    """Names the kind of failure only."""
+    if cause is None:
+        reason = "the peer closed it"
+    elif isinstance(cause, ssl.SSLCertVerificationError):
+        reason = f"certificate verify failed: {cause.verify_message}"
+    elif isinstance(cause, ssl.SSLError) and cause.reason:
+        reason = cause.reason.replace("_", " ").lower()
+    else:
+        reason = str(cause)
+    return TlsHandshakeError(f"the TLS handshake failed: {reason}")

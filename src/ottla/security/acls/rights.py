@@ -55,8 +55,8 @@ class _Decisions:
 
 
 class Rights:
-    """Of one principal at one host. `is_unrestricted` is true without an authorizer and for super
-    users: loops over many resources can be skipped then."""
+    """Of one principal at one host. `is_unrestricted` is true without an authorizer, and for super
+    users whose decisions are not audited: loops over many resources can be skipped then."""
 
     __slots__ = (
         "_authorizer",
@@ -80,7 +80,9 @@ class Rights:
         operation is allowed."""
         self.principal = principal
         self.host = host
-        self.is_unrestricted = authorizer is None or authorizer.is_super_user(principal)
+        self.is_unrestricted = authorizer is None or (
+            on_decision is None and authorizer.is_super_user(principal)
+        )
         self._authorizer = authorizer
         self._on_decision = on_decision
         self._decisions = _Decisions()

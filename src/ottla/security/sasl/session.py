@@ -121,6 +121,11 @@ class SaslSession:
         """The mechanism with which the client authenticated, if it has."""
         return self._mechanism
 
+    @property
+    def requested_mechanism(self) -> str | None:
+        """The mechanism of the exchange in progress or of the one that failed."""
+        return self._requested or self._mechanism
+
     def is_expired(self, *, now_ms: int) -> bool:
         return self.expires_at_ms is not None and now_ms > self.expires_at_ms
 

@@ -13,7 +13,7 @@ from ottla.wire.messages.incremental_alter_configs import (
 )
 from ottla.wire.messages.metadata import MetadataRequest
 from tests.support.nodes.client_stream import ClientStream
-from tests.support.nodes.one_node import OneNode, StartNode
+from tests.support.nodes.one_node import LISTENER, OneNode, StartNode
 from tests.support.nodes.wire_connection import framed
 
 BROKER = 4
@@ -34,9 +34,9 @@ class FakeListener:
     def close(self) -> None: ...
 
 
-def listening(node: OneNode) -> FakeListener:
+def listening(node: OneNode, name: str = LISTENER) -> FakeListener:
     listener = FakeListener()
-    node.broker.connection_limits.open(listener)
+    node.broker.connection_limits.open(name, listener)
     return listener
 
 
@@ -118,3 +118,61 @@ def test_a_host_may_have_a_limit_of_its_own(start_node: StartNode, host: str, al
     assert [client.is_closed for client in clients] == [n >= allowed for n in range(4)]
     for client in clients:
         client.end()
+
+
+# ---- several listeners
+
+TWO_LISTENERS = {
+    "listeners": "NODES://broker.example:9091,CLIENTS://broker.example:9092",
+    "listener.security.protocol.map": "NODES:PLAINTEXT,CLIENTS:PLAINTEXT",
+    "inter.broker.listener.name": "NODES",
+}
+
+
+def test_listener_may_have_a_limit_of_its_own(start_node: StartNode) -> None:
+    node = start_node(configs=TWO_LISTENERS | {"listener.name.clients.max.connections": "2"})
+    clients, nodes = listening(node, "CLIENTS"), listening(node, "NODES")
+    connected = [ClientStream(node, listener="CLIENTS") for _ in range(2)]
+    assert not accepts(clients)
+    assert accepts(nodes)
+    set_broker_config(node, "listener.name.clients.max.connections", "3")
+    assert accepts(clients)
+    connected.append(ClientStream(node, listener="CLIENTS"))
+    assert not accepts(clients)
+    connected.pop().end()
+    assert accepts(clients)
+    for client in connected:
+        client.end()
+
+
+def test_other_nodes_connect_at_the_limit_and_the_idlest_client_is_closed(
+    start_node: StartNode,
+) -> None:
+    node = start_node(configs=TWO_LISTENERS | {"max.connections": "3"})
+    clients, nodes = listening(node, "CLIENTS"), listening(node, "NODES")
+    peer = ClientStream(node, listener="NODES")
+    first, second = (ClientStream(node, listener="CLIENTS") for _ in range(2))
+    assert not accepts(clients)
+    assert accepts(nodes)
+    node.clock.advance(1)
+    assert is_served(first)
+    another = ClientStream(node, listener="NODES")
+    assert [each.is_closed for each in (peer, first, second, another)] == [0, 0, 1, 0]
+    second.end()
+    assert not accepts(clients)
+    ClientStream(node, listener="NODES")
+    assert first.is_closed
+    first.end()
+    # Only nodes are left, so the limit is theirs.
+    assert not accepts(nodes)
+    another.end()
+    assert accepts(nodes)
+    assert accepts(clients)
+
+
+def test_the_only_listener_has_no_privilege(start_node: StartNode) -> None:
+    node = start_node(configs={"max.connections": "1"})
+    listener = listening(node)
+    client = ClientStream(node)
+    assert not accepts(listener)
+    client.end()

@@ -16,6 +16,7 @@ class Visitor:
     """A connection that closes when the test says that its client has read everything."""
 
     last_active = 0.0
+    listener = "PLAINTEXT"
 
     def __init__(self, connections: Connections) -> None:
         self.is_closing = False

@@ -1,0 +1,7 @@
+"""The error of a failed TLS handshake. Can be imported without OpenSSL being loaded."""
+
+from __future__ import annotations
+
+
+class TlsHandshakeError(OSError):
+    """The handshake failed: untrusted certificate, wrong host name, no common version, ..."""
