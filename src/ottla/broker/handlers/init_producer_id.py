@@ -74,8 +74,13 @@ def _check_rights(rights: Rights, request: InitProducerIdRequest) -> None:
     transactional_id = request.transactional_id
     if transactional_id is None:
         # A client that may write to any topic may also write idempotently (KIP-679).
-        if not rights.allows_any(AclOperation.WRITE, ResourceType.TOPIC):
-            rights.require(AclOperation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, CLUSTER_NAME)
+        if not rights.allows_quietly(
+            AclOperation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, CLUSTER_NAME
+        ) and not rights.allows_any(AclOperation.WRITE, ResourceType.TOPIC):
+            raise KafkaError(
+                ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+                f"{rights.principal} may not write to any topic, nor IDEMPOTENT_WRITE",
+            )
         return
     rights.require(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id)
     if request.enable2_pc:

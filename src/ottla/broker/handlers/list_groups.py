@@ -49,9 +49,7 @@ def list_groups(
 
 def _visible(rights: Rights, response: ListGroupsResponse) -> ListGroupsResponse:
     """Leaves out the groups that the client may not describe."""
-    if rights.is_unrestricted or rights.allowed(
-        AclOperation.DESCRIBE, ResourceType.CLUSTER, (CLUSTER_NAME,), is_audited=False
-    ):
+    if rights.allows_quietly(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
         return response
     listed = [group.group_id for group in response.groups]
     visible = rights.allowed(AclOperation.DESCRIBE, ResourceType.GROUP, listed, is_audited=False)

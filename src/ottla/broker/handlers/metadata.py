@@ -93,7 +93,7 @@ async def _create_and_describe(
 ) -> MetadataResponse:
     rights = context.rights
     names = missing
-    if not rights.allows(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME):
+    if not rights.allows_quietly(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME):
         allowed = rights.allowed(AclOperation.CREATE, ResourceType.TOPIC, missing)
         names = [name for name in missing if name in allowed]
     errors = dict.fromkeys(missing, ErrorCode.TOPIC_AUTHORIZATION_FAILED)

@@ -57,9 +57,7 @@ def offset_for_leader_epoch(
 
 
 def _refused(rights: Rights, request: OffsetForLeaderEpochRequest) -> Container[str]:
-    if rights.is_unrestricted or rights.allowed(
-        AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, (CLUSTER_NAME,), is_audited=False
-    ):
+    if rights.allows_quietly(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME):
         return ()
     names = {topic.topic for topic in request.topics}
     return names - rights.allowed(AclOperation.DESCRIBE, ResourceType.TOPIC, names)

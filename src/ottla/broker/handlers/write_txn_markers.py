@@ -67,12 +67,9 @@ def write_txn_markers(
 
 
 def _may_write(rights: Rights) -> bool:
-    silently = rights.allowed(
-        AclOperation.ALTER, ResourceType.CLUSTER, (CLUSTER_NAME,), is_audited=False
-    )
-    return bool(silently) or rights.allows(
-        AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
-    )
+    return rights.allows_quietly(
+        AclOperation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME
+    ) or rights.allows(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
 def _refusal(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:

@@ -95,9 +95,9 @@ def _find(
 
 
 def _may(rights: Rights, operation: AclOperation, name: str) -> bool:
-    return rights.allows(AclOperation.DELETE, ResourceType.CLUSTER, CLUSTER_NAME) or rights.allows(
-        operation, ResourceType.TOPIC, name
-    )
+    return rights.allows_quietly(
+        AclOperation.DELETE, ResourceType.CLUSTER, CLUSTER_NAME
+    ) or rights.allows(operation, ResourceType.TOPIC, name)
 
 
 def _shown_name(topic: TopicImage, rights: Rights) -> str | None:

@@ -104,6 +104,17 @@ class Rights:
             and self._decide(operation, resource_type, name, True)
         )
 
+    def allows_quietly(
+        self, operation: AclOperation, resource_type: ResourceType, name: str
+    ) -> bool:
+        """As `allows`, for a right of which another one can take the place: a denial is not
+        audited."""
+        return self.is_unrestricted or (
+            self._is_declared(operation, resource_type)
+            and self._decide(operation, resource_type, name, False)
+            and self._decide(operation, resource_type, name, True)
+        )
+
     def allows_any(self, operation: AclOperation, resource_type: ResourceType) -> bool:
         """Whether the operation is allowed on at least one resource of the type."""
         return self.is_unrestricted or (

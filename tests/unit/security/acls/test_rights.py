@@ -143,3 +143,13 @@ def test_checks_that_an_api_does_not_declare_fail() -> None:
             check()
     assert declared.operations(ResourceType.TOPIC, "orders")
     assert UNRESTRICTED.declaring((describes,)) is UNRESTRICTED
+
+
+def test_a_denial_that_another_right_can_replace_is_not_reported() -> None:
+    decisions: list[bool] = []
+    authorizer = authorizer_of(acl(AclOperation.READ, ResourceType.TOPIC, "orders"))
+    rights = Rights(authorizer, ALICE, HOST, on_decision=lambda *all_: decisions.append(all_[-1]))
+    assert not rights.allows_quietly(AclOperation.WRITE, ResourceType.TOPIC, "orders")
+    assert decisions == []
+    assert rights.allows_quietly(AclOperation.READ, ResourceType.TOPIC, "orders")
+    assert decisions == [True]
