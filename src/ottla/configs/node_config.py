@@ -139,7 +139,9 @@ class NodeConfig(NodeSettings):
     @property
     def inter_broker_security(self) -> ListenerSecurity:
         """With which this broker connects to other brokers."""
-        return self.listener_security[self.listeners.inter_broker_listener_name]
+        # A node that is only a controller has no such listener, and connects to no broker.
+        name = self.listeners.inter_broker_listener_name
+        return self.listener_security.get(name, PLAINTEXT_SECURITY)
 
     @property
     def controller_security(self) -> ListenerSecurity:

@@ -50,9 +50,10 @@ def run_dump(paths: Iterable[str], reading: Reading, mode: Mode, *, as_json: boo
     # Rows that scroll on the terminal show the progress already.
     is_quiet = mode is not Mode.CONTENT or not stdout.is_terminal
     is_shown = is_quiet and stderr.is_terminal
+    exit_code = DumpExitCode.SOUND
     with reader_may_leave(), ByteProgress(stderr, SystemClock(), is_shown=is_shown) as progress:
-        return Dump(ReadonlyDisk(SystemDisk()), output, reading, progress).run(paths, mode)
-    return DumpExitCode.SOUND
+        exit_code = Dump(ReadonlyDisk(SystemDisk()), output, reading, progress).run(paths, mode)
+    return exit_code
 
 
 class Dump:
