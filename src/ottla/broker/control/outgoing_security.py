@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ottla.broker.control.listener_tls import open_tls
 from ottla.broker.control.sasl_servers import jaas_entry
 from ottla.client.channel_security import ChannelSecurity
 from ottla.configs import InvalidConfigError
@@ -19,9 +19,6 @@ from ottla.security.sasl.plain import PlainClient
 from ottla.security.sasl.scram import ScramClient
 from ottla.security.sasl.scram_credential import SCRAM_BY_NAME, random_text
 
-if TYPE_CHECKING:
-    from ottla.runtime.tls.endpoint import TlsEndpoint
-
 
 def outgoing_security(listener: str, security: ListenerSecurity, seams: Seams) -> ChannelSecurity:
     """For connections to this listener on other nodes. Raises InvalidConfigError or StoreError."""
@@ -31,16 +28,8 @@ def outgoing_security(listener: str, security: ListenerSecurity, seams: Seams) -
         mechanism = _client_mechanism(
             listener, security.sasl, Mechanism(security.sasl.client_mechanism), seams
         )
-    return ChannelSecurity(_tls(security), mechanism)
-
-
-def _tls(security: ListenerSecurity) -> TlsEndpoint | None:
-    if security.tls is None:
-        return None
-    # Imported only by a node that uses TLS.
-    from ottla.runtime.tls.endpoint import TlsEndpoint
-
-    return TlsEndpoint(security.tls, is_server=False)
+    tls = None if security.tls is None else open_tls(listener, security.tls, is_server=False)
+    return ChannelSecurity(tls, mechanism)
 
 
 def _client_mechanism(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.control.authentication import Authentication
 from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.control.listener_tls import open_tls
 from ottla.broker.control.sasl_servers import SaslServers
 from ottla.broker.network.listener_access import ListenerAccess
 from ottla.configs import InvalidConfigError
@@ -51,10 +52,7 @@ class ListenerAccesses:
         security = self._security_of(listener)
         self._accesses[listener] = self._make(listener, security)
         if security.tls is not None:
-            # Imported only by a node that uses TLS.
-            from ottla.runtime.tls.endpoint import TlsEndpoint
-
-            self._endpoints[listener] = TlsEndpoint(security.tls, is_server=True)
+            self._endpoints[listener] = open_tls(listener, security.tls, is_server=True)
 
     def secure(
         self, listener: str, make_handler: Callable[[], ConnectionHandler]
