@@ -26,6 +26,15 @@ from ottla.configs.entry import ConfigEntry, ConfigSource, ConfigSynonym
 from ottla.configs.errors import InvalidConfigError
 from ottla.configs.group_config import effective_group_number, validate_group_configs
 from ottla.configs.layers import ConfigLayers
+from ottla.configs.listener_security import (
+    ListenerSecurity,
+    OAuthSettings,
+    SaslSettings,
+    Store,
+    TlsSettings,
+    TokenRetrieval,
+    TokenValidation,
+)
 from ottla.configs.listeners import ConfiguredListener
 from ottla.configs.node_config import NodeConfig
 from ottla.configs.node_listeners import NodeListeners
@@ -55,9 +64,16 @@ __all__ = [
     "EffectiveTopicConfig",
     "Importance",
     "InvalidConfigError",
+    "ListenerSecurity",
     "NodeConfig",
     "NodeListeners",
+    "OAuthSettings",
     "Password",
+    "SaslSettings",
+    "Store",
+    "TlsSettings",
+    "TokenRetrieval",
+    "TokenValidation",
     "UpdateMode",
     "alter_configs",
     "altered_value",

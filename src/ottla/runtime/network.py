@@ -42,6 +42,10 @@ class Connection(Protocol):
     @property
     def local_address(self) -> Address: ...
 
+    @property
+    def peer_certificate(self) -> bytes | None:
+        """The peer's verified TLS certificate (DER), or None."""
+
     def write(self, buffers: Sequence[Buffer]) -> None:
         """Sends the buffers back to back. They must not be changed until they are sent."""
 

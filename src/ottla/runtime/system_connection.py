@@ -50,6 +50,10 @@ class SystemConnection(asyncio.BufferedProtocol):
     def local_address(self) -> Address:
         return self._local_address
 
+    @property
+    def peer_certificate(self) -> bytes | None:
+        return None
+
     def write(self, buffers: Sequence[Buffer]) -> None:
         if self._is_closing:
             return

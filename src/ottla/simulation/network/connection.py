@@ -65,6 +65,10 @@ class SimulatedConnection:
     def local_address(self) -> Address:
         return self._local
 
+    @property
+    def peer_certificate(self) -> bytes | None:
+        return None
+
     # ---- the process's side
 
     def open(self, handler: ConnectionHandler) -> None:

@@ -32,6 +32,10 @@ class FakeConnection:
     def local_address(self) -> Address:
         return HERE
 
+    @property
+    def peer_certificate(self) -> bytes | None:
+        return None
+
     def write(self, buffers: Sequence[Buffer]) -> None:
         assert bytes(buffers[0]).startswith(b"GET / HTTP/1.")
         if self._words is None:

@@ -1,0 +1,1 @@
+"""TLS: a layer between a connection of the network and its handler."""

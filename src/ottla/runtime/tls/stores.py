@@ -1,0 +1,154 @@
+"""Reads key stores and trust stores: PEM or PKCS#12, from a file or from the settings.
+
+OpenSSL loads a private key only from a file. Decoded keys are shown to it as a file in memory,
+never on disk.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from stat import S_IROTH, S_IWGRP, S_IWOTH
+from typing import Final
+
+from ottla.configs.listener_security import Store
+from ottla.configs.value import Password
+
+_log = logging.getLogger(__name__)
+
+_PEM_CERTIFICATE: Final = "-----BEGIN CERTIFICATE-----"
+_EXPOSED: Final = S_IROTH | S_IWOTH | S_IWGRP
+
+
+class StoreError(OSError):
+    """A store that cannot be used. The message names the store and says what to do."""
+
+
+def load_keystore(context: ssl.SSLContext, store: Store) -> None:
+    """Loads the private key and its certificate chain. Raises StoreError."""
+    warn_if_exposed(store)
+    if store.type == "PKCS12":
+        password: str | None = None
+        pem = _decoded(store).key_and_certificates
+    else:
+        password = _text(store.key_password)
+        pem = _pem_text(store)
+    with _file_in_memory(pem.encode()) as path:
+        try:
+            # Without a callback OpenSSL would ask for a password on the terminal.
+            context.load_cert_chain(path, password=lambda: password or "")
+        except (ssl.SSLError, ValueError) as error:
+            reason = getattr(error, "reason", None) or str(error)
+            raise StoreError(
+                f"the key store {_name_of(store)} cannot be used ({reason}); it needs a private key "
+                "in PKCS#8 form and its certificate chain, and the right key password if the key "
+                "is encrypted"
+            ) from None
+
+
+def load_truststore(context: ssl.SSLContext, store: Store) -> None:
+    """Trusts the certificates of the store. Raises StoreError."""
+    pem = _decoded(store).certificates if store.type == "PKCS12" else _pem_text(store)
+    if _PEM_CERTIFICATE not in pem:
+        raise StoreError(f"the trust store {_name_of(store)} has no certificates")
+    try:
+        context.load_verify_locations(cadata=pem)
+    except ssl.SSLError as error:
+        raise StoreError(
+            f"the trust store {_name_of(store)} cannot be read: {error.reason}"
+        ) from None
+
+
+def warn_if_exposed(store: Store) -> None:
+    """Warns if others can read a private key, or replace it."""
+    if store.location is None:
+        return
+    try:
+        mode = os.stat(store.location).st_mode
+    except OSError:
+        return
+    if mode & _EXPOSED:
+        _log.warning(
+            "other users of this host can read or replace the key store %s; run: chmod 600 %s",
+            store.location,
+            store.location,
+        )
+
+
+def _pem_text(store: Store) -> str:
+    if store.location is None:
+        parts = [_text(store.key), _text(store.certificates)]
+        return "\n".join(part for part in parts if part)
+    try:
+        return _read(store).decode()
+    except UnicodeDecodeError:
+        raise StoreError(
+            f"{store.location} is not a PEM file; for PKCS#12, set the store's type to PKCS12"
+        ) from None
+
+
+def _read(store: Store) -> bytes:
+    assert store.location is not None
+    try:
+        return Path(store.location).read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StoreError(f"the store {store.location} cannot be read: {reason}") from error
+
+
+class _Decoded:
+    def __init__(self, key_and_certificates: str, certificates: str) -> None:
+        self.key_and_certificates = key_and_certificates
+        self.certificates = certificates
+
+
+def _decoded(store: Store) -> _Decoded:
+    """A PKCS#12 store as PEM text."""
+    try:
+        from cryptography.hazmat.primitives.serialization import (
+            Encoding,
+            NoEncryption,
+            PrivateFormat,
+        )
+        from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
+    except ImportError:
+        raise StoreError(
+            f"{_name_of(store)} is a PKCS#12 store: install ottla[security], which reads it, or "
+            "convert it to PEM"
+        ) from None
+    data, password = _read(store), _text(store.password)
+    try:
+        loaded = load_pkcs12(data, None if password is None else password.encode())
+    except ValueError:
+        raise StoreError(
+            f"the PKCS#12 store {store.location} cannot be opened; check its password and type"
+        ) from None
+    certificates = [each.certificate for each in (loaded.cert, *loaded.additional_certs) if each]
+    texts = [each.public_bytes(Encoding.PEM).decode() for each in certificates]
+    key = ""
+    if loaded.key is not None:
+        private = loaded.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        key = private.decode()
+    return _Decoded(key + "".join(texts), "".join(texts))
+
+
+@contextmanager
+def _file_in_memory(data: bytes) -> Iterator[str]:
+    descriptor = os.memfd_create("store")
+    try:
+        os.write(descriptor, data)
+        yield f"/proc/self/fd/{descriptor}"
+    finally:
+        os.close(descriptor)
+
+
+def _text(password: Password | None) -> str | None:
+    return None if password is None else password.value
+
+
+def _name_of(store: Store) -> str:
+    return store.location or "in the settings"
