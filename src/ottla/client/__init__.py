@@ -3,6 +3,7 @@ the cluster, `NodeLink` connects from outside the cluster and negotiates version
 ApiVersions."""
 
 from ottla.client.channel import Channel
+from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.errors import ChannelError, RequestTimedOutError, UnknownRequestError
 from ottla.client.node_link import NodeLink
 from ottla.client.peer import Peer, ReconnectBackoff
@@ -10,6 +11,8 @@ from ottla.client.peer import Peer, ReconnectBackoff
 __all__ = [
     "Channel",
     "ChannelError",
+    "ChannelSecurity",
+    "PLAINTEXT",
     "NodeLink",
     "Peer",
     "ReconnectBackoff",

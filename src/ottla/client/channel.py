@@ -14,9 +14,12 @@ from collections.abc import Callable
 from struct import Struct as Layout
 from typing import Any, Final, NamedTuple, Self
 
+from ottla.client.authentication import authenticate
+from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.errors import ChannelError, RequestTimedOutError
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.network import Address, Connection, Network
+from ottla.security.sasl.mechanism import ClientMechanism
 from ottla.wire.errors import ProtocolError
 from ottla.wire.frames import FrameReader
 from ottla.wire.requests import decode_response, encode_request
@@ -27,6 +30,8 @@ from ottla.wire.schema import Message
 _RESPONSE_BYTES_MAX: Final = 2**31 - 1
 _CORRELATION_IDS: Final = 2**31
 _CORRELATION: Final = Layout(">i")
+# Requests that are sent by then are answered before the session ends.
+_LIFETIME_SHARE: Final = 0.8
 
 
 class _Outstanding(NamedTuple):
@@ -65,6 +70,8 @@ class Channel:
         # Why this side closed the connection; takes precedence over the error from the network.
         self._reason: str | None = None
         self.is_open = False
+        self._replace_at: float | None = None
+        self._is_ending = False
 
     @classmethod
     async def connect(
@@ -76,8 +83,10 @@ class Channel:
         client_id: str,
         timeout_ms: int,
         on_closed: Callable[[Channel], None] = lambda _channel: None,
+        security: ChannelSecurity = PLAINTEXT,
     ) -> Self:
-        """Raises ChannelError if the connection is not established within the timeout."""
+        """Returns when the connection is established and authenticated. Raises ChannelError if it
+        is not within the timeout."""
         channel = cls(clock, address, client_id=client_id, on_closed=on_closed)
         task = asyncio.current_task()
         assert task is not None
@@ -90,7 +99,12 @@ class Channel:
 
         timer = clock.call_later(timeout_ms / 1_000, give_up)
         try:
-            await network.connect(address, channel)
+            await security.connect(network, address, channel)
+            if security.mechanism is not None:
+                await channel._authenticate(security.mechanism(), timeout_ms=timeout_ms)
+        except ChannelError:
+            channel.close()
+            raise
         except OSError as error:
             raise ChannelError(f"cannot connect to {address}: {error}") from error
         except asyncio.CancelledError:
@@ -103,6 +117,17 @@ class Channel:
         finally:
             timer.cancel()
         return channel
+
+    @property
+    def should_be_replaced(self) -> bool:
+        """Whether the node ends this session soon (KIP-368): use a new channel for new requests."""
+        return self._replace_at is not None and self._clock.monotonic() > self._replace_at
+
+    async def _authenticate(self, mechanism: ClientMechanism, *, timeout_ms: int) -> None:
+        started = self._clock.monotonic()
+        lifetime_ms = await authenticate(self, mechanism, timeout_ms=timeout_ms)
+        if lifetime_ms > 0:
+            self._replace_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
 
     def send(self, request: Message, version: int, *, timeout_ms: int) -> asyncio.Future[Any]:
         """Returns a future of the response. Raises ChannelError at once if the channel is
@@ -128,6 +153,12 @@ class Channel:
     def close(self) -> None:
         """Closes the connection. Outstanding requests fail with a ChannelError."""
         self._end("this node closed it")
+
+    def close_when_answered(self) -> None:
+        """Closes the connection after the responses to the outstanding requests."""
+        self._is_ending = True
+        if not self._outstanding:
+            self.close()
 
     # ---- callbacks of the network
 
@@ -178,6 +209,8 @@ class Channel:
         # The sender may have been cancelled.
         if not asked.answer.done():
             asked.answer.set_result(response)
+        if self._is_ending and not self._outstanding:
+            self.close()
 
     def _time_is_up(self, correlation_id: int, timeout_ms: int) -> None:
         asked = self._outstanding.pop(correlation_id)

@@ -10,6 +10,7 @@ import asyncio
 from typing import Any, Final
 
 from ottla.client.channel import Channel
+from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.errors import UnknownRequestError
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network
@@ -34,11 +35,22 @@ class NodeLink:
 
     @classmethod
     async def connect(
-        cls, network: Network, clock: Clock, address: Address, *, client_id: str = "ottla"
+        cls,
+        network: Network,
+        clock: Clock,
+        address: Address,
+        *,
+        client_id: str = "ottla",
+        security: ChannelSecurity = PLAINTEXT,
     ) -> NodeLink:
         """Raises ChannelError."""
         channel = await Channel.connect(
-            network, clock, address, client_id=client_id, timeout_ms=CONNECT_TIMEOUT_MS
+            network,
+            clock,
+            address,
+            client_id=client_id,
+            timeout_ms=CONNECT_TIMEOUT_MS,
+            security=security,
         )
         hello = ApiVersionsRequest(client_software_name="ottla", client_software_version="0")
         try:

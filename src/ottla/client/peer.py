@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from ottla.client.channel import Channel
+from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.errors import ChannelError
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
@@ -59,6 +60,7 @@ class Peer:
         client_id: str,
         backoff: ReconnectBackoff = DEFAULT_BACKOFF,
         on_lost: Callable[[], None] = lambda: None,
+        security: ChannelSecurity = PLAINTEXT,
     ) -> None:
         self._locate = locate
         self._network = network
@@ -68,6 +70,7 @@ class Peer:
         self._client_id = client_id
         self._backoff = backoff
         self._on_lost = on_lost
+        self._security = security
         self._channel: Channel | None = None
         # The connection attempt in progress; all waiting senders share it and its error.
         self._attempt: asyncio.Future[Channel | ChannelError] | None = None
@@ -90,6 +93,10 @@ class Peer:
             # The address has changed, or it is now that of another node.
             self._channel = None
             channel.close()
+            channel = None
+        elif channel is not None and channel.should_be_replaced:
+            self._channel = None
+            channel.close_when_answered()
             channel = None
         if channel is None:
             channel = await self._connected()
@@ -143,6 +150,7 @@ class Peer:
             client_id=self._client_id,
             timeout_ms=self._backoff.connect_timeout_ms,
             on_closed=self._lost,
+            security=self._security,
         )
 
     async def _wait_backoff(self) -> None:

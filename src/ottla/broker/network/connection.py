@@ -21,9 +21,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, cast
 
+from ottla.broker.network.client_session import ClientSession
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
 from ottla.broker.network.handling import HandledApi, RequestContext
+from ottla.broker.network.listener_access import ListenerAccess
 from ottla.broker.network.pending import Pending
 from ottla.model import Buffer, ErrorCode, Part
 from ottla.runtime.clock import Clock
@@ -71,6 +73,7 @@ class ClientConnection:
         limits: ConnectionLimits,
         clock: Clock,
         tasks: Tasks,
+        access: ListenerAccess,
         *,
         request_bytes_max: int,
     ) -> None:
@@ -82,7 +85,18 @@ class ClientConnection:
         self._clock = clock
         self._tasks = tasks
         self._when_closed: list[Callable[[], None]] = []
-        self._frames = FrameReader(frame_bytes_max=request_bytes_max)
+        self._request_bytes_max = request_bytes_max
+        self._session = ClientSession(
+            access,
+            clock,
+            on_identified=self._identified,
+            on_late=self._authentication_late,
+            on_refused=self.close,
+        )
+        before = self._session.limits
+        self._frames = FrameReader(
+            frame_bytes_max=request_bytes_max if before is None else before.frame_bytes_max
+        )
         self._contexts: dict[int, RequestContext] = {}
         self._awaited: deque[_Awaited] = deque()
         self._unsent: list[Part] = []
@@ -100,6 +114,7 @@ class ClientConnection:
     def connected(self, connection: Connection) -> None:
         self._connection = connection
         self._connections.add(self)
+        self._session.begin(connection)
         if not self._limits.admits(connection.peer_address.host):
             _log.info(
                 "closing the connection from %s: its host has max.connections.per.ip connections",
@@ -126,6 +141,7 @@ class ClientConnection:
 
     def closed(self, error: Exception | None) -> None:
         self._is_closing = True
+        self._session.end()
         self._connections.discard(self)
         self._limits.ended(self._connection.peer_address.host)
         for awaited in self._awaited:
@@ -143,6 +159,10 @@ class ClientConnection:
         else:
             # The connection closed before the handler's task ran.
             told()
+
+    @property
+    def session(self) -> ClientSession:
+        return self._session
 
     @property
     def is_closing(self) -> bool:
@@ -244,6 +264,8 @@ class ClientConnection:
                 )
             self._send(_unsupported_version(api), 0, correlation_id)
             return
+        if self._session.sasl is not None:
+            self._session.check(key)
         request, _ = api.request_class.decode_from(frame, version, position)
         context = self._contexts.get(version)
         if context is None or context.client_id != client_id:
@@ -276,9 +298,19 @@ class ClientConnection:
     def _context_of(self, version: int, client_id: str) -> RequestContext:
         """Creates and caches the context of a version. A client rarely changes its client id."""
         host = self._connection.peer_address.host
-        context = RequestContext(version, client_id, host, self._listener, self)
+        rights = self._session.rights
+        context = RequestContext(version, client_id, host, self._listener, self, rights)
         self._contexts[version] = context
         return context
+
+    def _identified(self) -> None:
+        self._frames.frame_bytes_max = self._request_bytes_max
+        self._contexts.clear()
+
+    def _authentication_late(self) -> None:
+        _log.info("closing the connection from %s: it did not authenticate in time",
+            self._connection.peer_address)
+        self.abort()
 
     async def _resolve(self, answer: Awaitable[Message], pending: Pending) -> None:
         try:

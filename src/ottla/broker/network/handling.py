@@ -21,6 +21,7 @@ from inspect import Parameter, signature
 from pkgutil import iter_modules
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from ottla.broker.network.client_session import ClientSession
 from ottla.broker.network.pending import Pending
 from ottla.runtime.clock import Clock
 from ottla.security.acls.rights import UNRESTRICTED, Rights
@@ -35,6 +36,9 @@ AnyHandler = TypeVar("AnyHandler", bound=Handler)
 
 class ClientConnectionEnd(Protocol):
     """The connection that a request came over."""
+
+    @property
+    def session(self) -> ClientSession: ...
 
     def when_closed(self, callback: Callable[[], None]) -> None:
         """Calls `callback` once, when the connection has closed."""

@@ -1,0 +1,133 @@
+"""The server's side of each SASL mechanism that a listener enables, and where it looks users up.
+
+| mechanism | users |
+|---|---|
+| PLAIN | the options user_NAME of the listener's JAAS entry |
+| SCRAM-SHA-256, SCRAM-SHA-512 | credentials in the metadata log, and delegation tokens |
+| OAUTHBEARER | tokens that a known key has signed |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+from ottla.configs import InvalidConfigError
+from ottla.configs.listener_security import SaslSettings
+from ottla.configs.value import Password
+from ottla.metadata import MetadataImage
+from ottla.runtime.dice import Dice
+from ottla.security.jaas import JaasEntry, parse_jaas
+from ottla.security.sasl.mechanism import Mechanism, ServerMechanism
+from ottla.security.sasl.oauthbearer import OAuthBearerServer, TokenVerifier
+from ottla.security.sasl.plain import PlainServer, users_of
+from ottla.security.sasl.scram import ScramServer, ScramUsers, TokenCredential
+from ottla.security.sasl.scram_credential import (
+    SCRAM_BY_NAME,
+    ScramCredential,
+    ScramMechanism,
+    random_text,
+)
+from ottla.security.tokens import DelegationToken, TokenCredentials
+
+_LOGIN_MODULES: Final = {
+    Mechanism.PLAIN: "PlainLoginModule",
+    Mechanism.SCRAM_SHA_256: "ScramLoginModule",
+    Mechanism.SCRAM_SHA_512: "ScramLoginModule",
+    Mechanism.OAUTHBEARER: "OAuthBearerLoginModule",
+}
+
+
+class SaslServers:
+    """Makes mechanisms for the listeners of a node. Users are looked up in the metadata as it is
+    when they authenticate."""
+
+    def __init__(
+        self,
+        image: Callable[[], MetadataImage],
+        dice: Dice,
+        *,
+        token_secret_key: Password | None,
+        unknown_user_secret: bytes,
+    ) -> None:
+        """`unknown_user_secret` must be the same on all nodes, as far as possible: it decides the
+        salts that unknown users are shown."""
+        self._image = image
+        self._nonce = partial(random_text, dice.below)
+        self._users = {
+            mechanism: self._scram_users(mechanism, token_secret_key, unknown_user_secret)
+            for mechanism in ScramMechanism
+        }
+
+    def mechanisms(
+        self, sasl: SaslSettings, *, listener: str, verifier: TokenVerifier | None
+    ) -> dict[str, Callable[[], ServerMechanism]]:
+        """By name. Raises InvalidConfigError."""
+        return {
+            name: self._factory(Mechanism(name), sasl, listener, verifier)
+            for name in sasl.enabled_mechanisms
+        }
+
+    def _factory(
+        self,
+        mechanism: Mechanism,
+        sasl: SaslSettings,
+        listener: str,
+        verifier: TokenVerifier | None,
+    ) -> Callable[[], ServerMechanism]:
+        if mechanism is Mechanism.PLAIN:
+            users = users_of(jaas_entry(mechanism, sasl.jaas, listener=listener).options)
+            return lambda: PlainServer(users)
+        if mechanism is Mechanism.OAUTHBEARER:
+            assert verifier is not None, "the settings have the address of the keys"
+            return lambda: OAuthBearerServer(verifier)
+        scram = SCRAM_BY_NAME[mechanism]
+        users_of_mechanism = self._users[scram]
+        return lambda: ScramServer(scram, users_of_mechanism, nonce=self._nonce)
+
+    def _scram_users(
+        self, mechanism: ScramMechanism, token_secret_key: Password | None, secret: bytes
+    ) -> ScramUsers:
+        tokens: Callable[[str], TokenCredential | None] = _no_token
+        if token_secret_key is not None:
+            tokens = TokenCredentials(mechanism, self._token, secret_key=token_secret_key)
+        return ScramUsers(
+            credential_of=partial(self._credential, mechanism), token_of=tokens, secret=secret
+        )
+
+    def _credential(self, mechanism: ScramMechanism, name: str) -> ScramCredential | None:
+        record = self._image().scram_credentials.get((name, mechanism))
+        if record is None:
+            return None
+        return ScramCredential(
+            record.salt, record.stored_key, record.server_key, record.iterations
+        )
+
+    def _token(self, token_id: str) -> DelegationToken | None:
+        record = self._image().delegation_tokens.get(token_id)
+        return None if record is None else DelegationToken.from_record(record)
+
+
+def jaas_entry(
+    mechanism: Mechanism, texts: Mapping[str, Password], *, listener: str
+) -> JaasEntry:
+    """The JAAS entry of a mechanism. Raises InvalidConfigError, which does not contain the text."""
+    setting = f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config"
+    text = texts.get(mechanism)
+    if text is None:
+        raise InvalidConfigError(f"{mechanism} needs credentials; set {setting}")
+    try:
+        entry = parse_jaas(text.value)
+    except ValueError as error:
+        raise InvalidConfigError(f"{setting} cannot be read: {error}") from None
+    module = _LOGIN_MODULES[mechanism]
+    if entry.module_name != module:
+        raise InvalidConfigError(
+            f"{setting} has the login module {entry.module_name}; {mechanism} needs {module}"
+        )
+    return entry
+
+
+def _no_token(token_id: str) -> TokenCredential | None:  # noqa: ARG001 - without a secret key
+    return None

@@ -1,0 +1,74 @@
+"""The client's side of a SASL exchange on a new connection."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final, Protocol
+
+from ottla.client.errors import ChannelError
+from ottla.model import ErrorCode, KafkaError
+from ottla.security.sasl.mechanism import ClientMechanism
+from ottla.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from ottla.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from ottla.wire.schema import Message
+
+_HANDSHAKE_VERSION: Final = 1
+_AUTHENTICATE_VERSION: Final = 2
+# More than any mechanism has.
+_MESSAGES_MAX: Final = 8
+
+
+class AuthenticationFailedError(ChannelError):
+    """The node refused the credentials or the mechanism, or did not prove that it knows them."""
+
+
+class RequestSender(Protocol):
+    def send(
+        self, request: Message, version: int, *, timeout_ms: int
+    ) -> asyncio.Future[Message]: ...
+
+
+async def authenticate(
+    channel: RequestSender, mechanism: ClientMechanism, *, timeout_ms: int
+) -> int:
+    """Returns the session's lifetime in milliseconds, 0 if it does not end. Raises
+    AuthenticationFailedError, or ChannelError if the connection is lost."""
+    try:
+        return await _exchange(channel, mechanism, timeout_ms=timeout_ms)
+    except KafkaError as error:
+        raise AuthenticationFailedError(
+            f"authentication with {mechanism.name} failed: {error.message}"
+        ) from None
+
+
+async def _exchange(channel: RequestSender, mechanism: ClientMechanism, *, timeout_ms: int) -> int:
+    chosen = await channel.send(
+        SaslHandshakeRequest(mechanism=mechanism.name), _HANDSHAKE_VERSION, timeout_ms=timeout_ms
+    )
+    assert isinstance(chosen, SaslHandshakeResponse)
+    if chosen.error_code:
+        code = ErrorCode(chosen.error_code)
+        raise KafkaError(
+            code, f"{code.name}; the node supports {', '.join(chosen.mechanisms) or 'none'}"
+        )
+    message: bytes | None = mechanism.first_message()
+    lifetime_ms = 0
+    for _ in range(_MESSAGES_MAX):
+        if message is None:
+            break
+        answer = await channel.send(
+            SaslAuthenticateRequest(auth_bytes=message),
+            _AUTHENTICATE_VERSION,
+            timeout_ms=timeout_ms,
+        )
+        assert isinstance(answer, SaslAuthenticateResponse)
+        if answer.error_code:
+            code = ErrorCode(answer.error_code)
+            raise KafkaError(code, answer.error_message or code.name)
+        lifetime_ms = answer.session_lifetime_ms
+        message = mechanism.evaluate(bytes(answer.auth_bytes))
+    if not mechanism.is_complete:
+        raise KafkaError(
+            ErrorCode.SASL_AUTHENTICATION_FAILED, "the node ended the exchange without its proof"
+        )
+    return lifetime_ms

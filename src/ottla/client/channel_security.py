@@ -1,0 +1,32 @@
+"""How a connection to a node is secured: TLS, and then a SASL exchange, before any other request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ottla.runtime.network import Address, Connection, ConnectionHandler, Network
+from ottla.security.sasl.mechanism import ClientMechanism
+
+if TYPE_CHECKING:
+    from ottla.runtime.tls.endpoint import TlsEndpoint
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSecurity:
+    """`mechanism` makes the client's side of one SASL exchange; None means no authentication."""
+
+    tls: TlsEndpoint | None = None
+    mechanism: Callable[[], ClientMechanism] | None = None
+
+    async def connect(
+        self, network: Network, address: Address, handler: ConnectionHandler
+    ) -> Connection:
+        """Returns after the TLS handshake, if there is one."""
+        if self.tls is None:
+            return await network.connect(address, handler)
+        return await self.tls.connect(network, address, handler)
+
+
+PLAINTEXT: Final = ChannelSecurity()
