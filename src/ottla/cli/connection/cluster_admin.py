@@ -12,11 +12,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Self, TypeVar
 
 from ottla.cli.connection.cluster_access import resolve
-from ottla.cli.connection.cluster_errors import nobody_listens
+from ottla.cli.connection.cluster_errors import insecure, nobody_listens
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.port_probe import reason_text
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client import ChannelError, NodeLink, UnknownRequestError
+from ottla.client.authentication import AuthenticationFailedError
+from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.node_link import REQUEST_TIMEOUT_MS
 from ottla.model import ErrorCode
 from ottla.runtime.clock import Clock
@@ -24,6 +26,7 @@ from ottla.runtime.network import Address, Network
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
+from ottla.runtime.tls.connection import TlsHandshakeError
 from ottla.wire.messages.metadata import MetadataRequest, MetadataResponse
 from ottla.wire.schema import Message
 
@@ -37,10 +40,12 @@ class ClusterAdmin:
         self,
         bootstrap: Sequence[Address],
         *,
+        security: ChannelSecurity = PLAINTEXT,
         network: Network | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._bootstrap = tuple(bootstrap)
+        self._security = security
         self._network = network or SystemNetwork()
         self._clock = clock or SystemClock()
         self._tasks = Tasks(_raise)
@@ -88,7 +93,7 @@ class ClusterAdmin:
         await self._clock.sleep(0)
 
     async def _link(self, address: Address) -> NodeLink:
-        link = await NodeLink.connect(self._network, self._clock, address)
+        link = await NodeLink.connect(self._network, self._clock, address, security=self._security)
         first = self._links.setdefault(address, link)
         if first is not link:
             # Another task has connected to the same node meanwhile.
@@ -99,13 +104,16 @@ class ClusterAdmin:
         """The link to the bootstrap node that responds first, so a node that hangs causes no
         delay."""
         reasons: dict[Address, str] = {}
+        refusals: dict[Address, str] = {}
         answers: asyncio.Queue[NodeLink | None] = asyncio.Queue()
         for address in self._bootstrap:
-            self._tasks.start("knock", self._knock(address, answers, reasons))
+            self._tasks.start("knock", self._knock(address, answers, reasons, refusals))
         for _ in self._bootstrap:
             link = await answers.get()
             if link is not None:
                 return link
+        if refusals:
+            raise insecure(refusals, next(iter(refusals.values())))
         raise nobody_listens(reasons)
 
     async def _knock(
@@ -113,11 +121,17 @@ class ClusterAdmin:
         address: Address,
         answers: asyncio.Queue[NodeLink | None],
         reasons: dict[Address, str],
+        refusals: dict[Address, str],
     ) -> None:
         try:
             link = await self._link(address)
+        except AuthenticationFailedError as error:
+            refusals[address] = str(error)
+            answers.put_nowait(None)
         except ChannelError as error:
             cause = error.__cause__
+            if isinstance(cause, TlsHandshakeError):
+                refusals[address] = str(cause)
             reasons[address] = (
                 reason_text(cause) if isinstance(cause, OSError) else "no answer of a node"
             )
@@ -133,10 +147,10 @@ def _raise(_name: str, error: BaseException) -> None:
 def with_admin(options: ClusterOptions, ask: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
     """Runs `ask` with a ClusterAdmin, and closes its connections afterwards."""
     access = resolve(options)
-    access.require_plaintext()
+    security = access.channel_security()
 
     async def run() -> T:
-        async with ClusterAdmin(access.addresses) as admin:
+        async with ClusterAdmin(access.addresses, security=security) as admin:
             return await ask(admin)
 
     return asyncio.run(run())
