@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ottla.cli.client_security.private_file import PRIVATE, create_file
 from ottla.cli.exit_codes import CommandError, ExitCode
 
 if TYPE_CHECKING:
     from ottla.cli.certs.authority import KeyPair
 
-_PRIVATE: Final = 0o600
 _PUBLIC: Final = 0o644
 AUTHORITY: Final = "ca"
 
@@ -41,17 +40,17 @@ def write_pair(
     paths = CertificateFiles.of(directory, name)
     files = [
         (paths.certificate, pair.certificate_pem.encode(), _PUBLIC),
-        (paths.key, pair.key_pem.encode(), _PRIVATE),
+        (paths.key, pair.key_pem.encode(), PRIVATE),
     ]
     if pair.issuer is not None:
-        files.append((paths.keystore, pair.keystore_pem.encode(), _PRIVATE))
+        files.append((paths.keystore, pair.keystore_pem.encode(), PRIVATE))
     if pkcs12_password is not None:
-        files.append((paths.pkcs12, pair.pkcs12(name, pkcs12_password), _PRIVATE))
+        files.append((paths.pkcs12, pair.pkcs12(name, pkcs12_password), PRIVATE))
     require_absent([path for path, _, _ in files])
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for path, content, mode in files:
-            write_new(path, content, mode=mode)
+            create_file(path, content, mode=mode)
     except OSError as error:
         raise CommandError(
             f"Cannot write {error.filename}: {error.strerror}.", exit_code=ExitCode.USAGE
@@ -67,16 +66,6 @@ def require_absent(paths: Sequence[Path]) -> None:
                 "Remove it, or choose another directory (--out) or name.",
                 exit_code=ExitCode.USAGE,
             )
-
-
-def write_new(path: Path, content: bytes, *, mode: int) -> None:
-    """The file has its mode from the beginning. Raises FileExistsError."""
-
-    def opener(name: str, flags: int) -> int:
-        return os.open(name, flags, mode)  # noqa: TID251 - a mode that no other call sets
-
-    with open(path, "xb", opener=opener) as file:
-        file.write(content)
 
 
 def read_authority(directory: Path) -> KeyPair:

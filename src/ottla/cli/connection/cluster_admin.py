@@ -172,5 +172,11 @@ _HINTS: Final = {
     "NOT_CONTROLLER": "There is no active controller just now: try again in a moment.",
     "REQUEST_TIMED_OUT": "Do the nodes run that this takes? `ottla quorum status` shows who does.",
     "CLUSTER_AUTHORIZATION_FAILED": "Ask for the right to do this with the cluster.",
+    "SECURITY_DISABLED": "The cluster has no authorizer: set authorizer.class.name="
+    "org.apache.kafka.metadata.authorizer.StandardAuthorizer on every node, and super.users.",
+    "DELEGATION_TOKEN_AUTH_DISABLED": "Set delegation.token.secret.key, the same on every node.",
+    "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED": "Authenticate with a user name and a password or a "
+    "certificate: not on a plaintext listener, and not with a token.",
+    "DELEGATION_TOKEN_OWNER_MISMATCH": "Only the owner of a token and its renewers may do this.",
     "UNSUPPORTED_VERSION": "The cluster's features do not allow this yet.",
 }
