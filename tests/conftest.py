@@ -81,5 +81,5 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if told := summary():
-        terminalreporter.write_line(told)
+    if text := summary():
+        terminalreporter.write_line(text)

@@ -128,7 +128,7 @@ class Cluster(ABC):
 
     def stop(self) -> None:
         for node in self.nodes:
-            node.ask_to_stop()
+            node.request_stop()
         for node in self.nodes:
             node.wait_stopped()
 

@@ -43,7 +43,7 @@ class NodeProcess:
         """The end of what it printed."""
         return self._log.read_text(errors="replace")[-SAID_CHARS:] if self._log.exists() else ""
 
-    def ask_to_stop(self) -> None:
+    def request_stop(self) -> None:
         self._running.terminate()
 
     def wait_stopped(self) -> None:

@@ -48,7 +48,7 @@ def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator
             "resident memory of the three per partition", grown_kilobytes / load.count, "KB"
         )
         report(f"idling with {load.count:,} partitions")
-        yield load.idling(amount.idle_s)
+        yield load.idling(amount.scale.idle_s)
         report(f"restarting a node with {load.count:,} partitions")
         yield load.restart()
         report(f"killing a node with {load.count:,} partitions")
@@ -116,7 +116,7 @@ class ManyPartitions:
     def restart(self) -> Figure:
         """Stopped in order, then timed from its start until it is in every ISR again."""
         node = self._not_controllers()[0]
-        node.ask_to_stop()
+        node.request_stop()
         node.wait_stopped()
         started = time.perf_counter()
         node.start()

@@ -25,7 +25,7 @@ class Start:
 
 
 def figures(kinds: Sequence[type[Cluster]], amount: Amount, report: Report) -> Iterator[Figure]:
-    samples = alternate(kinds, _start, rounds=amount.starts, what="start", report=report)
+    samples = alternate(kinds, _start, rounds=amount.scale.starts, what="start", report=report)
     bound = Bound(value_max=2)
     led = f"a topic of {PARTITIONS} led"
     yield compared(

@@ -10,7 +10,7 @@ from benchmarks.cluster.topics import replicated_topic
 from benchmarks.figure import Figure
 from benchmarks.versus.clients import ProgramClient
 from benchmarks.versus.comparison import Bound, Report, alternate, compared
-from benchmarks.versus.produce import Spent
+from benchmarks.versus.produce import Spent, speed_and_cpu
 
 PARTITIONS = 6
 SIZE = 1_000
@@ -23,31 +23,24 @@ def figures(
     """Both clusters run all the while and are loaded in turn."""
     alternate(
         clusters,
-        lambda cluster: produce(cluster, client, amount.warmup_bytes),
+        lambda cluster: produce(cluster, client, amount.scale.warmup_bytes),
         rounds=1,
         what="warming up",
         report=report,
     )
     samples = alternate(
         clusters,
-        lambda cluster: produce(cluster, client, amount.produced_bytes),
-        rounds=amount.rounds,
+        lambda cluster: produce(cluster, client, amount.scale.produced_bytes),
+        rounds=amount.scale.rounds,
         what="produce",
         report=report,
     )
     load = "1 KB, acks=all, 3 replicas"
-    yield compared(
+    yield from speed_and_cpu(
         f"produce {load} ({client.name})",
-        "MB/s",
-        samples,
-        lambda spent: spent.run.megabytes_per_second,
-        Bound(ratio_min=1.5),
-    )
-    yield compared(
         f"CPU of the three per GB produced, {load} ({client.name})",
-        "s",
         samples,
-        lambda spent: spent.cpu_s_per_gigabyte,
+        Bound(ratio_min=1.5),
     )
     yield compared(
         "resident memory of the three after this",

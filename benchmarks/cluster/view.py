@@ -37,7 +37,9 @@ def active_controller(address: str) -> int:
     partition = DescribeQuorumRequestPartitionData(partition_index=0)
     topic = DescribeQuorumRequestTopicData(topic_name=QUORUM_TOPIC, partitions=[partition])
     with WireClient(address) as client:
-        answer = client.ask(DescribeQuorumRequest(topics=[topic]), 0, DescribeQuorumResponse)
+        answer = client.send_request(
+            DescribeQuorumRequest(topics=[topic]), 0, DescribeQuorumResponse
+        )
     if answer.error_code or answer.topics[0].partitions[0].error_code:
         raise WireError("the leader of the quorum is not known")
     return answer.topics[0].partitions[0].leader_id
@@ -90,16 +92,16 @@ def wait_until(check: Callable[[], bool], *, what: str, timeout_s: float = _TIME
     It pauses for as long as an answer took, so that asking is never most of what a node does.
     """
     deadline_s = time.perf_counter() + timeout_s
-    while (asked_s := time.perf_counter()) < deadline_s:
+    while (sent_s := time.perf_counter()) < deadline_s:
         try:
             if check():
                 return
         except OSError:
             pass
-        time.sleep(max(_PAUSE_S, time.perf_counter() - asked_s))
+        time.sleep(max(_PAUSE_S, time.perf_counter() - sent_s))
     raise WireError(f"not within {timeout_s:g} s: {what}")
 
 
 def _metadata(address: str, request: MetadataRequest) -> MetadataResponse:
     with WireClient(address) as client:
-        return client.ask(request, METADATA_VERSION, MetadataResponse)
+        return client.send_request(request, METADATA_VERSION, MetadataResponse)

@@ -54,7 +54,7 @@ async def commit(address: str, count: int) -> None:
         channel.close()
 
 
-async def wait_told(address: str, count: int) -> None:
+async def wait_committed(address: str, count: int) -> None:
     """Returns when every offset is known as it was committed last."""
     channel = await _connected(address)
     try:
@@ -63,11 +63,13 @@ async def wait_told(address: str, count: int) -> None:
             request = OffsetFetchRequest(groups=[group])
             while True:
                 answer = await channel.send(request, _FETCH_VERSION, timeout_ms=_TIMEOUT_MS)
-                (told,) = answer.groups
-                if told.error_code not in _NOT_YET:
+                (fetched,) = answer.groups
+                if fetched.error_code not in _NOT_YET:
                     break
                 await SystemClock().sleep(_PAUSE_S)
-            offsets = [each.committed_offset for topic in told.topics for each in topic.partitions]
+            offsets = [
+                each.committed_offset for topic in fetched.topics for each in topic.partitions
+            ]
             if offsets != [count // KEYS] * PARTITIONS:
                 raise WireError(f"{_group(number)} was told {offsets}")
     finally:

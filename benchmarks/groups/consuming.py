@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from benchmarks.figure import Figure
 from benchmarks.groups.amount import Amount
 from benchmarks.versus.clients import ProgramClient
-from benchmarks.versus.comparison import Bound, Report, alternate, compared
-from benchmarks.versus.produce import Spent
+from benchmarks.versus.comparison import Bound, Report, alternate
+from benchmarks.versus.produce import Spent, speed_and_cpu
 from benchmarks.versus.servers import Server
 from benchmarks.versus.topics import topic
 
@@ -44,16 +44,9 @@ def figures(
         alternate(servers, once, rounds=1, what="warming up", report=report)
         what = f"a group consumes 1 KB, a commit per batch ({client.name})"
         samples = alternate(servers, once, rounds=amount.rounds, what=what, report=report)
-        yield compared(
+        yield from speed_and_cpu(
             what,
-            "MB/s",
-            samples,
-            lambda spent: spent.run.megabytes_per_second,
-            Bound(ratio_min=1.0),
-        )
-        yield compared(
             f"CPU per GB consumed in a group ({client.name})",
-            "s",
             samples,
-            lambda spent: spent.cpu_s_per_gigabyte,
+            Bound(ratio_min=1.0),
         )

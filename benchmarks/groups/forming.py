@@ -33,26 +33,26 @@ class Formed:
 
 def figures(servers: Sequence[Server], amount: Amount, report: Report) -> Iterator[Figure]:
     group = f"{MEMBERS} members, {PARTITIONS:,} partitions"
-    for protocol, told in PROTOCOLS.items():
+    for protocol, title in PROTOCOLS.items():
         samples = alternate(
             servers,
             lambda server, protocol=protocol: _round(server, protocol),  # type: ignore[misc]
             rounds=amount.rounds,
-            what=f"{group} ({told})",
+            what=f"{group} ({title})",
             report=report,
         )
         yield compared(
-            f"{group} form ({told})",
+            f"{group} form ({title})",
             "s",
             samples,
             lambda each: each.formed_s,
             Bound(value_max=FORMED_S_MAX),
         )
         yield compared(
-            f"{group} are whole without one ({told})", "s", samples, lambda each: each.left_s
+            f"{group} are whole without one ({title})", "s", samples, lambda each: each.left_s
         )
         yield compared(
-            f"{group}: taken from others meanwhile ({told})",
+            f"{group}: taken from others meanwhile ({title})",
             "partitions",
             samples,
             lambda each: each.taken_count,

@@ -35,23 +35,23 @@ class Watched:
 
 def figures(servers: Sequence[Server], amount: Amount, report: Report) -> Iterator[Figure]:
     count = amount.idle_groups
-    for protocol, told in PROTOCOLS.items():
+    for protocol, title in PROTOCOLS.items():
         samples = alternate(
             servers,
             lambda server, protocol=protocol: _round(server, protocol, amount),  # type: ignore[misc]
             rounds=1,
-            what=f"{count:,} groups of {MEMBERS} ({told})",
+            what=f"{count:,} groups of {MEMBERS} ({title})",
             report=report,
         )
         yield compared(
-            f"{count:,} groups of {MEMBERS} heartbeat ({told})",
+            f"{count:,} groups of {MEMBERS} heartbeat ({title})",
             "% CPU",
             samples,
             lambda each: each.cpu_percent,
             Bound(value_max=CPU_PERCENT_MAX * count / GROUPS_MAX),
         )
         yield compared(
-            f"{count:,} groups of {MEMBERS}: their heartbeats ({told})",
+            f"{count:,} groups of {MEMBERS}: their heartbeats ({title})",
             "/s",
             samples,
             lambda each: each.heartbeats_per_s,

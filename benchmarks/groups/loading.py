@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.figure import Figure
 from benchmarks.groups.amount import Amount
-from benchmarks.groups.committing import KEYS, commit, wait_told
+from benchmarks.groups.committing import KEYS, commit, wait_committed
 from benchmarks.versus.comparison import Bound, Report, compared
-from benchmarks.versus.servers import KafkaServer, OttlaServer, Server, fresh
+from benchmarks.versus.servers import Server, fresh
 
 LOADED_S_MAX = 5.0
 _ONE_PARTITION = {"offsets.topic.num.partitions": "1"}
@@ -28,8 +28,7 @@ _COMMITS_LEFT_MAX = 5
 _COMMIT_BYTES = 75
 
 
-def figures(*, is_with_kafka: bool, amount: Amount, report: Report) -> Iterator[Figure]:
-    kinds: list[type[Server]] = [OttlaServer, *([KafkaServer] if is_with_kafka else [])]
+def figures(kinds: Sequence[type[Server]], amount: Amount, report: Report) -> Iterator[Figure]:
     for how, configs in (("compacted", _COMPACTING), ("not compacted", {})):
         what = f"{amount.commits:,} commits of {KEYS:,} offsets load ({how})"
         samples: dict[str, list[float]] = {}
@@ -48,7 +47,7 @@ def _round(kind: type[Server], configs: Mapping[str, str], amount: Amount) -> fl
         server.stop()
         server.start()
         answering = time.perf_counter()
-        asyncio.run(wait_told(server.address, amount.commits))
+        asyncio.run(wait_committed(server.address, amount.commits))
         return time.perf_counter() - answering
 
 

@@ -35,12 +35,12 @@ class Rebalanced:
 
 
 def figures(servers: Sequence[Server], amount: Amount, report: Report) -> Iterator[Figure]:
-    for protocol, told in PROTOCOLS.items():
+    for protocol, title in PROTOCOLS.items():
         samples = alternate(
             servers,
             lambda server, protocol=protocol: _round(server, protocol),  # type: ignore[misc]
             rounds=amount.rounds,
-            what=f"rebalance of {MEMBERS} members ({told})",
+            what=f"rebalance of {MEMBERS} members ({title})",
             report=report,
         )
         for name, value in (
@@ -48,7 +48,7 @@ def figures(servers: Sequence[Server], amount: Amount, report: Report) -> Iterat
             ("is whole without one that left", lambda each: each.left_s),
             ("is whole with one that joined", lambda each: each.joined_s),
         ):
-            yield compared(f"a group of {MEMBERS} {name} ({told})", "s", samples, value)
+            yield compared(f"a group of {MEMBERS} {name} ({title})", "s", samples, value)
 
 
 def _round(server: Server, protocol: str) -> Rebalanced:

@@ -26,10 +26,10 @@ def wait_coordinated(server: Server) -> None:
     code = ErrorCode.NONE
     while time.perf_counter() < deadline_s:
         with WireClient(server.address) as client:
-            found = client.ask(find, _FIND_COORDINATOR_VERSION, FindCoordinatorResponse)
+            found = client.send_request(find, _FIND_COORDINATOR_VERSION, FindCoordinatorResponse)
             code = ErrorCode(found.coordinators[0].error_code)
             if not code:
-                made = client.ask(init, _INIT_PRODUCER_ID_VERSION, InitProducerIdResponse)
+                made = client.send_request(init, _INIT_PRODUCER_ID_VERSION, InitProducerIdResponse)
                 code = ErrorCode(made.error_code)
                 if not code:
                     return

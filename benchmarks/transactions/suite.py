@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator
 
 from benchmarks.figure import Figure
@@ -10,26 +9,17 @@ from benchmarks.transactions import committing, consuming, producing
 from benchmarks.transactions.amount import FULL, QUICK
 from benchmarks.transactions.coordinated import wait_coordinated
 from benchmarks.versus.clients import loading_client
-from benchmarks.versus.comparison import Report, unbound
+from benchmarks.versus.comparison import Report, available, started, unbound
 from benchmarks.versus.servers import KafkaServer, OttlaServer, Server, fresh
-from tests.conformance.kafka.process import reason_unavailable
 
 
 def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator[Figure]:
     """Measures figure by figure; `note` is told what this machine lacks."""
     amount = QUICK if quick else FULL
-    reason = reason_unavailable()
-    kinds: list[type[Server]] = [OttlaServer]
-    if reason is None:
-        kinds.append(KafkaServer)
-    else:
-        note(f"Ottla alone, without Apache Kafka beside it: {reason}")
+    kinds: list[type[Server]] = available(OttlaServer, KafkaServer, note)
     client, is_bounded = loading_client(note)
-    with contextlib.ExitStack() as stack:
-        servers = [stack.enter_context(fresh(kind)) for kind in kinds]
+    with started(map(fresh, kinds), report) as servers:
         for server in servers:
-            report(f"starting {server.name}")
-            server.start()
             wait_coordinated(server)
         producing.warm_up(servers, client, amount, report)
         parts = [producing.figures, committing.figures]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Protocol, TypeVar
@@ -11,6 +13,7 @@ from typing import Protocol, TypeVar
 from benchmarks.figure import Figure
 from benchmarks.versus.scale import Scale
 from benchmarks.versus.servers import OttlaServer, Server
+from tests.conformance.kafka.process import reason_unavailable
 
 
 class Named(Protocol):
@@ -18,8 +21,14 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
+class Startable(Named, Protocol):
+    def start(self) -> object: ...
+
+
 Sample = TypeVar("Sample")
 Side = TypeVar("Side", bound=Named)
+Kind = TypeVar("Kind")
+Running = TypeVar("Running", bound=Startable)
 # The samples of each side by its name.
 Samples = dict[str, list[Sample]]
 # Tells the person who waits what is being measured.
@@ -64,6 +73,30 @@ class Bench:
     servers: Sequence[Server]
     scale: Scale
     report: Report
+
+
+def available(
+    ottla: type[Kind], kafka: type[Kind], note: Callable[[str], None]
+) -> list[type[Kind]]:
+    """Both sides, or Ottla alone where Apache Kafka cannot run, which `note` is told."""
+    reason = reason_unavailable()
+    if reason is None:
+        return [ottla, kafka]
+    note(f"Ottla alone, without Apache Kafka beside it: {reason}")
+    return [ottla]
+
+
+@contextlib.contextmanager
+def started(
+    sides: Iterable[AbstractContextManager[Running]], report: Report
+) -> Iterator[list[Running]]:
+    """All sides run until the `with` ends."""
+    with contextlib.ExitStack() as stack:
+        running = [stack.enter_context(side) for side in sides]
+        for side in running:
+            report(f"starting {side.name}")
+            side.start()
+        yield running
 
 
 def alternate(

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from benchmarks.figure import Figure
 from benchmarks.versus.clients import Client
-from benchmarks.versus.comparison import Bench, Bound, alternate, compared
-from benchmarks.versus.produce import ACKS_ALL, Spent, produce
+from benchmarks.versus.comparison import Bench, Bound, alternate
+from benchmarks.versus.produce import ACKS_ALL, Spent, produce, speed_and_cpu
 from benchmarks.versus.servers import Server
 from benchmarks.versus.topics import PARTITIONS, topic
 
@@ -29,18 +29,11 @@ class Filled:
             what=f"consume 1 KB ({client.name})",
             report=self._bench.report,
         )
-        yield compared(
+        yield from speed_and_cpu(
             f"consume 1 KB ({client.name})",
-            "MB/s",
-            samples,
-            lambda spent: spent.run.megabytes_per_second,
-            Bound(ratio_min=1.0),
-        )
-        yield compared(
             f"CPU per GB consumed, 1 KB ({client.name})",
-            "s",
             samples,
-            lambda spent: spent.cpu_s_per_gigabyte,
+            Bound(ratio_min=1.0),
         )
 
     def _round(self, server: Server, client: Client) -> Spent:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmarks.figure import Figure
 from benchmarks.versus.clients import Client, Run
-from benchmarks.versus.comparison import NO_BOUND, Bench, Bound, alternate, compared
+from benchmarks.versus.comparison import NO_BOUND, Bench, Bound, Samples, alternate, compared
 from benchmarks.versus.scale import Scale
 from benchmarks.versus.servers import Server
 from benchmarks.versus.topics import topic
@@ -83,15 +83,27 @@ def figures(bench: Bench, client: Client) -> Iterator[Figure]:
 
 
 def figures_of_one_kilobyte(bench: Bench, client: Client) -> Iterator[Figure]:
-    samples = _samples(bench, client, ACKS_ALL)
-    yield _speed(ACKS_ALL, client, samples)
-    yield compared(
+    yield from speed_and_cpu(
+        f"{ACKS_ALL.name} ({client.name})",
         f"CPU per GB produced, 1 KB, acks=all ({client.name})",
-        "s",
-        samples,
-        lambda spent: spent.cpu_s_per_gigabyte,
+        _samples(bench, client, ACKS_ALL),
+        ACKS_ALL.bound,
         Bound(ratio_max=0.5),
     )
+
+
+def speed_and_cpu(
+    speed: str,
+    cpu: str,
+    samples: Samples[Spent],
+    speed_bound: Bound,
+    cpu_bound: Bound = NO_BOUND,
+) -> Iterator[Figure]:
+    """The two figures of a load, with their names."""
+    yield compared(
+        speed, "MB/s", samples, lambda spent: spent.run.megabytes_per_second, speed_bound
+    )
+    yield compared(cpu, "s", samples, lambda spent: spent.cpu_s_per_gigabyte, cpu_bound)
 
 
 def produce(server: Server, client: Client, load: Load, name: str, count: int) -> Spent:

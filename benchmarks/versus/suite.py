@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 from benchmarks.figure import Figure
@@ -13,7 +12,16 @@ from benchmarks.versus.clients import (
     loading_client,
     python_client,
 )
-from benchmarks.versus.comparison import Bench, Bound, Report, alternate, compared, unbound
+from benchmarks.versus.comparison import (
+    Bench,
+    Bound,
+    Report,
+    alternate,
+    available,
+    compared,
+    started,
+    unbound,
+)
 from benchmarks.versus.scale import FULL, QUICK
 from benchmarks.versus.servers import KafkaServer, OttlaServer, Server, fresh
 from benchmarks.versus.wire_client import api_keys
@@ -25,18 +33,9 @@ JOIN_GROUP_KEY = 11
 def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator[Figure]:
     """Measures figure by figure; `note` is told what this machine or either side lacks."""
     scale = QUICK if quick else FULL
-    reason = reason_unavailable()
-    kinds: list[type[Server]] = [OttlaServer]
-    if reason is None:
-        kinds.append(KafkaServer)
-    else:
-        note(f"Ottla alone, without Apache Kafka beside it: {reason}")
+    kinds: list[type[Server]] = available(OttlaServer, KafkaServer, note)
     yield from starts.start_figures(kinds, scale, report)
-    with contextlib.ExitStack() as stack:
-        servers = [stack.enter_context(fresh(kind)) for kind in kinds]
-        for server in servers:
-            report(f"starting {server.name}")
-            server.start()
+    with started(map(fresh, kinds), report) as servers:
         bench = Bench(servers, scale, report)
         client, bounded = loading_client(note)
         for figure in _loads(bench, client):

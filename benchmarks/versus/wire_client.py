@@ -68,7 +68,7 @@ class WireClient:
     ) -> None:
         self._socket.close()
 
-    def ask(self, request: Message, version: int, answer: type[Answer]) -> Answer:
+    def send_request(self, request: Message, version: int, answer: type[Answer]) -> Answer:
         self._correlation_id += 1
         parts = encode_request(
             request, version, correlation_id=self._correlation_id, client_id="bench"
@@ -100,7 +100,7 @@ def wait_answered(address: str, *, is_alive: Callable[[], bool], timeout_s: floa
         try:
             with WireClient(address) as client:
                 request = MetadataRequest(topics=[])
-                if client.ask(request, METADATA_VERSION, MetadataResponse).brokers:
+                if client.send_request(request, METADATA_VERSION, MetadataResponse).brokers:
                     return
         except OSError:
             pass
@@ -115,7 +115,7 @@ def wait_led(address: str, names: Sequence[str], *, timeout_s: float) -> None:
     deadline_s = time.perf_counter() + timeout_s
     with WireClient(address) as client:
         while time.perf_counter() < deadline_s:
-            answer = client.ask(request, METADATA_VERSION, MetadataResponse)
+            answer = client.send_request(request, METADATA_VERSION, MetadataResponse)
             if all(map(_is_led, answer.topics)):
                 return
             time.sleep(_PAUSE_S)
@@ -145,7 +145,7 @@ def order_topics(
     ]
     request = CreateTopicsRequest(topics=topics)
     with WireClient(address) as client:
-        answer = client.ask(request, _CREATE_TOPICS_VERSION, CreateTopicsResponse)
+        answer = client.send_request(request, _CREATE_TOPICS_VERSION, CreateTopicsResponse)
     for result in answer.topics:
         if result.error_code:
             raise WireError(f"{result.name} was not created: {result.error_message}")
@@ -154,7 +154,7 @@ def order_topics(
 def delete_topic(address: str, name: str) -> None:
     request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=60_000)
     with WireClient(address) as client:
-        answer = client.ask(request, _DELETE_TOPICS_VERSION, DeleteTopicsResponse)
+        answer = client.send_request(request, _DELETE_TOPICS_VERSION, DeleteTopicsResponse)
     for result in answer.responses:
         if result.error_code:
             raise WireError(f"{name} was not deleted: {result.error_message}")
@@ -164,5 +164,5 @@ def api_keys(address: str) -> set[int]:
     """The APIs that the server says it has."""
     request = ApiVersionsRequest(client_software_name="bench", client_software_version="1")
     with WireClient(address) as client:
-        answer = client.ask(request, _API_VERSIONS_VERSION, ApiVersionsResponse)
+        answer = client.send_request(request, _API_VERSIONS_VERSION, ApiVersionsResponse)
     return {api.api_key for api in answer.api_keys}

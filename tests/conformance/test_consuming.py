@@ -61,7 +61,7 @@ def test_offsets_and_times_are_found_in_any_segment(
     assert [record.key for record in received] == [b"%d" % number for number in range(25, count)]
 
 
-def test_committed_records_are_those_of_everybody_without_transactions(
+def test_committed_records_are_those_of_all_nontransactional_producers(
     client: Client, writer: Client, topics: Topics
 ) -> None:
     topic = filled(topics, writer)

@@ -27,9 +27,7 @@ PARTITIONS_OF_LIBRDKAFKA = {key: zlib.crc32(key) % PARTITIONS for key in MURMUR2
 
 
 @pytest.mark.parametrize("acks", ["0", "1", "all"])
-def test_records_arrive_whatever_acknowledgement_is_asked_for(
-    client: Client, topics: Topics, acks: str
-) -> None:
+def test_records_arrive_with_every_acks_setting(client: Client, topics: Topics, acks: str) -> None:
     topic = topics.create()
     client.produce(topic, [Message(b"a", b""), Message(b"b", b"")], acks=acks)
 

@@ -50,7 +50,10 @@ def test_offsets_are_found_by_time(client: Client, writer: Client, topics: Topic
     for timestamp_ms in times:
         writer.produce(topic, [Message(b"then", timestamp_ms=timestamp_ms)], codec="snappy")
 
-    found = {asked: client.offset_for(topic, 0, asked) for asked in (0, 1_000, 1_001, 3_001, 4_001)}
+    found = {
+        requested: client.offset_for(topic, 0, requested)
+        for requested in (0, 1_000, 1_001, 3_001, 4_001)
+    }
 
     assert found == {0: 0, 1_000: 0, 1_001: 1, 3_001: 3, 4_001: None}
     assert client.offset_for(topic, 0, EARLIEST) == 0

@@ -89,7 +89,7 @@ def leave_hanging(bootstrap: str, topic: str, *, producer_id: int = 4_711) -> No
         ],
     )
     with WireConnection((host, int(port))) as connection:
-        response: ProduceResponse = connection.ask(request, _PRODUCE_VERSION)
+        response: ProduceResponse = connection.send_request(request, _PRODUCE_VERSION)
     assert response.responses[0].partition_responses[0].error_code == 0
 
 

@@ -42,10 +42,10 @@ def difference(expected: Iterable[str], actual: Iterable[str]) -> str:
             missing.append(line)
         else:
             left.remove(found)
-    told = [f"is not there:   {line}" for line in missing]
+    lines = [f"is not there:   {line}" for line in missing]
     if not is_open:
-        told += [f"is not expected: {line}" for line in left]
-    return "\n".join(told)
+        lines += [f"is not expected: {line}" for line in left]
+    return "\n".join(lines)
 
 
 def normal(line: str) -> str:

@@ -26,16 +26,16 @@ def end_children() -> list[str]:
         if not _children():
             return []
         threading.Event().wait(_POLL_SECONDS)
-    told = []
+    commands = []
     while children := _children():
         for pid in children:
-            told.append(_command(pid))
+            commands.append(_command(pid))
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         for pid in children:
             with suppress(ChildProcessError):
                 os.waitpid(pid, 0)
-    return told
+    return commands
 
 
 def _children() -> list[int]:

@@ -107,9 +107,9 @@ class Walk:
     def _type(self, command: Command, expected: int, *, is_repeated: bool = False) -> None:
         self._say(f"{self._place(command.line)} $ {command.text}")
         deadline = time.perf_counter() + (EVENTUALLY_SECONDS_MAX if is_repeated else 0.0)
-        while told := self._try(command, expected):
+        while reason := self._try(command, expected):
             if time.perf_counter() > deadline:
-                self._fail(command.line, f"{command.text}: {told}")
+                self._fail(command.line, f"{command.text}: {reason}")
                 return
 
     def _try(self, command: Command, expected: int) -> str:
@@ -119,8 +119,8 @@ class Walk:
             return f"exit code {code}, not {expected}\n{output}"
         if command.output is None:
             return ""
-        told = difference(command.output, output.splitlines())
-        return f"the output differs\n{told}\n---\n{output}" if told else ""
+        reason = difference(command.output, output.splitlines())
+        return f"the output differs\n{reason}\n---\n{output}" if reason else ""
 
     def _stay(self, command: Command, *, is_given: bool = False) -> None:
         """In a terminal of its own, until all that the document shows of it is there."""
@@ -238,10 +238,10 @@ def main(document: str) -> int:
 
         walk = Walk(ROOT / document, scratch, say)
         walk.run()
-    for told in walk.not_run:
-        print(f"not run: {told}")
-    for told in walk.failures:
-        print(f"FAILED {told}")
+    for reason in walk.not_run:
+        print(f"not run: {reason}")
+    for reason in walk.failures:
+        print(f"FAILED {reason}")
     return 1 if walk.failures else 0
 
 

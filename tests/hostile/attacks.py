@@ -81,7 +81,7 @@ def create_topics(address: Address) -> None:
         for name in (*configs, *names)
     ]
     with WireConnection(address) as connection:
-        connection.ask(CreateTopicsRequest(topics=topics), 7)
+        connection.send_request(CreateTopicsRequest(topics=topics), 7)
 
 
 def send_frame(address: Address, frame: bytes) -> None:
@@ -108,7 +108,7 @@ def send_bomb(address: Address, random: Random) -> None:
     records = _bomb(codec, is_dense=random.random() < 0.5)
     data = [PartitionProduceData(records=records)]
     topics = [TopicProduceData(name=topic, partition_data=data)]
-    _ask(address, ProduceRequest(acks=-1, topic_data=topics), 9)
+    _send_request(address, ProduceRequest(acks=-1, topic_data=topics), 9)
 
 
 @cache
@@ -136,7 +136,7 @@ def open_fetch_sessions(address: Address, random: Random) -> None:
     request = FetchRequest(max_wait_ms=0, min_bytes=0, session_epoch=0, topics=topics)
     with WireConnection(address) as connection:
         for _ in range(random.randrange(1, 200)):
-            connection.ask(request, 12)
+            connection.send_request(request, 12)
 
 
 def join_groups(address: Address, random: Random) -> None:
@@ -189,11 +189,11 @@ def _join_consumer_group(address: Address, random: Random, expression: str | Non
         subscribed_topic_regex=expression,
         topic_partitions=[],
     )
-    _ask(address, request, 1)
+    _send_request(address, request, 1)
 
 
-def _ask(address: Address, request: Message, version: int) -> None:
+def _send_request(address: Address, request: Message, version: int) -> None:
     """The answer may come late or not at all; that is the steady client's to judge."""
     with suppress(OSError), WireConnection(address) as connection:
         connection.socket.settimeout(_ANSWER_SECONDS_MAX)
-        connection.ask(request, version)
+        connection.send_request(request, version)

@@ -40,8 +40,8 @@ MEBIBYTE = 1 << 20
 ANY_TOPICS = MetadataRequest(topics=[])
 
 
-def ask(connection: WireConnection) -> None:
-    assert connection.ask(ANY_TOPICS, 12).brokers
+def send_request(connection: WireConnection) -> None:
+    assert connection.send_request(ANY_TOPICS, 12).brokers
 
 
 def wait_closed(connections: list[WireConnection]) -> None:
@@ -90,11 +90,11 @@ def test_thousands_of_connections_are_served_and_cost_little(tmp_path: Path) -> 
             open_files = node.open_files
             with connections(node, CONNECTIONS) as idle:
                 for connection in idle:
-                    ask(connection)
+                    send_request(connection)
                 each = (node.resident_bytes - before) / CONNECTIONS
                 cpu_before = node.cpu_seconds
                 for connection in idle[:: max(CONNECTIONS // 100, 1)]:
-                    ask(connection)
+                    send_request(connection)
                 assert node.cpu_seconds - cpu_before < 1.0
             # The steady client has its logs open by now.
             wait_open_files(node, most=open_files + 20)
@@ -109,7 +109,7 @@ def test_idle_connections_are_closed_and_others_are_not(tmp_path: Path) -> None:
     with NodeProcess(tmp_path, {"connections.max.idle.ms": "1000"}) as node:
         with SteadyClient(node.address) as steady, connections(node, 20) as idle:
             for connection in idle[:10]:
-                ask(connection)
+                send_request(connection)
             started = time.perf_counter()
             wait_closed(idle)
             assert time.perf_counter() - started > 0.5
@@ -134,7 +134,9 @@ def test_a_client_that_vanished_in_the_middle_of_a_long_poll_is_let_go(tmp_path:
     with NodeProcess(tmp_path, {"connections.max.idle.ms": "500"}) as node:
         open_files = node.open_files
         with WireConnection(node.address) as connection:
-            connection.ask(MetadataRequest(topics=[MetadataRequestTopic(name="empty")]), 12)
+            connection.send_request(
+                MetadataRequest(topics=[MetadataRequestTopic(name="empty")]), 12
+            )
             connection.send(fetch("empty"))
             assert not is_answered(connection, within_seconds=0.1)
         wait_open_files(node, most=open_files + 5)
@@ -148,9 +150,9 @@ def fill(node: NodeProcess, topic: str, mebibytes: int) -> None:
         acks=-1, topic_data=[TopicProduceData(name=topic, partition_data=data)]
     )
     with WireConnection(node.address) as connection:
-        connection.ask(MetadataRequest(topics=[MetadataRequestTopic(name=topic)]), 12)
+        connection.send_request(MetadataRequest(topics=[MetadataRequestTopic(name=topic)]), 12)
         for _ in range(mebibytes):
-            (written,) = connection.ask(request, 9).responses[0].partition_responses
+            (written,) = connection.send_request(request, 9).responses[0].partition_responses
             assert written.error_code == 0
 
 
@@ -203,7 +205,7 @@ def test_frames_that_never_end_take_no_more_memory_than_was_sent(tmp_path: Path)
                     connection.send((100 * MEBIBYTE).to_bytes(4) + bytes(100_000))
                 with WireConnection(node.address) as last:
                     # What was sent before this is received by now.
-                    ask(last)
+                    send_request(last)
                 assert node.resident_bytes - before < 50 * 400_000 + 8 * MEBIBYTE
         assert steady.slowest_seconds < STEADY_SECONDS_MAX
         node.assert_no_traceback()
@@ -216,7 +218,7 @@ def test_connections_above_the_limit_wait_until_others_end(tmp_path: Path) -> No
         connections(node, 5) as waiting,
     ):
         for connection in served:
-            ask(connection)
+            send_request(connection)
         for connection in waiting:
             connection.send(framed(ANY_TOPICS, 12))
         assert not is_answered(waiting[0], within_seconds=0.2)
@@ -233,14 +235,14 @@ def test_a_host_above_its_limit_is_refused(tmp_path: Path) -> None:
         connections(node, 10) as served,
     ):
         for connection in served:
-            ask(connection)
+            send_request(connection)
         with WireConnection(node.address) as refused:
             assert refused.receive_end() == b""
         open_files = node.open_files
         served.pop().socket.close()
         wait_open_files(node, most=open_files - 1)
         with WireConnection(node.address) as admitted:
-            ask(admitted)
+            send_request(admitted)
         node.assert_no_traceback()
 
 
@@ -260,7 +262,7 @@ def test_a_flood_of_connections_does_not_take_the_logs_descriptors(tmp_path: Pat
             for client in flood:
                 client.close()
         with WireConnection(node.address) as after:
-            ask(after)
+            send_request(after)
         assert steady.slowest_seconds < STEADY_SECONDS_MAX
         node.assert_no_traceback()
 

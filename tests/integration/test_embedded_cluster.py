@@ -89,7 +89,7 @@ def test_once_imported_a_cluster_starts_in_a_blink() -> None:
     assert min(seconds() for _ in range(4)) < 0.3
 
 
-def test_the_fixture_works_in_somebody_elses_tests(pytester: pytest.Pytester) -> None:
+def test_the_fixture_works_in_tests_of_another_project(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
         from confluent_kafka import Producer

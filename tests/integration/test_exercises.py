@@ -90,12 +90,12 @@ def test_one_message_is_followed_from_send_to_commit() -> None:
 
     assert result.exit_code == 0, result.output
     steps = [json.loads(line) for line in result.stdout.splitlines()]
-    told = [step["what"] for step in steps]
+    names = [step["what"] for step in steps]
     for earlier, later in (
         ("build the record batch, compute its CRC-32C", "send"),
         ("check header and CRC-32C", "write (pwrite)"),
         ("write (pwrite)", "sync to the device (fdatasync)"),
         ("sync to the device (fdatasync)", "decode the answer"),
     ):
-        assert told.index(earlier) < told.index(later)
+        assert names.index(earlier) < names.index(later)
     assert all(step["took_us"] >= 0 for step in steps)

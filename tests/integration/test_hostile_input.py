@@ -50,7 +50,7 @@ def attack(node: NodeProcess, *, frames: int, seconds: int, seed: int) -> dict[s
 
 def assert_every_api_is_attacked(node: NodeProcess) -> None:
     with WireConnection(node.address) as connection:
-        answer = connection.ask(ApiVersionsRequest(), 0)
+        answer = connection.send_request(ApiVersionsRequest(), 0)
     assert {api.api_key for api in answer.api_keys} <= {cls.api_key for cls in request_classes()}
 
 

@@ -46,18 +46,20 @@ def create(connection: WireConnection, name: str) -> ErrorCode:
         replication_factor=1,
         configs=[CreatableTopicConfig(name=key, value=value) for key, value in configs.items()],
     )
-    (result,) = connection.ask(CreateTopicsRequest(topics=[topic]), 7).topics
+    (result,) = connection.send_request(CreateTopicsRequest(topics=[topic]), 7).topics
     return ErrorCode(result.error_code)
 
 
 def delete(connection: WireConnection, name: str) -> ErrorCode:
     request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=10_000)
-    (result,) = connection.ask(request, 6).responses
+    (result,) = connection.send_request(request, 6).responses
     return ErrorCode(result.error_code)
 
 
 def topic_names(connection: WireConnection) -> set[str]:
-    return {topic.name for topic in connection.ask(MetadataRequest(topics=None), 12).topics}
+    return {
+        topic.name for topic in connection.send_request(MetadataRequest(topics=None), 12).topics
+    }
 
 
 def read_values(connection: WireConnection, topic: str, partition: int) -> Iterator[bytes | None]:
@@ -70,7 +72,7 @@ def read_values(connection: WireConnection, topic: str, partition: int) -> Itera
         request = FetchRequest(
             session_epoch=-1, topics=[FetchTopic(topic=topic, partitions=[wanted])]
         )
-        (answer,) = connection.ask(request, 12).responses[0].partitions
+        (answer,) = connection.send_request(request, 12).responses[0].partitions
         assert answer.error_code == 0
         if not answer.records:
             assert offset == answer.high_watermark
@@ -113,8 +115,8 @@ class TopicChurn:
                         self.there.discard(name)
                         self._change(lambda: delete(connection, name), self.gone, name)  # noqa: B023
 
-    def _change(self, ask: Callable[[], ErrorCode], outcome: set[str], name: str) -> None:
-        code = ask()
+    def _change(self, operation: Callable[[], ErrorCode], outcome: set[str], name: str) -> None:
+        code = operation()
         assert code is ErrorCode.NONE, code
         outcome.add(name)
 

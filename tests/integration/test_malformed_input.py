@@ -64,7 +64,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeProcess]:
     ]
     with NodeProcess(tmp_path_factory.mktemp("node")) as node:
         with WireConnection(node.address) as connection:
-            connection.ask(CreateTopicsRequest(topics=topics), 7)
+            connection.send_request(CreateTopicsRequest(topics=topics), 7)
         yield node
 
 
@@ -145,10 +145,10 @@ def test_frames_that_are_announced_and_never_completed_leave_no_memory_behind(
             assert first.receive_end() == second.receive_end() == b""
 
 
-def test_a_question_asked_ten_thousand_times_at_once_is_answered_once(node: NodeProcess) -> None:
+def test_a_resource_named_ten_thousand_times_is_answered_once(node: NodeProcess) -> None:
     broker = DescribeConfigsResource(resource_type=4, resource_name="1")
     with WireConnection(node.address) as connection:
-        answer = connection.ask(DescribeConfigsRequest(resources=[broker] * 10_000), 4)
+        answer = connection.send_request(DescribeConfigsRequest(resources=[broker] * 10_000), 4)
     assert len(answer.results) == 1
 
 
@@ -162,7 +162,7 @@ def test_requests_of_real_clients_with_errors_in_them_do_no_harm(node: NodeProce
         exchange(node, with_size(bytes(frame)[: random.choice((len(frame), 10_000, 30))]))
 
 
-def test_pipelined_requests_nobody_reads_the_answers_of_are_not_piled_up(
+def test_pipelined_requests_wait_while_their_answers_are_not_read(
     node: NodeProcess,
 ) -> None:
     with WireConnection(node.address, receive_buffer=4096) as connection:
@@ -183,7 +183,7 @@ def produce(node: NodeProcess, topic: str, records: bytes) -> ErrorCode:
         acks=-1, topic_data=[TopicProduceData(name=topic, partition_data=data)]
     )
     with WireConnection(node.address) as connection:
-        (answer,) = connection.ask(request, 9).responses[0].partition_responses
+        (answer,) = connection.send_request(request, 9).responses[0].partition_responses
     return ErrorCode(answer.error_code)
 
 

@@ -49,7 +49,7 @@ def create_all(connection: WireConnection) -> None:
     ]
     connection.socket.settimeout(CREATE_SECONDS_MAX)
     request = CreateTopicsRequest(topics=topics, timeout_ms=int(CREATE_SECONDS_MAX * 1_000))
-    answer = connection.ask(request, 7)
+    answer = connection.send_request(request, 7)
     assert {result.error_code for result in answer.topics} == {0}
     assert len(answer.topics) == TOPICS
 
@@ -57,7 +57,7 @@ def create_all(connection: WireConnection) -> None:
 def assert_lists_all(connection: WireConnection) -> float:
     """Returns the seconds that the answer took."""
     started = time.perf_counter()
-    answer: MetadataResponse = connection.ask(MetadataRequest(topics=None), 12)
+    answer: MetadataResponse = connection.send_request(MetadataRequest(topics=None), 12)
     took = time.perf_counter() - started
     assert {topic.name for topic in answer.topics} == set(names())
     for topic in answer.topics:
@@ -75,7 +75,7 @@ def write_to_some(connection: WireConnection) -> None:
         request = ProduceRequest(
             acks=-1, topic_data=[TopicProduceData(name=name, partition_data=data)]
         )
-        answer = connection.ask(request, 9)
+        answer = connection.send_request(request, 9)
         assert {each.error_code for each in answer.responses[0].partition_responses} == {0}
 
 
@@ -94,7 +94,7 @@ def assert_has_what_was_written(connection: WireConnection, *, times: int) -> No
             for name in names()
         ],
     )
-    answer = connection.ask(request, 12)
+    answer = connection.send_request(request, 12)
     ends = {
         (topic.topic, partition.partition_index): partition.high_watermark
         for topic in answer.responses
@@ -114,7 +114,7 @@ def delete_all(connection: WireConnection) -> None:
         topics=[DeleteTopicState(name=name) for name in names()],
         timeout_ms=int(DELETE_SECONDS_MAX * 1_000),
     )
-    answer = connection.ask(request, 6)
+    answer = connection.send_request(request, 6)
     assert {result.error_code for result in answer.responses} == {0}
 
 
@@ -126,7 +126,7 @@ def longest_wait(node: NodeProcess, meanwhile: Callable[[], None]) -> float:
         work.start()
         while work.is_alive():
             started = time.perf_counter()
-            connection.ask(MetadataRequest(topics=[]), 12)
+            connection.send_request(MetadataRequest(topics=[]), 12)
             longest = max(longest, time.perf_counter() - started)
     work.join()
     return longest
@@ -163,7 +163,7 @@ def test_thousands_of_partitions_cost_little_and_start_soon(tmp_path: Path) -> N
             started = time.perf_counter()
             waited = longest_wait(node, lambda: delete_all(connection))
             deleted = time.perf_counter() - started
-            assert connection.ask(MetadataRequest(topics=None), 12).topics == []
+            assert connection.send_request(MetadataRequest(topics=None), 12).topics == []
         node.assert_no_traceback()
     print(f"{TOPICS} x {PARTITIONS} partitions: created in {created:.1f} s, listed in")
     print(f"{listed * 1_000:.0f} ms, stopped in {stopped:.1f} s, started in {restarted:.1f} s,")

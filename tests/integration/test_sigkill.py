@@ -40,19 +40,19 @@ def run_until_killed(data: Path, dice: SeededDice) -> dict[str, int]:
         text=True,
     )
     assert process.stdout is not None
-    told = {}
+    reported = {}
     with process.stdout:
         for _ in range(dice.between(low=1, high=EVENTS_MAX)):
             event, offset = process.stdout.readline().split()
-            told[event] = int(offset)
+            reported[event] = int(offset)
         process.kill()
         # It may have told more before the signal arrived; a line that it was writing is cut off.
         for line in process.stdout:
             if line.endswith("\n"):
                 event, offset = line.split()
-                told[event] = int(offset)
+                reported[event] = int(offset)
     process.wait()
-    return told
+    return reported
 
 
 def assert_holds_what_was_written(log: Log, *, end_min: int) -> None:
@@ -83,11 +83,11 @@ def test_a_log_outlives_sigkill_at_any_moment(tmp_path: Path) -> None:
     disk, data = SystemDisk(), str(tmp_path)
     end = 0
     for number in range(ROUNDS):
-        told = run_until_killed(tmp_path, SeededDice(f"{number}"))
+        reported = run_until_killed(tmp_path, SeededDice(f"{number}"))
 
-        assert told["opened"] == end, "the writer found another log than the one that was left"
+        assert reported["opened"] == end, "the writer found another log than the one that was left"
         log = opened(disk, CONFIG, data=data)
-        assert_holds_what_was_written(log, end_min=max(told.values()))
+        assert_holds_what_was_written(log, end_min=max(reported.values()))
         assert_knows_its_producers(log)
         assert_only_files_of_segments(disk, log)
         content = directory_content(disk, log.directory)

@@ -359,7 +359,7 @@ def test_a_batch_that_the_topic_refuses_is_explained(cluster: Broker) -> None:
     assert values(cluster.bootstrap, "small-ones", count=200) == once(200)
 
 
-def test_a_cluster_that_is_not_there_is_told_apart_from_one_that_refuses() -> None:
+def test_a_missing_cluster_and_a_refusing_one_have_different_errors() -> None:
     options = {"topic": "any", "kafka.delivery.timeout.ms": "100"}
     with pytest.raises(ClusterError, match="no answer for 100 ms"):
         write_batch("127.0.0.1:1", SLOTS, **options)
@@ -402,8 +402,8 @@ def wait_until_over(cluster: Broker, prepared: Sequence[Prepared]) -> None:
     options = parse_options(given, is_streaming=True)
 
     async def wait() -> None:
-        async with cluster_of(options) as asked:
-            transactions = SinkTransactions(asked)
+        async with cluster_of(options) as opened:
+            transactions = SinkTransactions(opened)
             for each in prepared:
                 assert each.part.producer is not None
                 while await transactions.is_open(each.part.producer):

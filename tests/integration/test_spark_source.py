@@ -192,9 +192,9 @@ def test_filters_on_partitions_and_offsets_are_done_by_reading_less(cluster: Clu
 
 def test_a_filter_on_time_skips_what_is_older_and_is_left_to_spark(cluster: Cluster) -> None:
     since = datetime.fromtimestamp((THEN_MS + 2_990) / 1_000, tz=UTC)
-    asked: list[Filter] = [GreaterThanOrEqual(("timestamp",), since), EqualTo(("key",), b"1")]
-    left, rows = pushed(cluster, *asked)
-    assert left == asked
+    requested: list[Filter] = [GreaterThanOrEqual(("timestamp",), since), EqualTo(("key",), b"1")]
+    left, rows = pushed(cluster, *requested)
+    assert left == requested
     assert sorted(int(row["value"]) for row in rows) == list(range(2_990, COUNT))
     assert (
         pushed(cluster, GreaterThan(("timestamp",), datetime.max.replace(year=3000, tzinfo=UTC)))[1]
@@ -210,7 +210,7 @@ def committed(cluster: Cluster, group: str) -> list[int]:
     return offsets
 
 
-def test_a_stream_tells_its_group_how_far_it_is(cluster: Cluster) -> None:
+def test_a_stream_commits_its_progress_to_its_group(cluster: Cluster) -> None:
     given = {"startingOffsets": "earliest", "maxOffsetsPerTrigger": "300"}
     reader = stream(cluster, **given, **{"kafka.group.id": "spark"})
     limit = reader.getDefaultReadLimit()
@@ -220,7 +220,7 @@ def test_a_stream_tells_its_group_how_far_it_is(cluster: Cluster) -> None:
     assert committed(cluster, "spark") == [100, 100, 100]
 
 
-def test_a_group_that_cannot_be_told_does_not_stop_the_stream(
+def test_a_failed_offset_commit_does_not_stop_the_stream(
     cluster: Cluster, caplog: pytest.LogCaptureFixture
 ) -> None:
     busy = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "busy"})

@@ -34,9 +34,9 @@ TEXT = """
 """
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM], ids=["interrupted", "terminated"])
-def test_a_pipeline_stops_when_it_is_told_to_and_goes_on_where_it_was(
-    tmp_path: Path, told: signal.Signals
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["interrupted", "terminated"])
+def test_a_pipeline_stops_on_a_signal_and_resumes_where_it_was(
+    tmp_path: Path, sent: signal.Signals
 ) -> None:
     if reason := reason_unavailable():
         pytest.skip(reason)
@@ -46,11 +46,11 @@ def test_a_pipeline_stops_when_it_is_told_to_and_goes_on_where_it_was(
         cluster.create_topic("copies")
         for count in (100, 200):
             send(cluster.bootstrap, "orders", [{"number": number} for number in range(100)])
-            run_one_batch(file, cluster.bootstrap, told)
+            run_one_batch(file, cluster.bootstrap, sent)
             assert len(read(cluster.bootstrap, "copies", count=count)) == count
 
 
-def run_one_batch(file: Path, bootstrap: str, told: signal.Signals) -> None:
+def run_one_batch(file: Path, bootstrap: str, sent: signal.Signals) -> None:
     command = [str(OTTLA), "pipelines", "run", str(file), "-b", bootstrap, "--metrics-port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -64,6 +64,6 @@ def run_one_batch(file: Path, bootstrap: str, told: signal.Signals) -> None:
             if line.startswith("copied: batch ") and ", rows 100, " in line:
                 with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
                     assert b'ottla_pipeline_rows_total{query="copied"} 100\n' in answer.read()
-                process.send_signal(told)
+                process.send_signal(sent)
     assert process.returncode == 0, lines
     assert lines[-1] == "Stopped; the next run goes on from here.\n"

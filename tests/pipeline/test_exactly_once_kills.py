@@ -49,7 +49,7 @@ KEYS = 1_000
 KILLS = 4
 # Fewer than a producer keeps in its queue.
 PIECE = 20_000
-NOBODY = -1
+NO_LEADER = -1
 COUNTS = pytest.mark.parametrize("counts", [False, True], ids=["copy", "counts"])
 LOOK_SECONDS = 0.02
 # Who asks a node that was killed asks another one after so long.
@@ -227,8 +227,8 @@ def test_who_leads_of_three_is_killed(tmp_path: Path, topic: str, counts: bool, 
         def kill(_query: CopyingQuery) -> None:
             while starting:
                 starting.pop().wait_ready()
-            leader = NOBODY
-            while leader == NOBODY:
+            leader = NO_LEADER
+            while leader == NO_LEADER:
                 leader = admin.list_topics(topic, TIMEOUT_S).topics[topic].partitions[0].leader
             cluster.nodes[leader].kill()
             cluster.nodes[leader].start()

@@ -51,7 +51,7 @@ def test_a_host_without_java_runs_pipelines_and_starts_quickly_the_second_time(
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     environment["PATH"] = without_java(tmp_path / "bin")
     environment.pop("JAVA_HOME", None)
-    tell = f"spark.driver.extraJavaOptions=-Xlog:class+load:file={loaded}"
+    conf = f"spark.driver.extraJavaOptions=-Xlog:class+load:file={loaded}"
     with Cluster() as cluster:
         for topic in ("orders", "copies"):
             cluster.create_topic(topic)
@@ -59,7 +59,7 @@ def test_a_host_without_java_runs_pipelines_and_starts_quickly_the_second_time(
         for count, said in ((100, "Preparing Spark for quick starts"), (200, "")):
             send(cluster.bootstrap, "orders", [{"number": number} for number in range(100)])
             done = subprocess.run(
-                [*command, "--conf", tell],
+                [*command, "--conf", conf],
                 env=environment,
                 capture_output=True,
                 text=True,

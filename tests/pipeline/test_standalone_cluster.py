@@ -64,9 +64,9 @@ def test_a_pipeline_runs_on_a_cluster_by_changing_the_master_alone(
     assert local.run() is None
     send(node.bootstrap, orders, values[450:])
     with spark_cluster(tmp_path, workers=2) as master:
-        told = run(file, node, "--master", master)
-    assert sum(each["rows"] for each in told) == 450
-    assert told[-1]["lag"] == 0
+        progress = run(file, node, "--master", master)
+    assert sum(each["rows"] for each in progress) == 450
+    assert progress[-1]["lag"] == 0
     executors = list(tmp_path.glob("worker-*/app-*/*"))
     assert {path.parts[-3] for path in executors} == {"worker-0", "worker-1"}
 

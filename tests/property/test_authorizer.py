@@ -57,7 +57,9 @@ class Question:
         self.operation, self.kind, self.name = operation, kind, name
 
     def __repr__(self) -> str:
-        return f"{self.principal} at {self.host}: {self.operation.name} {self.kind.name} {self.name}"
+        return (
+            f"{self.principal} at {self.host}: {self.operation.name} {self.kind.name} {self.name}"
+        )
 
     def concerns(self, binding: AclBinding) -> bool:
         entry = binding.entry

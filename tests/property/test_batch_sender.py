@@ -73,7 +73,7 @@ class Leader:
             loop.call_soon(answer.set_result, ProduceResponse(responses=[topic]))
         return answer
 
-    async def ask(self, request: ProduceRequest, **limits: int) -> Any:
+    async def send_request(self, request: ProduceRequest, **limits: int) -> Any:
         return await self.send(request, **limits)
 
     def _append(self, request: ProduceRequest) -> ErrorCode:

@@ -85,7 +85,7 @@ def test_compacted_log_says_what_all_of_its_records_said(
 
 @settings(deadline=None, max_examples=100)
 @given(CONFIGS, histories(COMPACTIONS, CRASHES, CRASHES, OTHERS))
-def test_crash_in_a_compaction_changes_nothing_that_a_reader_can_tell(
+def test_crash_in_a_compaction_changes_nothing_that_a_reader_sees(
     config: LogConfig, operations: list[Operation]
 ) -> None:
     history = CompactionHistory(config)

@@ -73,14 +73,14 @@ def robust_node(*topics: str) -> Iterator[tuple[OneNode, list[Uuid]]]:
 
 def assert_serves(node: OneNode) -> None:
     """That a client which knows how to behave creates, writes and is answered."""
-    asked = MetadataRequest(topics=[MetadataRequestTopic(name="a-new-topic")])
+    requested = MetadataRequest(topics=[MetadataRequestTopic(name="a-new-topic")])
     records = bytes(batch_of(b"value", key=b"key"))
     data = [PartitionProduceData(index=0, records=records)]
     written = ProduceRequest(
         acks=-1, topic_data=[TopicProduceData(name="a-new-topic", partition_data=data)]
     )
     client = ClientStream(node)
-    client.feed(framed(asked, 12) + framed(written, 9))
+    client.feed(framed(requested, 12) + framed(written, 9))
     _, answer = client.answers()
     _, response = decode_response(answer, 0, 9)
     assert isinstance(response, ProduceResponse)

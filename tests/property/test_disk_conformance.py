@@ -189,7 +189,7 @@ class DiskMachine(RuleBasedStateMachine):
         )
 
     @rule(name=NAMES)
-    def ask(self, name: str) -> None:
+    def look_up(self, name: str) -> None:
         path = self.path(name)
         self.same(lambda: self.disk.exists(path), lambda: self.model.exists(path))
         self.same(lambda: self.disk.is_directory(path), lambda: path in self.model.directories)

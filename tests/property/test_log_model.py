@@ -120,7 +120,7 @@ class LogBesideAList(RuleBasedStateMachine):
         assert find_offset(log, timestamp) == expected
 
     @rule(place=OFFSETS, length=OFFSETS)
-    def ask_for_aborted_transactions(self, place: int, length: int) -> None:
+    def check_aborted_transactions(self, place: int, length: int) -> None:
         log = self.model.log
         start = min(log.log_start_offset + place, log.log_end_offset)
         assert log.aborted_transactions(fetch_offset=start, upper_bound_offset=start + length) == [
@@ -130,7 +130,7 @@ class LogBesideAList(RuleBasedStateMachine):
         ]
 
     @rule()
-    def ask_for_the_last_stable_offset(self) -> None:
+    def check_last_stable_offset(self) -> None:
         log, headers = self.model.log, [read_header(batch) for batch in self.model.batches]
         possible = set()
         for start in self.model.starts:

@@ -22,18 +22,18 @@ from tests.support.coordinator.transaction_shard import ID, TIMEOUT_MS, Transact
 CLIENTS = st.integers(0, 1)
 WRITE_TIMEOUT_SECONDS = 6.0
 # A client that was not initialized.
-NOBODY = ClaimedProducer(ID, -1, -1)
+NO_PRODUCER = ClaimedProducer(ID, -1, -1)
 
 
 class Coordination(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.shard = TransactionShard()
-        self.clients = [NOBODY] * 2
+        self.clients = [NO_PRODUCER] * 2
         self.requests: list[tuple[ClaimedProducer, bool]] = []
         self.answers: list[tuple[Answer, Callable[[Any], None]]] = []
         # By producer and epoch of the transaction: how it ended, as a client was told.
-        self.told: dict[tuple[int, int], bool] = {}
+        self.ended: dict[tuple[int, int], bool] = {}
         # Transactions, by producer and epoch, that a client wanted to commit.
         self.wanted: set[tuple[int, int]] = set()
         # By producer and epoch of the markers: how they end the transaction.
@@ -56,7 +56,7 @@ class Coordination(RuleBasedStateMachine):
     @rule(client=CLIENTS)
     def go_on(self, client: int) -> None:
         before = self.clients[client]
-        if before is NOBODY:
+        if before is NO_PRODUCER:
             return
 
         def given(response: Any) -> None:
@@ -78,7 +78,7 @@ class Coordination(RuleBasedStateMachine):
             self.wanted.add(producer[1:])
 
         def ended(response: Any) -> None:
-            self.was_told(producer, commits)
+            self.record_end(producer, commits)
             self.clients[client] = ClaimedProducer(
                 ID, response.producer_id, response.producer_epoch
             )
@@ -106,15 +106,15 @@ class Coordination(RuleBasedStateMachine):
             producer, commits = data.draw(st.sampled_from(self.requests))
             self.expect(
                 self.shard.end(producer, commits=commits),
-                lambda _response: self.was_told(producer, commits),
+                lambda _response: self.record_end(producer, commits),
             )
 
     def expect(self, answer: Answer, then: Callable[[Any], None]) -> None:
         self.answers.append((answer, then))
 
-    def was_told(self, producer: ClaimedProducer, commits: bool) -> None:
-        told = self.told.setdefault(producer[1:], commits)
-        assert told == commits, "the same transaction was committed and aborted"
+    def record_end(self, producer: ClaimedProducer, commits: bool) -> None:
+        ended = self.ended.setdefault(producer[1:], commits)
+        assert ended == commits, "the same transaction was committed and aborted"
 
     # ---- what happens around them
 
@@ -164,8 +164,8 @@ class Coordination(RuleBasedStateMachine):
                 then(answer.value)
 
     @invariant()
-    def nobody_was_told_otherwise(self) -> None:
-        for (producer_id, epoch), commits in self.told.items():
+    def responses_agree_with_markers(self) -> None:
+        for (producer_id, epoch), commits in self.ended.items():
             marked = self.marked.get((producer_id, epoch + 1))
             assert marked in (None, commits), "what was told is not what the markers say"
 
@@ -176,7 +176,7 @@ class Coordination(RuleBasedStateMachine):
             self.look()
             self.shard.markers_written()
         self.look()
-        self.nobody_was_told_otherwise()
+        self.responses_agree_with_markers()
         transaction = self.shard.machine.transactions.get(ID)
         if transaction is not None:
             assert transaction.state.is_idle

@@ -25,13 +25,13 @@ async def delete(
     offset: int,
     timeout_ms: int = 5_000,
 ) -> DeleteRecordsPartitionResult:
-    asked = DeleteRecordsTopic(
+    requested = DeleteRecordsTopic(
         name=ORDERS.topic, partitions=[DeleteRecordsPartition(partition_index=0, offset=offset)]
     )
     client = ClusterClient(world.here, cluster.bootstrap, name="deleter")
-    response = await client.ask_address(
+    response = await client.send_to_address(
         leader.address,
-        DeleteRecordsRequest(topics=[asked], timeout_ms=timeout_ms),
+        DeleteRecordsRequest(topics=[requested], timeout_ms=timeout_ms),
         2,
         timeout_ms=10_000,
     )

@@ -14,7 +14,7 @@ print(len(text), hashlib.sha256(text.encode()).hexdigest())
 """
 
 
-def test_two_processes_with_other_hash_seeds_tell_the_same_history() -> None:
+def test_two_processes_with_other_hash_seeds_print_the_same_history() -> None:
     running = [
         subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, "23"],
@@ -24,7 +24,7 @@ def test_two_processes_with_other_hash_seeds_tell_the_same_history() -> None:
         )
         for hash_seed in ("1", "2")
     ]
-    told = [process.communicate()[0] for process in running]
+    histories = [process.communicate()[0] for process in running]
     assert [process.returncode for process in running] == [0, 0]
-    assert told[0] == told[1]
-    assert hashlib.sha256(b"").hexdigest() not in told[0], "nothing was told at all"
+    assert histories[0] == histories[1]
+    assert hashlib.sha256(b"").hexdigest() not in histories[0], "nothing was told at all"

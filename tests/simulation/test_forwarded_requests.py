@@ -271,7 +271,7 @@ def test_every_node_answers_and_does_the_same_in_every_version(key: ApiKey) -> N
                 topic = f"topic-{version}-{node.id}"
                 await api.prepare(admin, topic)
                 request = api.request(version, topic)
-                answer = await client.ask_address(node.address, request, version)
+                answer = await client.send_to_address(node.address, request, version)
                 await world.wait_until(partial(_all_show, cluster, api, topic), seconds=5)
                 await api.restore(admin, topic)
                 answers.append(_comparable(answer, topic))

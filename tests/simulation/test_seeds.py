@@ -70,5 +70,5 @@ def _check(seed: int) -> None:
 
 def _check_plan(plan: Plan) -> None:
     outcome = run_plan(plan)
-    told = "\n".join(map(str, outcome.violations[:5]))
-    assert outcome.is_clean, f"make sim SEED={plan.seed}\n{told}"
+    violations = "\n".join(map(str, outcome.violations[:5]))
+    assert outcome.is_clean, f"make sim SEED={plan.seed}\n{violations}"

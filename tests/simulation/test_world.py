@@ -107,7 +107,7 @@ def test_a_power_loss_forgets_what_was_not_synced() -> None:
     World(seed=1).run(story)
 
 
-def test_a_story_that_waits_for_nothing_is_told_so() -> None:
+def test_a_story_that_waits_in_vain_times_out() -> None:
     async def story(world: World) -> None:
         await world.wait_until(lambda: False, seconds=5)
 

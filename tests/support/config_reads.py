@@ -20,7 +20,17 @@ from ottla.configs.setting import Setting
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "ottla"
 # What runs in a node. The rest sets configs, and reads none.
 PACKAGES = ("broker", "controller", "coordinator", "raft", "replication", "storage")
-RECEIVERS = {"config", "node", "settings", "topic", "topic_config", "topic_defaults", "self"}
+RECEIVERS = {
+    "config",
+    "listener",
+    "node",
+    "of_mechanism",
+    "settings",
+    "topic",
+    "topic_config",
+    "topic_defaults",
+    "self",
+}
 NAME_PART = "[a-z.]+"
 PATTERN_LITERALS_MIN = 12
 

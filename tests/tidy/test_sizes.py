@@ -18,8 +18,6 @@ LARGE_FILES = {
     "ottla.storage.segments.segment": 463,
 }
 LONG_FUNCTIONS = {
-    # Lists of parts, in the order in which they are made.
-    "ottla.broker.broker.__init__": 72,
     # The steps of opening a log, in their order.
     "ottla.storage.log.log_loading.load_log": 74,
     # Lists of options with their help.

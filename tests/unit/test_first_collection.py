@@ -21,7 +21,7 @@ def seen_by(worker: str, run: str = "run") -> FirstCollection:
     return FirstCollection({"workerid": worker, "testrunuid": run})
 
 
-def test_the_first_worker_waits_for_nobody_and_leaves_nothing_behind(scratch: Path) -> None:
+def test_the_first_worker_does_not_wait_and_leaves_nothing_behind(scratch: Path) -> None:
     first = seen_by(FIRST)
     first.wait()
     first.finish()

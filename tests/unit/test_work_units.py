@@ -14,7 +14,7 @@ def test_all_who_use_kafkas_clients_share_one_java_process() -> None:
     assert unit_of(TOOLS) == unit_of(EXCHANGE)
 
 
-def test_all_who_ask_kafkas_classes_share_one_of_its_own() -> None:
+def test_all_tests_of_kafkas_classes_share_one_worker() -> None:
     judged = "tests/conformance/kafka/test_messages.py::test_a"
     assert unit_of(judged) == unit_of("tests/conformance/kafka/test_judge.py::test_b")
     assert unit_of(judged) != unit_of(TOOLS)

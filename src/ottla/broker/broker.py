@@ -19,6 +19,7 @@ from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.departures import Departures
 from ottla.broker.control.leader_changes import LeaderChanges
 from ottla.broker.control.producer_ids import ProducerIds
+from ottla.broker.control.sasl_servers import make_sasl_servers
 from ottla.broker.control.suspects import Suspects
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.coordinators import Coordinators
@@ -34,16 +35,19 @@ from ottla.broker.network.connection import ClientConnection
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
 from ottla.broker.network.handling import HandledApi, handled_apis
+from ottla.broker.network.listeners import ListenerAccesses
 from ottla.broker.producing.appending import Appending
 from ottla.broker.producing.opened_produce import Openings
 from ottla.broker.producing.transactional_produce import TransactionalProduces
 from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.broker.replicas.log_moves import LogMoves
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.broker.replicas.replication import Replication
 from ottla.broker.replicas.storage_failures import StorageFailures
-from ottla.broker.transactions.questions import Question
 from ottla.broker.transactions.transaction_requests import TransactionRequests
 from ottla.broker.transactions.transaction_verification import TransactionVerification
+from ottla.broker.transactions.verification_requests import VerificationRequest
+from ottla.client import ChannelSecurity
 from ottla.configs import NodeConfig
 from ottla.controller.service import ControllerService
 from ottla.metadata import MetadataDelta
@@ -51,12 +55,14 @@ from ottla.model import NodeId
 from ottla.replication.partitions import Partitions
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
+from ottla.security.acls.rights import Rights
+from ottla.security.principal import Principal
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
 
 if TYPE_CHECKING:
-    from ottla.broker.transactions.own_questions import OwnQuestions
+    from ottla.broker.transactions.local_verification import LocalVerification
     from ottla.coordinator.groups.coordinator import GroupCoordinator
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 
@@ -73,11 +79,12 @@ class Broker:
         logs: LogStore,
         tasks: Tasks,
         metrics: Metrics,
+        to_brokers: ChannelSecurity,
     ) -> None:
         self.clock = clock = world.clock
         self.dice = dice = world.dice
         self.background = background = world.background
-        self.vigil = world.vigil
+        self.busy_poll = world.busy_poll
         self.tasks = tasks
         self.metrics = metrics
         # `service` is this process's controller; `controller` reaches the active one on any node.
@@ -97,7 +104,7 @@ class Broker:
         self.departures = Departures(clock, session_timeout_ms=config.broker_session_timeout_ms)
         self.metadata.listen(self._metadata_changed)
         self.producer_ids = ProducerIds(cluster, controller, tasks)
-        connector = BrokerConnector(cluster, world.network, clock, dice, tasks)
+        connector = BrokerConnector(cluster, world.network, clock, dice, tasks, to_brokers)
         self.peers = BrokerPeers(connector)
 
         self.logs = logs
@@ -109,16 +116,7 @@ class Broker:
             cluster, controller, connector, partitions, commit, failures, clock, dice, tasks
         )
         self.log_moves = LogMoves(
-            cluster,
-            controller,
-            clock,
-            dice,
-            tasks,
-            background,
-            logs,
-            partitions,
-            commit,
-            failures,
+            cluster, controller, clock, dice, tasks, background, logs, partitions, commit, failures
         )
         self.replicas = LocalReplicas(
             cluster,
@@ -133,6 +131,7 @@ class Broker:
             self.log_moves,
             failures,
         )
+        self.changes = MetadataChanges(controller, self.replicas)
         self._make_coordinators()
         self._make_data_path()
         self._make_network(world)
@@ -171,7 +170,7 @@ class Broker:
             self.peers,
             self.metrics,
             transactions.shards,
-            self._ask_here,
+            self._verify_here,
         )
 
     def _make_data_path(self) -> None:
@@ -211,6 +210,9 @@ class Broker:
         self.connection_limits = ConnectionLimits(
             self.cluster, connections_max=world.connections_max
         )
+        self.listeners = ListenerAccesses(
+            self.cluster, make_sasl_servers(self.cluster, self.dice), _unrestricted, _no_verifier
+        )
         package = ottla.broker.handlers
         self.apis: dict[int, HandledApi] = handled_apis(
             package.__name__,
@@ -227,11 +229,11 @@ class Broker:
         return controller_apis(self)
 
     @cached_property
-    def own_questions(self) -> OwnQuestions:
+    def local_verification(self) -> LocalVerification:
         # Imported with the first transaction, like the transaction coordinator.
-        from ottla.broker.transactions.own_questions import OwnQuestions
+        from ottla.broker.transactions.local_verification import LocalVerification
 
-        return OwnQuestions(self.transactions, self.transaction_requests)
+        return LocalVerification(self.transactions, self.transaction_requests)
 
     @property
     def config(self) -> NodeConfig:
@@ -254,11 +256,12 @@ class Broker:
             self.connection_limits,
             self.clock,
             self.tasks,
+            self.listeners.of(listener),
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 
-    def _ask_here(self, question: Question) -> None:
-        self.own_questions.ask(question)
+    def _verify_here(self, request: VerificationRequest) -> None:
+        self.local_verification.verify(request)
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
         self.departures.apply(delta, self.cluster.image)
@@ -269,3 +272,11 @@ class Broker:
         partition = self.partitions.get(log.partition)
         if partition is not None and partition.log is log:
             partition.log_synced()
+
+
+def _unrestricted(principal: Principal, host: str) -> Rights:
+    return Rights(None, principal, host)
+
+
+def _no_verifier(listener: str) -> None:  # noqa: ARG001
+    return None

@@ -15,6 +15,7 @@ from typing import Any, Final
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_features import ClusterFeatures
 from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.control.forwarding import error_response, forward
 from ottla.broker.handlers.api_versions import describe_apis
 from ottla.broker.handlers.describe_acls import describe_acls
 from ottla.broker.handlers.describe_configs import describe_configs
@@ -22,12 +23,13 @@ from ottla.broker.handlers.describe_delegation_token import describe_delegation_
 from ottla.broker.handlers.describe_user_scram_credentials import describe_user_scram_credentials
 from ottla.broker.handlers.incremental_alter_configs import alter_incrementally
 from ottla.broker.network.handling import HandledApi, RequestContext
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
+from ottla.controller.controller import OutcomeUnknownError
 from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.service import BROKER_APIS, OPERATIONS, QUORUM_APIS, ControllerService
 from ottla.model import ErrorCode, KafkaError
 from ottla.runtime.clock import Clock
-from ottla.wire.apis import ApiKey, response_class
+from ottla.wire.apis import ApiKey
 from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ottla.wire.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -73,7 +75,7 @@ ADMIN_APIS: Final = (
 def controller_apis(node: Any) -> dict[int, HandledApi]:
     """The APIs of a controller listener with their handlers, by API key."""
     handlers: dict[int, Any] = dict.fromkeys((*OPERATIONS, *QUORUM_APIS, *BROKER_APIS), serve)
-    handlers |= dict.fromkeys(ADMIN_APIS, ask_active)
+    handlers |= dict.fromkeys(ADMIN_APIS, forward_to_active)
     handlers[ApiKey.INCREMENTAL_ALTER_CONFIGS] = incremental_alter_configs
     handlers[ApiKey.API_VERSIONS] = api_versions
     handlers[ApiKey.DESCRIBE_CLUSTER] = describe_cluster
@@ -93,21 +95,16 @@ async def serve(
     try:
         return await service.serve(request, connection=context.connection, rights=context.rights)
     except KafkaError as error:
-        return _refusal(request, error)
+        return error_response(request, error)
 
 
-async def ask_active(
+async def forward_to_active(
     context: RequestContext,
     request: Message,
     *,
     controller: ActiveController,
 ) -> Message:
-    try:
-        response: Message = await controller.ask(
-            request, context.api_version, rights=context.rights
-        )
-    except KafkaError as error:
-        return _refusal(request, error)
+    response: Message = await forward(controller, request, context.api_version, context.rights)
     return response
 
 
@@ -116,13 +113,10 @@ async def incremental_alter_configs(
     request: IncrementalAlterConfigsRequest,
     *,
     cluster: ClusterView,
-    controller: ActiveController,
-    replicas: LocalReplicas,
+    changes: MetadataChanges,
 ) -> IncrementalAlterConfigsResponse:
     """A controller accepts configs of any node, and log levels of itself (KIP-919)."""
-    return await alter_incrementally(
-        cluster, controller, replicas, context, request, of_any_node=True
-    )
+    return await alter_incrementally(cluster, changes, context, request, of_any_node=True)
 
 
 async def envelope(
@@ -136,6 +130,9 @@ async def envelope(
         return EnvelopeResponse(error_code=ErrorCode.INVALID_REQUEST)
     try:
         response = await service.serve(forwarded)
+    except OutcomeUnknownError:
+        # NOT_CONTROLLER would mean that the request was not executed.
+        return EnvelopeResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)
     except KafkaError as error:
         return EnvelopeResponse(error_code=error.code)
     parts: list[Any] = encode_response(
@@ -191,14 +188,3 @@ async def _wait_leader(
     while (leader := quorum.leader_and_epoch.leader_id) is None and clock.monotonic() < deadline:
         await controller.wait_moved()
     return leader
-
-
-def _refusal(request: Message, error: KafkaError) -> Message:
-    assert request.api_key is not None
-    cls = response_class(request.api_key)
-    if "error_code" not in cls.field_options:
-        raise ConnectionAbortedError(f"{type(request).__name__} cannot be answered: {error}")
-    fields: dict[str, Any] = {"error_code": error.code}
-    if "error_message" in cls.field_options:
-        fields["error_message"] = error.message
-    return cls(**fields)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ottla.runtime.background import Background
+from ottla.runtime.busy_poll import NO_BUSY_POLL, BusyPoll
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.disk import Disk
 from ottla.runtime.network import Network
-from ottla.runtime.vigil import NO_VIGIL, Vigil
 
 
 class HostSeams(NamedTuple):
@@ -18,6 +18,6 @@ class HostSeams(NamedTuple):
     dice: Dice
     network: Network
     background: Background
-    vigil: Vigil = NO_VIGIL
+    busy_poll: BusyPoll = NO_BUSY_POLL
     # Limited by the file descriptors of the process.
     connections_max: int = 1 << 31

@@ -17,6 +17,7 @@ from ottla.broker.broker import Broker
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.identity import controller_endpoint, identify
 from ottla.broker.control.lost_nodes import LostNodes
+from ottla.broker.control.outgoing_security import outgoing_security
 from ottla.broker.control.quorum_config import raft_config
 from ottla.broker.control.quorum_peers import QuorumPeers
 from ottla.broker.control.quorum_watch import QuorumWatch
@@ -26,6 +27,7 @@ from ottla.broker.network.draining import close_connections, turn_away
 from ottla.broker.network.handling import HandledApi, load_all
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import ConfiguredListener as ConfiguredListener
+from ottla.configs.unsupported_security import refuse_unsupported_security
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
 from ottla.controller.metadata_log import MetadataLogConfig
@@ -79,6 +81,7 @@ class Node:
         `InvalidConfigError`, or `KafkaError` if the controller rejects the node. Releases all
         resources if it raises or is cancelled; it may be cancelled at any time."""
         config = self.config
+        refuse_unsupported_security(config)
         refuse_foreign_files(self._seams.disk, [config.metadata_log_dir, *config.log_dirs])
         logs = LogStore(self._seams.disk, config.log_dirs)
         logs.on_offline = partial(self._directory_lost, logs)
@@ -101,6 +104,9 @@ class Node:
 
     def _open_metadata(self, logs: LogStore) -> None:
         host, config = self._seams, self.config
+        self._to_controllers = outgoing_security(
+            config.listeners.controller_names[0], config.controller_security, host.dice
+        )
         identity = identify(
             host.disk,
             [directory.path for directory in logs.directories],
@@ -127,6 +133,7 @@ class Node:
             host.clock,
             host.dice,
             self._tasks,
+            self._to_controllers,
             node_id=config.node_id,
             timeout_ms=config.controller_quorum_request_timeout_ms,
             on_lost=lambda node_id: self._lost_nodes.add(node_id),
@@ -175,10 +182,18 @@ class Node:
             seams.clock,
             seams.dice,
             self._tasks,
+            self._to_controllers,
             node_id=self.config.node_id,
-            on_lost=self._hurry,
+            on_lost=self._send_heartbeat_now,
         )
-        return Broker(self.config, seams, service, controller, logs, self._tasks, self.metrics)
+        to_brokers = outgoing_security(
+            self.config.listeners.inter_broker_listener_name,
+            self.config.inter_broker_security,
+            seams.dice,
+        )
+        return Broker(
+            self.config, seams, service, controller, logs, self._tasks, self.metrics, to_brokers
+        )
 
     async def _join(self, logs: LogStore) -> None:
         """Joins the quorum and listens. A broker is registered when this returns."""
@@ -245,7 +260,7 @@ class Node:
         if registration is not None:
             if self._has_started:
                 with suppress(KafkaError):
-                    await registration.take_leave()
+                    await registration.controlled_shutdown()
             epoch = registration.broker_epoch
         for task in self._reporting:
             task.cancel()
@@ -305,9 +320,9 @@ class Node:
         registration = self._registration
         return not self.config.is_broker or (registration is not None and registration.is_known)
 
-    def _hurry(self) -> None:
+    def _send_heartbeat_now(self) -> None:
         if self._registration is not None:
-            self._registration.hurry()
+            self._registration.send_heartbeat_now()
 
     async def _listen(self) -> None:
         listeners = self.config.listeners
@@ -317,7 +332,9 @@ class Node:
             make_handler = partial(
                 self.broker.client_connection, configured.name, is_controller=is_controller
             )
-            listener = await self._seams.network.listen(address, make_handler)
+            self.broker.listeners.open(configured.name)
+            secured = self.broker.listeners.secure(configured.name, make_handler)
+            listener = await self._seams.network.listen(address, secured)
             if not is_controller:
                 # Registration needs the bound port, but clients must wait for an unfenced broker.
                 listener.pause_accepting()

@@ -4,16 +4,22 @@ ApiVersions."""
 
 from ottla.client.channel import Channel
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
-from ottla.client.errors import ChannelError, RequestTimedOutError, UnknownRequestError
+from ottla.client.errors import (
+    ChannelError,
+    NotSentError,
+    RequestTimedOutError,
+    UnknownRequestError,
+)
 from ottla.client.node_link import NodeLink
 from ottla.client.peer import Peer, ReconnectBackoff
 
 __all__ = [
+    "PLAINTEXT",
     "Channel",
     "ChannelError",
     "ChannelSecurity",
-    "PLAINTEXT",
     "NodeLink",
+    "NotSentError",
     "Peer",
     "ReconnectBackoff",
     "RequestTimedOutError",

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from ottla.client.authentication import authenticate
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
-from ottla.client.errors import ChannelError, RequestTimedOutError
+from ottla.client.errors import ChannelError, NotSentError, RequestTimedOutError
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.network import Address, Connection, Network
 from ottla.security.sasl.mechanism import ClientMechanism
@@ -130,11 +130,11 @@ class Channel:
             self._replace_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
 
     def send(self, request: Message, version: int, *, timeout_ms: int) -> asyncio.Future[Any]:
-        """Returns a future of the response. Raises ChannelError at once if the channel is
+        """Returns a future of the response. Raises NotSentError at once if the channel is
         closed."""
         name = type(request).__name__
         if self._connection is None or not self.is_open:
-            raise ChannelError(f"no {name} can be sent: {self._explanation(None)}")
+            raise NotSentError(f"no {name} can be sent: {self._explanation(None)}")
         key = request.api_key
         assert key is not None, f"{name} is no request"
         correlation_id = self._correlation_id
@@ -200,23 +200,23 @@ class Channel:
         if len(frame) < _CORRELATION.size:
             raise ProtocolError(f"a response of {len(frame)} bytes has no header")
         (correlation_id,) = _CORRELATION.unpack_from(frame)
-        asked = self._outstanding.get(correlation_id)
-        if asked is None:
+        sent = self._outstanding.get(correlation_id)
+        if sent is None:
             raise ProtocolError(f"an answer to request {correlation_id}, which is not outstanding")
-        _, response = decode_response(frame, asked.key, asked.version)
+        _, response = decode_response(frame, sent.key, sent.version)
         del self._outstanding[correlation_id]
-        asked.timer.cancel()
+        sent.timer.cancel()
         # The sender may have been cancelled.
-        if not asked.answer.done():
-            asked.answer.set_result(response)
+        if not sent.answer.done():
+            sent.answer.set_result(response)
         if self._is_ending and not self._outstanding:
             self.close()
 
     def _time_is_up(self, correlation_id: int, timeout_ms: int) -> None:
-        asked = self._outstanding.pop(correlation_id)
-        reason = f"{asked.name} had no answer for {timeout_ms} ms"
-        if not asked.answer.done():
-            asked.answer.set_exception(RequestTimedOutError(f"{self.address}: {reason}"))
+        sent = self._outstanding.pop(correlation_id)
+        reason = f"{sent.name} had no answer for {timeout_ms} ms"
+        if not sent.answer.done():
+            sent.answer.set_exception(RequestTimedOutError(f"{self.address}: {reason}"))
         self._end(reason)
 
     def _end(self, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""How a connection to a node is secured: TLS, and then a SASL exchange, before any other request."""
+"""How a connection to a node is secured: by TLS, and then by a SASL exchange."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Why a request to another node has no response. All errors are a `ChannelError`.
 
-Unless the connection was never made, it is unknown whether the other node processed the request;
+Unless it is a `NotSentError`, it is unknown whether the other node processed the request; most
 requests between nodes can be repeated.
 """
 
@@ -9,6 +9,10 @@ from __future__ import annotations
 
 class ChannelError(ConnectionError):
     """The node could not be reached, or the connection closed before the response."""
+
+
+class NotSentError(ChannelError):
+    """The request was not sent, because there is no connection."""
 
 
 class RequestTimedOutError(ChannelError):

@@ -68,7 +68,7 @@ class NodeLink:
     def is_open(self) -> bool:
         return self._channel.is_open
 
-    async def ask(
+    async def send_request(
         self,
         request: Message,
         *,
@@ -87,8 +87,8 @@ class NodeLink:
         version_max: int | None = None,
         timeout_ms: int = REQUEST_TIMEOUT_MS,
     ) -> asyncio.Future[Any]:
-        """Like `ask`, but the request is already sent when this returns, so that others can be
-        pipelined."""
+        """Like `send_request`, but the request is already sent when this returns, so that others
+        can be pipelined."""
         assert request.api_key is not None
         known = type(request).versions
         highest = known.highest if version_max is None else version_max

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ottla.client.channel import Channel
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
-from ottla.client.errors import ChannelError
+from ottla.client.errors import ChannelError, NotSentError
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network
@@ -83,7 +83,8 @@ class Peer:
         return self._channel is not None
 
     async def send(self, request: Message, version: int, *, timeout_ms: int) -> Any:
-        """Returns the response. Raises ChannelError if the node is unreachable or does not respond.
+        """Returns the response. Raises NotSentError if the node is unreachable, and another
+        ChannelError if it does not respond.
 
         The timeout starts when the request is sent. On an established connection the request is
         sent before this method first awaits, so requests keep the order of the calls.
@@ -110,7 +111,7 @@ class Peer:
 
     async def _connected(self) -> Channel:
         if self._is_closed:
-            raise ChannelError("nothing can be sent to a peer that was closed")
+            raise NotSentError("nothing can be sent to a peer that was closed")
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
             self._tasks.start("connect", self._connect(self._attempt))
@@ -118,7 +119,7 @@ class Peer:
         found = await asyncio.shield(self._attempt)
         if isinstance(found, ChannelError):
             # A new error for each sender: a shared one would collect the tracebacks of all of them.
-            raise ChannelError(str(found))
+            raise NotSentError(str(found))
         return found
 
     async def _connect(self, attempt: asyncio.Future[Channel | ChannelError]) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Connection, Network
-from ottla.runtime.nudge import Nudge
+from ottla.runtime.wakeup import Wakeup
 
 # Limits the rate of attempts if the host accepts and closes every connection at once.
 _PAUSE_SECONDS: Final = 0.02
@@ -29,9 +29,9 @@ async def is_gone(
     """
     deadline = clock.monotonic() + seconds
     while (left := deadline - clock.monotonic()) > 0:
-        visitor = _Visitor(clock)
+        handler = _ProbeConnection(clock)
         try:
-            connection = await network.connect(address, visitor)
+            connection = await network.connect(address, handler)
         except ConnectionRefusedError:
             return True
         except ConnectionResetError:
@@ -41,18 +41,18 @@ async def is_gone(
         else:
             on_met()
             try:
-                await visitor.shown_out.wait(left)
+                await handler.disconnected.wait(left)
             finally:
                 connection.abort()
         await clock.sleep(_PAUSE_SECONDS)
     return False
 
 
-class _Visitor:
+class _ProbeConnection:
     """Sends nothing and waits for the connection to close."""
 
     def __init__(self, clock: Clock) -> None:
-        self.shown_out = Nudge(clock)
+        self.disconnected = Wakeup(clock)
 
     def connected(self, connection: Connection) -> None: ...
 
@@ -66,4 +66,4 @@ class _Visitor:
     def resume_writing(self) -> None: ...
 
     def closed(self, error: Exception | None) -> None:  # noqa: ARG002 - the seam's signature
-        self.shown_out.give()
+        self.disconnected.wake()

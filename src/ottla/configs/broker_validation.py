@@ -7,10 +7,12 @@ tools depend on the difference.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from ottla.configs.dynamic_configs import dynamic_refusals
 from ottla.configs.errors import InvalidConfigError
+from ottla.configs.listener_security import ListenerSecurity
 from ottla.configs.node_config import NodeConfig
 from ottla.model import ErrorCode, KafkaError
 
@@ -55,6 +57,8 @@ def validate_broker_configs(
             "listeners and listener.security.protocol.map cannot change while the broker runs: "
             "set them in its properties and start it anew",
         )
+    for name, security in proposed.listener_security.items():
+        _validate_listener_security(name, node.listener_security[name], security)
 
 
 def validate_dynamic_configs(configs: Mapping[str, str], *, per_broker: bool) -> None:
@@ -76,3 +80,34 @@ def _validate_thread_count(name: str, *, current: object, proposed: object) -> N
             f"{name}={proposed} is too far from {current}: a running broker can have from half "
             f"to double as many threads, {least} to {most}",
         )
+
+
+def _validate_listener_security(
+    name: str, current: ListenerSecurity, proposed: ListenerSecurity
+) -> None:
+    """As in Kafka, an existing listener can only replace its key store and its trust store."""
+    if _without_stores(current) != _without_stores(proposed):
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST,
+            f"The security of listener {name} cannot change while the broker runs, except its key "
+            "store and its trust store: set it in the broker's properties and start it anew",
+        )
+    if current.tls is None or proposed.tls is None:
+        return
+    for store, before, after in (
+        ("key store", current.tls.keystore, proposed.tls.keystore),
+        ("trust store", current.tls.truststore, proposed.tls.truststore),
+    ):
+        if (before is None) != (after is None):
+            change = "removed from" if after is None else "added to"
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST,
+                f"A {store} cannot be {change} listener {name} while the broker runs: change it in "
+                "the broker's properties and start it anew",
+            )
+
+
+def _without_stores(security: ListenerSecurity) -> ListenerSecurity:
+    if security.tls is None:
+        return security
+    return replace(security, tls=replace(security.tls, keystore=None, truststore=None))

@@ -97,14 +97,15 @@ class OAuthSettings:
 
 @dataclass(frozen=True, slots=True)
 class SaslSettings:
-    """`client_mechanism` is the mechanism with which this node connects to other nodes.
+    """`client_mechanism` is the mechanism with which this node connects to other nodes through the
+    listener, or None if it never does.
 
     `jaas` has the JAAS texts and `max_reauth_ms` the maximum session lifetimes (0: unlimited), both
     by mechanism. A mechanism without a JAAS text is not in `jaas`.
     """
 
     enabled_mechanisms: tuple[str, ...]
-    client_mechanism: str
+    client_mechanism: str | None
     jaas: Mapping[str, Password]
     max_reauth_ms: Mapping[str, int]
     server_max_receive_bytes: int

@@ -7,22 +7,28 @@ address is a standalone broker and controller.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS
 from ottla.configs.dynamic_configs import dynamic_refusals
+from ottla.configs.errors import InvalidConfigError
 from ottla.configs.java_properties import parse_properties
 from ottla.configs.layers import ConfigLayers
+from ottla.configs.listener_security import PLAINTEXT_SECURITY, ListenerSecurity
 from ottla.configs.listeners import parse_security_protocols
 from ottla.configs.node_listeners import NodeListeners
+from ottla.configs.node_security import (
+    listener_max_connections,
+    listener_security,
+    unused_listener_settings,
+)
 from ottla.configs.node_settings import NodeSettings
 from ottla.configs.node_validation import validate_node
 from ottla.configs.quorum_validation import validate_quorum
 from ottla.configs.support import refuse_unsupported_settings, settings_without_effect
 from ottla.configs.synonyms import broker_definition
 from ottla.configs.topic_config import EffectiveTopicConfig, topic_defaults
-from ottla.configs.unsupported_security import refuse_secured_listeners
 
 # Defaults for configs that Kafka requires and a standalone node does not need to set.
 _STANDALONE: Final = {
@@ -39,12 +45,16 @@ _DEFAULTS: Final = {name: definition.default for name, definition in _DEFINITION
 class NodeConfig(NodeSettings):
     """Immutable and always valid: creating an invalid one fails.
 
+    `listener_security` has the listeners that this node binds and the controller listeners of other
+    nodes, `listener_max_connections` the listeners with a limit of their own.
     `unknown` are properties that Kafka does not define: kept, described, and without effect.
     `ignored` are stored dynamic configs that cannot be applied, with the reason.
     """
 
     layers: ConfigLayers
     listeners: NodeListeners
+    listener_security: Mapping[str, ListenerSecurity] = field(repr=False)
+    listener_max_connections: Mapping[str, int]
     topic_defaults: EffectiveTopicConfig
     unknown: tuple[str, ...]
     ignored: Mapping[str, str]
@@ -105,10 +115,13 @@ class NodeConfig(NodeSettings):
             if (definition := _DEFINITIONS.get(name)) is not None
         }
         values = {**_DEFAULTS, **given}
+        listeners = NodeListeners.of(values, given=given)
         node = cls(
             values=values,
             layers=layers,
-            listeners=NodeListeners.of(values, given=given),
+            listeners=listeners,
+            listener_security=listener_security(NodeSettings(values), listeners, texts),
+            listener_max_connections=listener_max_connections(listeners, texts),
             topic_defaults=EffectiveTopicConfig.of({}, defaults=topic_defaults(values)),
             unknown=tuple(sorted(name for name in texts if broker_definition(name) is None)),
             ignored=ignored,
@@ -119,7 +132,21 @@ class NodeConfig(NodeSettings):
 
     def without_effect(self) -> tuple[str, ...]:
         """The settings that Ottla accepts and ignores, if they differ from the default."""
-        return settings_without_effect(self.layers.merged())
+        texts = self.layers.merged()
+        unused = unused_listener_settings(texts, self.listener_security)
+        return tuple(sorted({*settings_without_effect(texts), *unused}))
+
+    @property
+    def inter_broker_security(self) -> ListenerSecurity:
+        """With which this broker connects to other brokers."""
+        return self.listener_security[self.listeners.inter_broker_listener_name]
+
+    @property
+    def controller_security(self) -> ListenerSecurity:
+        """With which this node connects to controllers."""
+        # A node that stands alone may have no controller listener, and connects to none.
+        name = self.listeners.controller_names[0]
+        return self.listener_security.get(name, PLAINTEXT_SECURITY)
 
     def topic_config(self, overrides: Mapping[str, str]) -> EffectiveTopicConfig:
         """The effective configs of a topic. Topics without overrides share one object.
@@ -142,5 +169,11 @@ def _refuse_replacing_secured(static: Mapping[str, str]) -> None:
     """An address on the command line, which is PLAINTEXT, must not replace a secured listener."""
     default = BROKER_CONFIGS[_PROTOCOL_MAP].default_text
     protocols = parse_security_protocols(static.get(_PROTOCOL_MAP, default or ""))
-    listeners = (text.strip() for text in static.get("listeners", "").split(","))
-    refuse_secured_listeners(listeners, protocols=protocols)
+    for text in (text.strip() for text in static.get("listeners", "").split(",")):
+        protocol = protocols.get(text.partition(":")[0].upper(), "PLAINTEXT")
+        if protocol != "PLAINTEXT":
+            raise InvalidConfigError(
+                f"listeners has {text}, whose security protocol is {protocol}: an address on the "
+                "command line would replace it with a PLAINTEXT listener; write the address in "
+                "listeners instead"
+            )

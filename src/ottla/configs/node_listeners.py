@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -15,10 +15,6 @@ from ottla.configs.listeners import (
     validate_ports,
 )
 from ottla.configs.setting import Setting
-from ottla.configs.unsupported_security import (
-    refuse_secured_controllers,
-    refuse_secured_listeners,
-)
 from ottla.configs.value import ConfigValue, ConfigValues
 
 _EVERY_INTERFACE: Final = ("0.0.0.0", "::")  # noqa: S104 - what must not be advertised
@@ -45,7 +41,8 @@ class NodeListeners(NamedTuple):
     """The node binds `broker` and `controller`; `advertised` is what clients get in metadata.
 
     `controller_names` are the names of the controller listeners, on this node or on others. Brokers
-    and controllers connect to controllers through the first one.
+    and controllers connect to controllers through the first one. `security_protocols` are those of
+    the listeners in `broker` and `controller` and of `controller_names`.
     """
 
     broker: tuple[ConfiguredListener, ...]
@@ -54,6 +51,7 @@ class NodeListeners(NamedTuple):
     advertised_controller: tuple[ConfiguredListener, ...]
     controller_names: tuple[str, ...]
     inter_broker_listener_name: str
+    security_protocols: Mapping[str, str]
 
     @classmethod
     def of(cls, values: ConfigValues, *, given: Collection[str]) -> NodeListeners:
@@ -61,9 +59,6 @@ class NodeListeners(NamedTuple):
         settings = _ListenerSettings(values)
         controller_names = tuple(name.upper() for name in settings.controller_listener_names)
         protocols = _security_protocols(settings, given=given)
-        refuse_secured_listeners(settings.listeners, protocols=protocols)
-        if "controller" not in settings.process_roles:
-            refuse_secured_controllers(controller_names, protocols=protocols)
         every = parse_listeners(settings.listeners, config="listeners", protocols=protocols)
         validate_ports(every)
         advertised = parse_listeners(
@@ -86,6 +81,11 @@ class NodeListeners(NamedTuple):
             ),
             controller_names=controller_names,
             inter_broker_listener_name=_inter_broker_name(settings, given=given),
+            security_protocols={
+                name: protocols[name]
+                for name in (*(entry.name for entry in every), *controller_names)
+                if name in protocols
+            },
         )
         unknown = [name for name in controller_names if name not in protocols]
         if unknown and "controller" not in settings.process_roles:

@@ -47,6 +47,11 @@ class NodeSettings:
     connection_failed_authentication_delay_ms = Setting[int](
         "connection.failed.authentication.delay.ms"
     )
+    pre_auth_timeout_ms = Setting[int]("ottla.pre.auth.timeout.ms")
+    allow_everyone_if_no_acl_found = Setting[bool]("allow.everyone.if.no.acl.found")
+    audit_log = Setting[str]("ottla.audit.log")
+    audit_log_bytes_max = Setting[int]("ottla.audit.log.bytes.max")
+    audit_log_files_max = Setting[int]("ottla.audit.log.files.max")
     fetch_max_bytes = Setting[int]("fetch.max.bytes")
     max_incremental_fetch_session_cache_slots = Setting[int](
         "max.incremental.fetch.session.cache.slots"
@@ -140,6 +145,7 @@ class NodeSettings:
         "add.partitions.to.txn.retry.backoff.max.ms"
     )
 
+    _super_users = Setting[str]("super.users")
     _quorum_voters = Setting[tuple[str, ...]]("controller.quorum.voters")
     _quorum_bootstrap_servers = Setting[tuple[str, ...]]("controller.quorum.bootstrap.servers")
     _log_dir = Setting[tuple[str, ...]]("log.dir")
@@ -159,6 +165,11 @@ class NodeSettings:
     def is_standalone(self) -> bool:
         """Whether no quorum is configured: the node is a quorum of one."""
         return not self._quorum_voters and not self._quorum_bootstrap_servers
+
+    @property
+    def super_users(self) -> tuple[str, ...]:
+        """The principals, as Type:name, that may do everything."""
+        return tuple(user for part in self._super_users.split(";") if (user := part.strip()))
 
     @property
     def controller_quorum_voters(self) -> tuple[ControllerVoter, ...]:

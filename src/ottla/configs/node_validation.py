@@ -11,6 +11,7 @@ from ottla.configs.topic_config import UNLIMITED, EffectiveTopicConfig
 
 _HOST: Final = re.compile(r"[0-9a-zA-Z\-%._:]*")
 _DEDUPE_BUFFER_BYTES_MIN: Final = 1024 * 1024
+_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _EVERY_LOG_DIR: Final = "*"
 
 
@@ -18,6 +19,7 @@ def validate_node(node: NodeSettings, topic_defaults: EffectiveTopicConfig) -> N
     """Raises InvalidConfigError for the first combination that cannot work."""
     _validate_log(node, topic_defaults)
     _validate_connections(node)
+    _validate_authorization(node)
     _require(
         node.node_id == node.broker_id,
         f"node.id ({node.node_id}) and broker.id ({node.broker_id}) must be the same; "
@@ -76,6 +78,28 @@ def _validate_connections(node: NodeSettings) -> None:
         "max.connections.per.ip=0 refuses everyone; name exceptions in "
         "max.connections.per.ip.overrides",
     )
+
+
+def _validate_authorization(node: NodeSettings) -> None:
+    authorizer = node.authorizer_class_name.strip()
+    _require(
+        authorizer in ("", _AUTHORIZER),
+        f"authorizer.class.name must be {_AUTHORIZER}, or empty to let every client do everything; "
+        "Ottla cannot run other Java classes",
+    )
+    _require(
+        all(":" in user for user in node.super_users),
+        "super.users must be principals such as User:admin, separated by semicolons",
+    )
+    for name, is_set in (
+        ("super.users", bool(node.super_users)),
+        ("allow.everyone.if.no.acl.found", node.allow_everyone_if_no_acl_found),
+    ):
+        _require(
+            bool(authorizer) or not is_set,
+            f"{name} has no effect without an authorizer, and every client could do everything; "
+            f"set authorizer.class.name={_AUTHORIZER} or remove {name}",
+        )
 
 
 def _connections_per_ip_overrides(node: NodeSettings) -> dict[str, int]:

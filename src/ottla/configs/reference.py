@@ -17,6 +17,7 @@ from ottla.configs.definitions.groups import GROUPS_CONFIGS
 from ottla.configs.definitions.log import LOG_CONFIGS
 from ottla.configs.definitions.metrics import METRICS_CONFIGS
 from ottla.configs.definitions.network import NETWORK_CONFIGS
+from ottla.configs.definitions.oauth import OAUTH_CONFIGS
 from ottla.configs.definitions.quorum import QUORUM_CONFIGS
 from ottla.configs.definitions.quotas import BROKER_QUOTA_CONFIGS, QUOTAS_CONFIGS
 from ottla.configs.definitions.remote_storage import REMOTE_STORAGE_CONFIGS
@@ -24,6 +25,7 @@ from ottla.configs.definitions.replication import REPLICATION_CONFIGS
 from ottla.configs.definitions.sasl import SASL_CONFIGS
 from ottla.configs.definitions.security import SECURITY_CONFIGS
 from ottla.configs.definitions.share_groups import SHARE_GROUPS_CONFIGS
+from ottla.configs.definitions.tls import TLS_CONFIGS
 from ottla.configs.definitions.transactions import TRANSACTIONS_CONFIGS
 from ottla.configs.documentation import documentation
 from ottla.configs.group_config import GROUP_SYNONYMS
@@ -48,8 +50,10 @@ _SECTIONS: Final = (
     ("Brokers: quotas", _BROKER, (*QUOTAS_CONFIGS, *BROKER_QUOTA_CONFIGS)),
     ("Brokers: share groups", _BROKER, SHARE_GROUPS_CONFIGS),
     ("Brokers: tiered storage", _BROKER, REMOTE_STORAGE_CONFIGS),
-    ("Brokers: TLS, authorization and delegation tokens", _BROKER, SECURITY_CONFIGS),
+    ("Brokers: TLS", _BROKER, TLS_CONFIGS),
     ("Brokers: SASL", _BROKER, SASL_CONFIGS),
+    ("Brokers: OAuth", _BROKER, OAUTH_CONFIGS),
+    ("Brokers: authorization, delegation tokens and the audit log", _BROKER, SECURITY_CONFIGS),
     ("Brokers: metrics and config providers", _BROKER, METRICS_CONFIGS),
 )
 
@@ -64,8 +68,7 @@ properties files and tools work. It does not honor all of them. Each setting has
 - **accepted without effect**: ignoring the setting does no harm. A node logs the names of those
   that are set to another value than the default, when it starts and when they are changed.
 - **refused**: the setting promises something that Ottla does not have. A node does not start with a
-  value other than the default, and says what to do. Ottla has no encryption, authentication or
-  authorization yet; every setting of these is refused.
+  value other than the default, and says what to do.
 
 Brokers have three kinds of settings:
 
@@ -74,10 +77,15 @@ Brokers have three kinds of settings:
 - *dynamic, cluster-wide*: can also be set while brokers run, for one broker or for all.
 
 Settings of topics and groups are dynamic. Where they are not set, the broker's setting that is
-named as their default applies. A setting of a broker can be written for one listener as
-`listener.name.<listener>.<setting>`; Ottla accepts these without effect, except that those of
-security are refused. Names that begin with `ottla.` are Ottla's own. Internal settings are for
-tests and experiments; DescribeConfigs shows them only where they are set.
+named as their default applies. Names that begin with `ottla.` are Ottla's own. Internal settings
+are for tests and experiments; DescribeConfigs shows them only where they are set.
+
+A setting of TLS or SASL, and `max.connections`, can be written for one listener as
+`listener.name.<listener>.<setting>` with the listener's name in lower case. Settings of one SASL
+mechanism are written as `listener.name.<listener>.<mechanism>.<setting>`, for example
+`listener.name.internal.scram-sha-512.sasl.jaas.config`. Other settings of one listener are accepted
+without effect. While a node runs, keys and certificates can be set only for one listener of one
+broker.
 
 DescribeConfigs returns the texts below if the client asks for the documentation.
 """

@@ -8,34 +8,58 @@ ignoring a setting is harmless, it is accepted, and `settings_without_effect` re
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from ottla.configs.definition import ConfigDefinition
+from ottla.configs.definitions import LISTENER_CONFIGS, NODE_SECURITY_NAMES
 from ottla.configs.errors import InvalidConfigError
-from ottla.configs.status import NO_SECURITY, SettingRefusal, Status
-from ottla.configs.synonyms import broker_definition
-from ottla.configs.unsupported_security import is_undeclared_security_setting
+from ottla.configs.security_names import is_undeclared_security_setting
+from ottla.configs.status import (
+    LISTENER_NOT_IN_LOWER_CASE,
+    NOT_OF_ONE_LISTENER,
+    UNKNOWN_SECURITY_SETTING,
+    SettingRefusal,
+    Status,
+)
+from ottla.configs.synonyms import broker_definition, listener_base_name, listener_of
+
+# Server-side, Kafka reads this one only under a listener's and a mechanism's name.
+_JAAS: Final = "sasl.jaas.config"
 
 
 def refusal_of(name: str, text: str) -> SettingRefusal | None:
     """The reason to refuse this setting, or None."""
     definition = broker_definition(name)
     if definition is None:
-        return NO_SECURITY if text.strip() and is_undeclared_security_setting(name) else None
-    return None if _is_default(definition, text) else definition.refusal
+        is_meant = text.strip() and is_undeclared_security_setting(name)
+        return UNKNOWN_SECURITY_SETTING if is_meant else None
+    if is_default(definition, text):
+        return None
+    refusal = definition.refusal
+    if refusal is not None:
+        return None if text.strip() in refusal.accepted else refusal
+    listener = listener_of(name)
+    if listener is None:
+        return None
+    if definition.name in NODE_SECURITY_NAMES:
+        return NOT_OF_ONE_LISTENER
+    if definition.name in LISTENER_CONFIGS and listener != listener.lower():
+        return LISTENER_NOT_IN_LOWER_CASE
+    return None
 
 
 def refuse_unsupported_settings(properties: Mapping[str, str]) -> None:
     """Raises InvalidConfigError with the names of the settings that a node cannot honor."""
-    names: dict[SettingRefusal, list[str]] = {}
+    names: dict[tuple[str, str], list[str]] = {}
     for name, text in sorted(properties.items()):
         refusal = refusal_of(name, text)
         if refusal is not None:
-            names.setdefault(refusal, []).append(name)
+            names.setdefault((refusal.reason, refusal.instead), []).append(name)
     if names:
         raise InvalidConfigError(
             ". ".join(
-                f"{', '.join(same)}: {refusal.reason}; {refusal.instead}"
-                for refusal, same in names.items()
+                f"{', '.join(same)}: {reason}; {instead}"
+                for (reason, instead), same in names.items()
             )
         )
 
@@ -49,14 +73,16 @@ def _is_ignored(name: str, text: str) -> bool:
     definition = broker_definition(name)
     if definition is None or definition.status is Status.REFUSED:
         return False
-    # A node uses only settings of all listeners, never of one (listener.name.<listener>.…).
-    is_of_one_listener = name != definition.name
+    base = listener_base_name(name)
+    if definition.name == _JAAS and base in (None, _JAAS):
+        return not is_default(definition, text)
     if definition.status is Status.EFFECTIVE:
-        return is_of_one_listener
-    return not _is_default(definition, text)
+        return base is not None and definition.name not in LISTENER_CONFIGS
+    return not is_default(definition, text)
 
 
-def _is_default(definition: ConfigDefinition, text: str) -> bool:
+def is_default(definition: ConfigDefinition, text: str) -> bool:
+    """Whether the text means the default. So does an empty text, where there is no default."""
     if not text.strip() and not definition.default:
         return True
     try:

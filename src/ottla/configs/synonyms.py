@@ -85,7 +85,9 @@ _BROKER_SYNONYMS: Final = {
     _FLUSH[0].name: tuple(name for name, _ in _FLUSH),
 }
 
-_LISTENER_CONFIG: Final = re.compile(r"listener\.name\.[^.]*\.(?P<base>.*)", re.DOTALL)
+_LISTENER_CONFIG: Final = re.compile(
+    r"listener\.name\.(?P<listener>[^.]*)\.(?P<base>.*)", re.DOTALL
+)
 # These can have a SASL mechanism between the listener's name and their own name.
 _MECHANISM_CONFIGS: Final = (
     "connections.max.reauth.ms",
@@ -107,6 +109,12 @@ def listener_base_name(name: str) -> str | None:
     return match["base"] if match else None
 
 
+def listener_of(name: str) -> str | None:
+    """The listener's name in `listener.name.<listener>.<config>`, or None without that prefix."""
+    match = _LISTENER_CONFIG.fullmatch(name)
+    return match["listener"] if match else None
+
+
 def described_synonyms(name: str) -> tuple[str, ...]:
     """The synonyms of a broker config; for a listener's config, itself and the shared config."""
     base = listener_base_name(name)
@@ -122,4 +130,11 @@ def broker_definition(name: str) -> ConfigDefinition | None:
         BROKER_CONFIGS.get(name)
         or DYNAMIC_BROKER_CONFIGS.get(name)
         or BROKER_CONFIGS.get(described_synonyms(name)[-1])
+        or _mechanism_definition(name)
     )
+
+
+def _mechanism_definition(name: str) -> ConfigDefinition | None:
+    """As in Kafka, any config may have a mechanism between the listener's name and its own."""
+    _mechanism, _, config = (listener_base_name(name) or "").partition(".")
+    return BROKER_CONFIGS.get(config)

@@ -36,7 +36,7 @@ class _Session:
     metadata_offset: int = -1
     connection: object | None = None
     # Whether there was a heartbeat, and no closed connection since.
-    is_heard: bool = False
+    has_heartbeat: bool = False
     # The other brokers have to replicate this offset before the broker may stop.
     controlled_shutdown_offset: int = _NOT_SHUTTING_DOWN
 
@@ -85,7 +85,7 @@ class BrokerSessions:
         session.deadline_ms = now_ms + self._session_timeout_ms
         session.metadata_offset = metadata_offset
         session.connection = connection
-        session.is_heard = True
+        session.has_heartbeat = True
 
     def end(self, broker_id: int) -> None:
         """A broker was fenced, unregistered or replaced by its next incarnation."""
@@ -102,7 +102,7 @@ class BrokerSessions:
         session = self._sessions.get(broker_id)
         if session is not None:
             session.connection = None
-            session.is_heard = False
+            session.has_heartbeat = False
             session.deadline_ms = min(session.deadline_ms, until_ms)
 
     def begin_controlled_shutdown(self, broker_id: int, *, offset: int) -> None:
@@ -133,7 +133,7 @@ class BrokerSessions:
         """Whether a broker is certainly alive. A suspected broker is not, so that its next
         incarnation can register without waiting after a crash."""
         session = self._sessions.get(broker_id)
-        return session is not None and session.is_heard and now_ms < session.deadline_ms
+        return session is not None and session.has_heartbeat and now_ms < session.deadline_ms
 
     def others_know(self, broker_id: int) -> bool:
         """Whether a broker in controlled shutdown may stop: all remaining brokers have replicated

@@ -82,16 +82,16 @@ class CommittedMetadata:
         while self._appended and self._appended[0].end_offset <= offset:
             self._replay.take(self._appended.popleft().records, delta)
         self.end_offset = max(self.end_offset, offset)
-        self._tell(delta)
+        self._notify_listeners(delta)
 
     def replace(self, replay: MetadataReplay, *, end_offset: int) -> None:
         """Continues with the image of a snapshot, which has a later offset."""
         before, self._replay, self.image = self.image, replay, replay.image
         self.end_offset = end_offset
         self._appended.clear()
-        self._tell(difference(before, replay.image))
+        self._notify_listeners(difference(before, replay.image))
 
-    def _tell(self, delta: MetadataDelta) -> None:
+    def _notify_listeners(self, delta: MetadataDelta) -> None:
         if not delta.is_empty:
             for listener in self._listeners:
                 listener(delta)

@@ -35,6 +35,11 @@ Response = TypeVar("Response", bound=Message)
 _log = logging.getLogger(__name__)
 
 
+class OutcomeUnknownError(KafkaError):
+    """The controller was deposed before the records of an operation were committed. The next one
+    may commit them or not."""
+
+
 class _Waiting(NamedTuple):
     """An operation that waits until its records are committed."""
 
@@ -92,13 +97,12 @@ class Controller:
             self._propose(first_records(bootstrap, min_insync_replicas=minimum))
 
     def deactivate(self) -> None:
-        """It is unknown whether uncommitted records will be committed: waiting operations fail with
-        NOT_CONTROLLER, and clients retry."""
+        """Waiting operations fail with `OutcomeUnknownError`."""
         self._proposed = None
         waiting, self._waiting = self._waiting, deque()
         for each in waiting:
             if not each.answered.done():
-                each.answered.set_exception(not_controller())
+                each.answered.set_exception(_outcome_unknown())
 
     def committed(self, end_offset: int) -> None:
         while self._waiting and self._waiting[0].end_offset <= end_offset:
@@ -117,9 +121,10 @@ class Controller:
         """Runs an operation and returns its response once the result is committed.
 
         A response without changes also waits for commit, since it depends on uncommitted records.
-        Raises `KafkaError`: NOT_CONTROLLER if another node is the active controller, now or before
-        the commit. If the disk is full (KAFKA_STORAGE_ERROR) or the records are invalid
-        (UNKNOWN_SERVER_ERROR), nothing has changed.
+        Raises `KafkaError`: NOT_CONTROLLER if another node is the active controller, as an
+        `OutcomeUnknownError` if it became active before the commit. If the disk is full
+        (KAFKA_STORAGE_ERROR) or the records are invalid (UNKNOWN_SERVER_ERROR), nothing has
+        changed.
         """
         if self._proposed is None:
             raise not_controller()
@@ -151,7 +156,7 @@ class Controller:
         except Exception as error:
             raise self._withdraw(error) from error
         if self._proposed is None:
-            raise not_controller()
+            raise _outcome_unknown()
         if any(each.type is ConfigResourceType.BROKER for each in delta.configs_changed):
             self._follow_broker_configs()
 
@@ -186,6 +191,13 @@ class Controller:
             _log.warning("stored broker configs are left out: %s", error.message)
         else:
             self._descriptions = TopicDescriptions(self._node)
+
+
+def _outcome_unknown() -> OutcomeUnknownError:
+    return OutcomeUnknownError(
+        ErrorCode.NOT_CONTROLLER,
+        "another controller became active before this change was committed",
+    )
 
 
 def not_controller() -> KafkaError:

@@ -64,10 +64,10 @@ def _can_prefer(image: MetadataImage, partition: PartitionRegistration) -> bool:
 def _request(
     kind: ElectionType, partitions: Iterator[tuple[TopicImage, int]]
 ) -> ElectLeadersRequest | None:
-    asked: dict[str, list[int]] = {}
+    requested: dict[str, list[int]] = {}
     for topic, partition_id in partitions:
-        asked.setdefault(topic.name, []).append(partition_id)
-    if not asked:
+        requested.setdefault(topic.name, []).append(partition_id)
+    if not requested:
         return None
-    topics = [TopicPartitions(topic=name, partitions=ids) for name, ids in asked.items()]
+    topics = [TopicPartitions(topic=name, partitions=ids) for name, ids in requested.items()]
     return ElectLeadersRequest(election_type=kind, topic_partitions=topics)

@@ -38,7 +38,7 @@ from ottla.raft import (
     VoterSet,
 )
 from ottla.runtime.clock import Timer
-from ottla.runtime.nudge import Nudge
+from ottla.runtime.wakeup import Wakeup
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.fetch_snapshot import FetchSnapshotResponse
 from ottla.wire.records.batch import iterate_batches
@@ -167,7 +167,7 @@ class MetadataQuorum:
                 # Part of the operation stays in the log and must not take effect.
                 self.fail(error)
             raise
-        self._tell(self._raft.appended)
+        self._process(self._raft.appended)
 
     def _note_appended(self, records: Sequence[Message], start_offset: int) -> None:
         end_offset = self.log.log_end_offset
@@ -180,17 +180,17 @@ class MetadataQuorum:
 
     def leader_lost(self) -> None:
         """The connection to the leader closed, most likely because the leader stopped."""
-        self._tell(self._raft.leader_lost)
+        self._process(self._raft.leader_lost)
 
     def begin_shutdown(self) -> None:
         """This replica no longer starts elections. If it is the leader, it leads until `close`."""
-        self._tell(self._raft.begin_shutdown)
+        self._process(self._raft.begin_shutdown)
 
     async def close(self) -> None:
         """Resigns, waits for pending flushes and snapshots, and closes the log."""
         if self._raft.is_leader and len(self.voters.voters) > 1 and self.failure is None:
-            self._tell(self._raft.resign)
-            await self._say_farewell()
+            self._process(self._raft.resign)
+            await self._wait_next_election()
         if self._flushing is not None:
             await asyncio.wait([self._flushing])
         await self._snapshots.wait_written()
@@ -202,11 +202,11 @@ class MetadataQuorum:
         else:
             self.log.abandon()
 
-    async def _say_farewell(self) -> None:
+    async def _wait_next_election(self) -> None:
         """Waits for the next election to begin, but only for a short time."""
-        heard = Nudge(self._seams.clock)
-        self.listen_leader(heard.give)
-        await heard.wait(_FAREWELL_SECONDS)
+        changed = Wakeup(self._seams.clock)
+        self.listen_leader(changed.wake)
+        await changed.wait(_FAREWELL_SECONDS)
 
     def fail(self, error: BaseException) -> None:
         """Stops the replica; all pending requests fail."""
@@ -220,11 +220,11 @@ class MetadataQuorum:
         for reply in replies.values():
             if not reply.done():
                 reply.set_exception(ConnectionAbortedError(f"the metadata has failed: {error}"))
-        self._tell_leader()
+        self._notify_leader_changed()
 
     # ---- carrying out
 
-    def _tell(self, event: Callable[..., None], *arguments: object) -> None:
+    def _process(self, event: Callable[..., None], *arguments: object) -> None:
         """Passes an event to the machine, and carries out its decisions."""
         if self.failure is not None:
             return
@@ -321,7 +321,7 @@ class MetadataQuorum:
         if leader.leader_id == self._local_id and self._raft.is_leader:
             self._claim = _Claim(leader.epoch, self.log.log_end_offset)
             self._maybe_activate()
-        self._tell_leader()
+        self._notify_leader_changed()
 
     def _end_leadership(self) -> None:
         was_active, self._is_active, self._claim = self._is_active, False, None
@@ -335,9 +335,9 @@ class MetadataQuorum:
         self._is_active = True
         if self._follower is not None:
             self._follower.activate(claim.epoch)
-        self._tell_leader()
+        self._notify_leader_changed()
 
-    def _tell_leader(self) -> None:
+    def _notify_leader_changed(self) -> None:
         for listener in self._leader_listeners:
             listener()
 
@@ -349,12 +349,12 @@ class MetadataQuorum:
             require_sound(response)
         except (ChannelError, ProtocolError) as error:
             _log.debug("no answer of node %d: %s", send.destination.node_id, error)
-            self._tell(self._raft.fail, send.number)
+            self._process(self._raft.fail, send.number)
             return
         while self._flushing is not None and isinstance(response, FetchSnapshotResponse):
             # The last chunk replaces the log, which must not happen during a flush.
             await asyncio.wait([self._flushing])
-        self._tell(self._raft.respond, send.number, response)
+        self._process(self._raft.respond, send.number, response)
 
     def _reply(self, reply: Reply) -> None:
         if reply.read is not None:
@@ -386,7 +386,7 @@ class MetadataQuorum:
 
     def _time_passed(self) -> None:
         self._timer = None
-        self._tell(self._raft.advance)
+        self._process(self._raft.advance)
 
     # ---- durability
 
@@ -399,7 +399,7 @@ class MetadataQuorum:
             while self.failure is None and (flush := self.log.prepare_flush()) is not None:
                 await self._seams.background.run(flush.run)
                 self.log.complete_flush(flush)
-                self._tell(self._raft.flushed)
+                self._process(self._raft.flushed)
         except BaseException as error:
             self.fail(error)
             raise

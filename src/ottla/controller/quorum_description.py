@@ -39,9 +39,9 @@ def describe_quorum(
                 topic_name=topic.topic_name,
                 partitions=[
                     _partition(quorum, description)
-                    if (topic.topic_name, asked.partition_index) == METADATA_PARTITION
-                    else _unknown(asked.partition_index)
-                    for asked in topic.partitions
+                    if (topic.topic_name, requested.partition_index) == METADATA_PARTITION
+                    else _unknown(requested.partition_index)
+                    for requested in topic.partitions
                 ],
             )
             for topic in request.topics

@@ -89,7 +89,7 @@ def operation_of(key: int) -> Operation[Any, Any]:
 class Watched(Protocol):
     """A connection with a callback for when it closes."""
 
-    def when_closed(self, told: Callable[[], None]) -> None: ...
+    def when_closed(self, callback: Callable[[], None]) -> None: ...
 
 
 class ControllerService:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.dump.rows import Problem, RecordRow, Row, batch_row
+from ottla.dump.secrets import hide_secrets
 from ottla.dump.selection import EVERYTHING, Selection
 from ottla.dump.stored_records import (
     NOTHING_DECODED,
@@ -102,6 +103,8 @@ def _record_rows(
     try:
         for record in iterate_records(batch.data):
             if record.offset in selection:
+                if record_format is StoredRecordFormat.METADATA and not batch.header.is_control:
+                    record = hide_secrets(record)
                 yield _record_row(record, batch.header, record_format)
     except ProtocolError as error:
         yield batch.problem(path, f"cannot be read to its end: {error}")

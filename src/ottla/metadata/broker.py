@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Protocol, TypeVar
 
 from ottla.model import Uuid
 from ottla.wire.stored.cluster_metadata.brokers import (
@@ -14,6 +14,8 @@ from ottla.wire.stored.cluster_metadata.brokers import (
     RegisterBrokerRecord,
     RegisterControllerRecord,
 )
+
+S = TypeVar("S")
 
 
 class Endpoint(NamedTuple):
@@ -36,6 +38,55 @@ class VersionRange(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self[0]}-{self[1]}"
+
+
+class _Listener(Protocol):
+    """An `Endpoint`, or the struct for it in a request or a record."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def security_protocol(self) -> int: ...
+
+
+class _Feature(Protocol):
+    """The struct for a feature in a request or a record."""
+
+    name: str
+    min_supported_version: int
+    max_supported_version: int
+
+
+def listener_structs(struct: Callable[..., S], listeners: Iterable[_Listener]) -> list[S]:
+    """The listeners as structs of another class: each request and each record has its own."""
+    return [
+        struct(
+            name=each.name,
+            host=each.host,
+            port=each.port,
+            security_protocol=each.security_protocol,
+        )
+        for each in listeners
+    ]
+
+
+def feature_structs(struct: Callable[..., S], features: Mapping[str, VersionRange]) -> list[S]:
+    """The features as structs of a request or a record."""
+    return [
+        struct(name=name, min_supported_version=low, max_supported_version=high)
+        for name, (low, high) in features.items()
+    ]
+
+
+def version_ranges(features: Iterable[_Feature]) -> dict[str, VersionRange]:
+    return {
+        each.name: VersionRange(each.min_supported_version, each.max_supported_version)
+        for each in features
+    }
 
 
 class BrokerRegistration(NamedTuple):
@@ -66,14 +117,8 @@ class BrokerRegistration(NamedTuple):
             id=record.broker_id,
             epoch=record.broker_epoch,
             incarnation_id=record.incarnation_id,
-            endpoints=tuple(
-                Endpoint(each.name, each.host, each.port, each.security_protocol)
-                for each in record.end_points
-            ),
-            features={
-                each.name: VersionRange(each.min_supported_version, each.max_supported_version)
-                for each in record.features
-            },
+            endpoints=tuple(listener_structs(Endpoint, record.end_points)),
+            features=version_ranges(record.features),
             rack=record.rack,
             fenced=record.fenced,
             in_controlled_shutdown=record.in_controlled_shutdown,
@@ -89,19 +134,8 @@ class BrokerRegistration(NamedTuple):
             is_migrating_zk_broker=self.is_migrating_zk_broker,
             incarnation_id=self.incarnation_id,
             broker_epoch=self.epoch,
-            end_points=[
-                BrokerEndpoint(
-                    name=each.name,
-                    host=each.host,
-                    port=each.port,
-                    security_protocol=each.security_protocol,
-                )
-                for each in self.endpoints
-            ],
-            features=[
-                BrokerFeature(name=name, min_supported_version=low, max_supported_version=high)
-                for name, (low, high) in self.features.items()
-            ],
+            end_points=listener_structs(BrokerEndpoint, self.endpoints),
+            features=feature_structs(BrokerFeature, self.features),
             rack=self.rack,
             fenced=self.fenced,
             in_controlled_shutdown=self.in_controlled_shutdown,
@@ -125,14 +159,8 @@ class ControllerRegistration(NamedTuple):
             id=record.controller_id,
             incarnation_id=record.incarnation_id,
             zk_migration_ready=record.zk_migration_ready,
-            endpoints=tuple(
-                Endpoint(each.name, each.host, each.port, each.security_protocol)
-                for each in record.end_points
-            ),
-            features={
-                each.name: VersionRange(each.min_supported_version, each.max_supported_version)
-                for each in record.features
-            },
+            endpoints=tuple(listener_structs(Endpoint, record.end_points)),
+            features=version_ranges(record.features),
         )
 
     def to_record(self) -> RegisterControllerRecord:
@@ -140,17 +168,6 @@ class ControllerRegistration(NamedTuple):
             controller_id=self.id,
             incarnation_id=self.incarnation_id,
             zk_migration_ready=self.zk_migration_ready,
-            end_points=[
-                ControllerEndpoint(
-                    name=each.name,
-                    host=each.host,
-                    port=each.port,
-                    security_protocol=each.security_protocol,
-                )
-                for each in self.endpoints
-            ],
-            features=[
-                ControllerFeature(name=name, min_supported_version=low, max_supported_version=high)
-                for name, (low, high) in self.features.items()
-            ],
+            end_points=listener_structs(ControllerEndpoint, self.endpoints),
+            features=feature_structs(ControllerFeature, self.features),
         )

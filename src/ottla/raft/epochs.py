@@ -13,7 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.model import ErrorCode
-from ottla.raft.leader_news import Handled, error_of, is_contradicting, take_news, take_response
+from ottla.raft.leader_updates import (
+    Handled,
+    error_of,
+    is_contradicting,
+    maybe_adopt_leader,
+    take_response,
+)
 from ottla.raft.messages import PARTITION, TOPIC, LeaderView, only_partition
 from ottla.raft.quorum import Quorum
 from ottla.raft.responses import begin_response, end_response
@@ -42,15 +48,15 @@ def receive_begin_quorum_epoch(
 ) -> BeginQuorumEpochResponse:
     if has_other_cluster_id(quorum, request.cluster_id):
         return BeginQuorumEpochResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID)
-    told = only_partition(
+    received = only_partition(
         [(t.topic_name, p.partition_index, p) for t in request.topics for p in t.partitions]
     )
-    if told is None:
+    if received is None:
         return BeginQuorumEpochResponse(error_code=ErrorCode.INVALID_REQUEST)
     endpoint = listener_endpoint(quorum, request.leader_endpoints)
-    news = LeaderView(told.leader_epoch, told.leader_id, endpoint)
-    error = _take_leader(quorum, news, now_ms=now_ms)
-    is_other = is_for_other_replica(quorum, request.voter_id, told.voter_directory_id)
+    view = LeaderView(received.leader_epoch, received.leader_id, endpoint)
+    error = _take_leader(quorum, view, now_ms=now_ms)
+    is_other = is_for_other_replica(quorum, request.voter_id, received.voter_directory_id)
     if error is ErrorCode.NONE and is_other:
         error = ErrorCode.INVALID_VOTER_KEY
     return begin_response(quorum.leader, error)
@@ -61,37 +67,37 @@ def receive_end_quorum_epoch(
 ) -> EndQuorumEpochResponse:
     if has_other_cluster_id(quorum, request.cluster_id):
         return EndQuorumEpochResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID)
-    told = only_partition(
+    received = only_partition(
         [(t.topic_name, p.partition_index, p) for t in request.topics for p in t.partitions]
     )
-    if told is None:
+    if received is None:
         return EndQuorumEpochResponse(error_code=ErrorCode.INVALID_REQUEST)
     endpoint = listener_endpoint(quorum, request.leader_endpoints)
-    news = LeaderView(told.leader_epoch, told.leader_id, endpoint)
-    error = _take_leader(quorum, news, now_ms=now_ms)
+    view = LeaderView(received.leader_epoch, received.leader_id, endpoint)
+    error = _take_leader(quorum, view, now_ms=now_ms)
     state = quorum.state
     if error is ErrorCode.NONE and isinstance(state, Follower):
-        backoff_ms = _succession_backoff_ms(quorum, _successors(told))
+        backoff_ms = _succession_backoff_ms(quorum, _successors(received))
         state.leader_resigned(fetch_deadline_ms=now_ms + backoff_ms)
     return end_response(quorum.leader, error)
 
 
-def _take_leader(quorum: Quorum, news: LeaderView, *, now_ms: int) -> ErrorCode:
+def _take_leader(quorum: Quorum, view: LeaderView, *, now_ms: int) -> ErrorCode:
     """If this returns NONE, a follower in this epoch follows this leader."""
-    assert news.leader_id is not None
-    error = voter_request_error(quorum, news.leader_id, epoch=news.epoch)
+    assert view.leader_id is not None
+    error = voter_request_error(quorum, view.leader_id, epoch=view.epoch)
     if error is not ErrorCode.NONE:
         return error
-    if is_contradicting(quorum, news):
+    if is_contradicting(quorum, view):
         return ErrorCode.INVALID_REQUEST
-    take_news(quorum, news, now_ms=now_ms)
+    maybe_adopt_leader(quorum, view, now_ms=now_ms)
     return ErrorCode.NONE
 
 
-def _successors(told: end.EndQuorumEpochRequestPartitionData) -> list[ReplicaKey]:
-    preferred = told.preferred_candidates
+def _successors(received: end.EndQuorumEpochRequestPartitionData) -> list[ReplicaKey]:
+    preferred = received.preferred_candidates
     keys = [ReplicaKey(each.candidate_id, each.candidate_directory_id) for each in preferred]
-    return keys or [ReplicaKey(voter_id) for voter_id in told.preferred_successors]
+    return keys or [ReplicaKey(voter_id) for voter_id in received.preferred_successors]
 
 
 def _succession_backoff_ms(quorum: Quorum, successors: Sequence[ReplicaKey]) -> int:
@@ -123,7 +129,7 @@ def send_begin_quorum_epoch(quorum: Quorum, leader: Leader, *, now_ms: int) -> N
             ready_ms = quorum.connections.next_deadline_ms or now_ms + period_ms
             leader.begin_quorum_epoch_ms = min(leader.begin_quorum_epoch_ms, ready_ms)
             continue
-        told = begin.BeginQuorumEpochRequestPartitionData(
+        partition = begin.BeginQuorumEpochRequestPartitionData(
             partition_index=PARTITION,
             voter_directory_id=key.directory_id,
             leader_id=quorum.local.id,
@@ -132,7 +138,9 @@ def send_begin_quorum_epoch(quorum: Quorum, leader: Leader, *, now_ms: int) -> N
         request = BeginQuorumEpochRequest(
             cluster_id=quorum.config.cluster_id,
             voter_id=key.id,
-            topics=[begin.BeginQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[told])],
+            topics=[
+                begin.BeginQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[partition])
+            ],
             leader_endpoints=[
                 begin.LeaderEndpoint(name=name, host=host, port=port)
                 for name, host, port in quorum.config.endpoints
@@ -154,7 +162,7 @@ def poll_resigned(quorum: Quorum, state: Resigned, *, now_ms: int) -> None:
 
 
 def _end_quorum_epoch(quorum: Quorum, state: Resigned) -> EndQuorumEpochRequest:
-    told = end.EndQuorumEpochRequestPartitionData(
+    partition = end.EndQuorumEpochRequestPartitionData(
         partition_index=PARTITION,
         leader_id=quorum.local.id,
         leader_epoch=state.epoch,
@@ -166,7 +174,7 @@ def _end_quorum_epoch(quorum: Quorum, state: Resigned) -> EndQuorumEpochRequest:
     )
     return EndQuorumEpochRequest(
         cluster_id=quorum.config.cluster_id,
-        topics=[end.EndQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[told])],
+        topics=[end.EndQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[partition])],
         leader_endpoints=[
             end.LeaderEndpoint(name=name, host=host, port=port)
             for name, host, port in quorum.config.endpoints
@@ -177,28 +185,27 @@ def _end_quorum_epoch(quorum: Quorum, state: Resigned) -> EndQuorumEpochRequest:
 def take_begin_quorum_epoch_response(
     quorum: Quorum, response: BeginQuorumEpochResponse, *, now_ms: int
 ) -> Handled:
-    answer = only_partition(
-        [(t.topic_name, p.partition_index, p) for t in response.topics for p in t.partitions]
-    )
-    if response.error_code != ErrorCode.NONE or answer is None:
-        return Handled.FAILED
-    endpoint = leader_endpoint(quorum, answer.leader_id, response.node_endpoints)
-    news = LeaderView.told(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
-    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
-    return handled or Handled.DONE
+    return _take_answer(quorum, response, now_ms=now_ms) or Handled.DONE
 
 
 def take_end_quorum_epoch_response(
     quorum: Quorum, voter_id: int, response: EndQuorumEpochResponse, *, now_ms: int
 ) -> Handled:
+    handled = _take_answer(quorum, response, now_ms=now_ms)
+    if handled is None and isinstance(quorum.state, Resigned):
+        quorum.state.unacknowledged.discard(voter_id)
+    return handled or Handled.DONE
+
+
+def _take_answer(
+    quorum: Quorum, response: BeginQuorumEpochResponse | EndQuorumEpochResponse, *, now_ms: int
+) -> Handled | None:
+    """Handles the leader, epoch and error of the response; None if it is accepted."""
     answer = only_partition(
         [(t.topic_name, p.partition_index, p) for t in response.topics for p in t.partitions]
     )
     if response.error_code != ErrorCode.NONE or answer is None:
         return Handled.FAILED
     endpoint = leader_endpoint(quorum, answer.leader_id, response.node_endpoints)
-    news = LeaderView.told(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
-    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
-    if handled is None and isinstance(quorum.state, Resigned):
-        quorum.state.unacknowledged.discard(voter_id)
-    return handled or Handled.DONE
+    view = LeaderView.from_message(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
+    return take_response(quorum, error_of(answer.error_code), view, now_ms=now_ms)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ottla.model import ErrorCode
 from ottla.raft.decisions import Destination
 from ottla.raft.errors import CommittedRecordsLostError
-from ottla.raft.leader_news import Handled, error_of, take_response
+from ottla.raft.leader_updates import Handled, error_of, take_response
 from ottla.raft.log import OffsetAndEpoch, truncation_offset
 from ottla.raft.messages import PARTITION, TOPIC, TOPIC_ID, LeaderView, only_partition
 from ottla.raft.quorum import Quorum
@@ -121,8 +121,8 @@ def take_fetch_response(quorum: Quorum, response: FetchResponse, *, now_ms: int)
         return Handled.FAILED
     leader = answer.current_leader
     endpoint = leader_endpoint(quorum, leader.leader_id, response.node_endpoints)
-    news = LeaderView.told(leader.leader_id, epoch=leader.leader_epoch, endpoint=endpoint)
-    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
+    view = LeaderView.from_message(leader.leader_id, epoch=leader.leader_epoch, endpoint=endpoint)
+    handled = take_response(quorum, error_of(answer.error_code), view, now_ms=now_ms)
     if handled is not None:
         return handled
     state = quorum.state
@@ -130,7 +130,7 @@ def take_fetch_response(quorum: Quorum, response: FetchResponse, *, now_ms: int)
         return Handled.FAILED
     quorum.connections.make_ready(state.leader_id)
     _take_fetched(quorum, state, answer)
-    state.heard_from_leader(fetch_deadline_ms=quorum.fetch_deadline_ms(now_ms))
+    state.leader_responded(fetch_deadline_ms=quorum.fetch_deadline_ms(now_ms))
     return Handled.DONE
 
 

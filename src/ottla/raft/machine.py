@@ -12,7 +12,7 @@ from ottla.raft.config import ElectionDice, RaftConfig
 from ottla.raft.connections import InFlight
 from ottla.raft.decisions import Decisions, LeaderAndEpoch, Reply
 from ottla.raft.description import QuorumDescription, describe_quorum
-from ottla.raft.leader_news import Handled
+from ottla.raft.leader_updates import Handled
 from ottla.raft.log import ReplicatedLog
 from ottla.raft.quorum import Quorum
 from ottla.raft.states import (

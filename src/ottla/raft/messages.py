@@ -15,7 +15,7 @@ from ottla.raft.voters import VoterEndpoint
 TOPIC: Final = "__cluster_metadata"
 TOPIC_ID: Final = Uuid(bytes(15) + b"\x01")
 PARTITION: Final = 0
-NOBODY: Final = -1
+NO_REPLICA_ID: Final = -1
 
 P = TypeVar("P")
 
@@ -28,13 +28,15 @@ class LeaderView(NamedTuple):
     endpoint: VoterEndpoint | None
 
     @classmethod
-    def told(cls, leader_id: int, *, epoch: int, endpoint: VoterEndpoint | None) -> LeaderView:
+    def from_message(
+        cls, leader_id: int, *, epoch: int, endpoint: VoterEndpoint | None
+    ) -> LeaderView:
         """From the fields of a message, where -1 means no leader."""
         return cls(epoch, None if leader_id < 0 else leader_id, endpoint)
 
     @property
-    def id_or_nobody(self) -> int:
-        return NOBODY if self.leader_id is None else self.leader_id
+    def id_or_minus_one(self) -> int:
+        return NO_REPLICA_ID if self.leader_id is None else self.leader_id
 
 
 def only_partition(partitions: Sequence[tuple[str, int, P]]) -> P | None:

@@ -130,15 +130,15 @@ class CheckQuorum:
     def __init__(self, local: ReplicaKey, *, timeout_ms: int, now_ms: int) -> None:
         self._local = local
         self._timeout_ms = timeout_ms
-        self._heard_from: set[int] = set()
+        self._fetching_voters: set[int] = set()
         self.deadline_ms = now_ms + timeout_ms
 
-    def heard_from(self, key: ReplicaKey, voters: VoterSet, *, now_ms: int) -> None:
+    def record_fetch(self, key: ReplicaKey, voters: VoterSet, *, now_ms: int) -> None:
         """Recounts the majority on every fetch, since the voters may have changed."""
         if voters.has(key):
-            self._heard_from.add(key.id)
-        self._heard_from.intersection_update(voters.ids)
+            self._fetching_voters.add(key.id)
+        self._fetching_voters.intersection_update(voters.ids)
         is_voter = voters.has(self._local)
-        if len(self._heard_from) + is_voter >= voters.majority:
-            self._heard_from.clear()
+        if len(self._fetching_voters) + is_voter >= voters.majority:
+            self._fetching_voters.clear()
             self.deadline_ms = now_ms + self._timeout_ms

@@ -12,7 +12,7 @@ from ottla.raft.connections import RaftConnections
 from ottla.raft.decisions import Decisions, Destination, LeaderAndEpoch, Reply, Send
 from ottla.raft.election import Election
 from ottla.raft.log import ReplicatedLog
-from ottla.raft.messages import NOBODY, LeaderView
+from ottla.raft.messages import NO_REPLICA_ID, LeaderView
 from ottla.raft.progress import CheckQuorum, Progress
 from ottla.raft.responses import fetch_response, voter_change_response
 from ottla.raft.states import (
@@ -297,9 +297,9 @@ class Quorum:
             self.reply(Reply(change.number, voter_change_response(change.request, error)))
 
     def _stored(self) -> QuorumStateData:
-        voted = self.vote_in(self.epoch) or ReplicaKey(NOBODY, ZERO_UUID)
+        voted = self.vote_in(self.epoch) or ReplicaKey(NO_REPLICA_ID, ZERO_UUID)
         return QuorumStateData(
-            leader_id=self.leader.id_or_nobody,
+            leader_id=self.leader.id_or_minus_one,
             leader_epoch=self.epoch,
             voted_id=voted.id,
             voted_directory_id=voted.directory_id,

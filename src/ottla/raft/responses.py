@@ -27,7 +27,7 @@ def vote_response(
     partition = vote.VoteResponsePartitionData(
         partition_index=PARTITION,
         error_code=error,
-        leader_id=leader.id_or_nobody,
+        leader_id=leader.id_or_minus_one,
         leader_epoch=leader.epoch,
         vote_granted=is_granted,
     )
@@ -41,7 +41,7 @@ def begin_response(leader: LeaderView, error: ErrorCode) -> begin.BeginQuorumEpo
     partition = begin.BeginQuorumEpochResponsePartitionData(
         partition_index=PARTITION,
         error_code=error,
-        leader_id=leader.id_or_nobody,
+        leader_id=leader.id_or_minus_one,
         leader_epoch=leader.epoch,
     )
     return begin.BeginQuorumEpochResponse(
@@ -54,7 +54,7 @@ def end_response(leader: LeaderView, error: ErrorCode) -> end.EndQuorumEpochResp
     partition = end.EndQuorumEpochResponsePartitionData(
         partition_index=PARTITION,
         error_code=error,
-        leader_id=leader.id_or_nobody,
+        leader_id=leader.id_or_minus_one,
         leader_epoch=leader.epoch,
     )
     return end.EndQuorumEpochResponse(
@@ -77,7 +77,7 @@ def fetch_response(
         high_watermark=-1 if high_watermark is None else high_watermark,
         log_start_offset=log.start.offset,
         current_leader=fetch.LeaderIdAndEpoch(
-            leader_id=leader.id_or_nobody, leader_epoch=leader.epoch
+            leader_id=leader.id_or_minus_one, leader_epoch=leader.epoch
         ),
         records=b"",
     )
@@ -110,7 +110,7 @@ def fetch_snapshot_response(
             end_offset=snapshot_id.offset, epoch=snapshot_id.epoch
         ),
         current_leader=fetch_snapshot.LeaderIdAndEpoch(
-            leader_id=leader.id_or_nobody, leader_epoch=leader.epoch
+            leader_id=leader.id_or_minus_one, leader_epoch=leader.epoch
         ),
         size=size,
         position=position,
@@ -132,7 +132,7 @@ def voter_change_response(
 
 
 def update_voter_response(leader: LeaderView, error: ErrorCode) -> UpdateRaftVoterResponse:
-    current = CurrentLeader(leader_id=leader.id_or_nobody, leader_epoch=leader.epoch)
+    current = CurrentLeader(leader_id=leader.id_or_minus_one, leader_epoch=leader.epoch)
     if leader.endpoint is not None:
         _, current.host, current.port = leader.endpoint
     return UpdateRaftVoterResponse(error_code=error, current_leader=current)
@@ -143,4 +143,4 @@ def _node_endpoints(endpoint: Callable[..., E], leader: LeaderView) -> list[E]:
     if leader.endpoint is None:
         return []
     _, host, port = leader.endpoint
-    return [endpoint(node_id=leader.id_or_nobody, host=host, port=port)]
+    return [endpoint(node_id=leader.id_or_minus_one, host=host, port=port)]

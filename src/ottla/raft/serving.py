@@ -28,30 +28,30 @@ def receive_fetch(quorum: Quorum, number: int, request: FetchRequest, *, now_ms:
         error = ErrorCode.INCONSISTENT_CLUSTER_ID
         quorum.reply(Reply(number, FetchResponse(error_code=error)))
         return
-    asked = only_partition(
+    requested = only_partition(
         [
             (TOPIC if t.topic_id == TOPIC_ID else t.topic, p.partition, p)
             for t in request.topics
             for p in t.partitions
         ]
     )
-    if asked is None:
+    if requested is None:
         quorum.reply(Reply(number, FetchResponse(error_code=ErrorCode.INVALID_REQUEST)))
         return
     replica = request.replica_state
     replica_id = request.replica_id if replica is None else replica.replica_id
-    error = _fetch_error(quorum, request, asked, replica_id)
+    error = _fetch_error(quorum, request, requested, replica_id)
     if error is not ErrorCode.NONE:
         quorum.reply(Reply(number, fetch_response(quorum.leader, quorum.log, error)))
         return
     leader = quorum.state
     assert isinstance(leader, Leader)
     fetch = ParkedFetch(
-        ReplicaKey(replica_id, asked.replica_directory_id),
-        OffsetAndEpoch(asked.fetch_offset, asked.last_fetched_epoch),
-        bytes_max=min(request.max_bytes, asked.partition_max_bytes or request.max_bytes),
+        ReplicaKey(replica_id, requested.replica_directory_id),
+        OffsetAndEpoch(requested.fetch_offset, requested.last_fetched_epoch),
+        bytes_max=min(request.max_bytes, requested.partition_max_bytes or request.max_bytes),
         deadline_ms=now_ms + request.max_wait_ms,
-        known_high_watermark=asked.high_watermark,
+        known_high_watermark=requested.high_watermark,
     )
     obstacle = find_obstacle(quorum.log, fetch.position)
     if obstacle is None:
@@ -63,15 +63,15 @@ def receive_fetch(quorum: Quorum, number: int, request: FetchRequest, *, now_ms:
 
 
 def _fetch_error(
-    quorum: Quorum, request: FetchRequest, asked: FetchPartition, replica_id: int
+    quorum: Quorum, request: FetchRequest, requested: FetchPartition, replica_id: int
 ) -> ErrorCode:
     if (
-        min(request.max_wait_ms, asked.fetch_offset, asked.last_fetched_epoch) < 0
-        or asked.last_fetched_epoch > asked.current_leader_epoch
+        min(request.max_wait_ms, requested.fetch_offset, requested.last_fetched_epoch) < 0
+        or requested.last_fetched_epoch > requested.current_leader_epoch
         or replica_id == quorum.local.id
     ):
         return ErrorCode.INVALID_REQUEST
-    return leader_request_error(quorum, epoch=asked.current_leader_epoch)
+    return leader_request_error(quorum, epoch=requested.current_leader_epoch)
 
 
 def _note_progress(quorum: Quorum, leader: Leader, fetch: ParkedFetch, *, now_ms: int) -> None:
@@ -84,7 +84,7 @@ def _note_progress(quorum: Quorum, leader: Leader, fetch: ParkedFetch, *, now_ms
         leader_end_offset=quorum.log.end.offset,
         now_ms=now_ms,
     )
-    leader.check_quorum.heard_from(fetch.key, quorum.voters, now_ms=now_ms)
+    leader.check_quorum.record_fetch(fetch.key, quorum.voters, now_ms=now_ms)
     maybe_commit(quorum, leader)
 
 

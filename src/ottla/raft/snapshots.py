@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ottla.model import ErrorCode
 from ottla.raft.decisions import ReadSnapshot, Reply, SnapshotChunk
-from ottla.raft.leader_news import Handled, error_of, take_response
+from ottla.raft.leader_updates import Handled, error_of, take_response
 from ottla.raft.log import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from ottla.raft.messages import PARTITION, TOPIC, LeaderView, only_partition
 from ottla.raft.quorum import Quorum
@@ -38,29 +38,31 @@ def receive_fetch_snapshot(
         error = ErrorCode.INCONSISTENT_CLUSTER_ID
         quorum.reply(Reply(number, FetchSnapshotResponse(error_code=error)))
         return
-    asked = only_partition([(t.name, p.partition, p) for t in request.topics for p in t.partitions])
-    if asked is None:
+    requested = only_partition(
+        [(t.name, p.partition, p) for t in request.topics for p in t.partitions]
+    )
+    if requested is None:
         quorum.reply(Reply(number, FetchSnapshotResponse(error_code=ErrorCode.INVALID_REQUEST)))
         return
-    snapshot_id = OffsetAndEpoch(asked.snapshot_id.end_offset, asked.snapshot_id.epoch)
+    snapshot_id = OffsetAndEpoch(requested.snapshot_id.end_offset, requested.snapshot_id.epoch)
     size = quorum.log.snapshot_size(snapshot_id)
-    error = leader_request_error(quorum, epoch=asked.current_leader_epoch)
+    error = leader_request_error(quorum, epoch=requested.current_leader_epoch)
     if error is ErrorCode.NONE and (size is None or snapshot_id == BOOTSTRAP_SNAPSHOT_ID):
         error = ErrorCode.SNAPSHOT_NOT_FOUND
-    elif error is ErrorCode.NONE and not 0 <= asked.position < (size or 0):
+    elif error is ErrorCode.NONE and not 0 <= requested.position < (size or 0):
         error = ErrorCode.POSITION_OUT_OF_RANGE
     if error is not ErrorCode.NONE:
         quorum.reply(Reply(number, fetch_snapshot_response(quorum.leader, error)))
         return
     assert isinstance(quorum.state, Leader)
     assert size is not None
-    key = ReplicaKey(request.replica_id, asked.replica_directory_id)
-    quorum.state.check_quorum.heard_from(key, quorum.voters, now_ms=now_ms)
+    key = ReplicaKey(request.replica_id, requested.replica_directory_id)
+    quorum.state.check_quorum.record_fetch(key, quorum.voters, now_ms=now_ms)
     response = fetch_snapshot_response(
-        quorum.leader, error, snapshot_id=snapshot_id, size=size, position=asked.position
+        quorum.leader, error, snapshot_id=snapshot_id, size=size, position=requested.position
     )
-    bytes_max = min(request.max_bytes, size - asked.position)
-    quorum.reply(Reply(number, response, ReadSnapshot(snapshot_id, asked.position, bytes_max)))
+    bytes_max = min(request.max_bytes, size - requested.position)
+    quorum.reply(Reply(number, response, ReadSnapshot(snapshot_id, requested.position, bytes_max)))
 
 
 def fetch_snapshot_request(quorum: Quorum, state: Follower) -> FetchSnapshotRequest:
@@ -89,21 +91,21 @@ def take_fetch_snapshot_response(
         return Handled.FAILED
     leader = answer.current_leader
     endpoint = leader_endpoint(quorum, leader.leader_id, response.node_endpoints)
-    news = LeaderView.told(leader.leader_id, epoch=leader.leader_epoch, endpoint=endpoint)
+    view = LeaderView.from_message(leader.leader_id, epoch=leader.leader_epoch, endpoint=endpoint)
     error = error_of(answer.error_code)
     state = quorum.state
     if error is ErrorCode.SNAPSHOT_NOT_FOUND and isinstance(state, Follower):
         # The leader replaced it with a newer one; the response to the next fetch has its id.
         state.download = None
         error = ErrorCode.NONE
-    handled = take_response(quorum, error, news, now_ms=now_ms)
+    handled = take_response(quorum, error, view, now_ms=now_ms)
     if handled is not None:
         return handled
     if state is not quorum.state or not isinstance(state, Follower):
         return Handled.FAILED
     if state.download is not None and not _take_chunk(quorum, state, answer):
         return Handled.FAILED
-    state.heard_from_leader(fetch_deadline_ms=quorum.fetch_deadline_ms(now_ms))
+    state.leader_responded(fetch_deadline_ms=quorum.fetch_deadline_ms(now_ms))
     return Handled.DONE
 
 

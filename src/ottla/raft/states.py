@@ -119,7 +119,7 @@ class Follower:
     leader_high_watermark: int = -1
     download: SnapshotDownload | None = None
 
-    def heard_from_leader(self, *, fetch_deadline_ms: int) -> None:
+    def leader_responded(self, *, fetch_deadline_ms: int) -> None:
         """Ignored after the leader has resigned: responses sent before may arrive later."""
         if not self.has_leader_resigned:
             self.has_fetched = True

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from ottla.model import ZERO_UUID, ErrorCode, Uuid
-from ottla.raft.messages import NOBODY
+from ottla.raft.messages import NO_REPLICA_ID
 from ottla.raft.quorum import Quorum
 from ottla.raft.states import Leader
 from ottla.raft.voters import VoterEndpoint
@@ -55,7 +55,7 @@ def leader_request_error(quorum: Quorum, *, epoch: int) -> ErrorCode:
 
 def is_for_other_replica(quorum: Quorum, voter_id: int, directory_id: Uuid) -> bool:
     """Whether a request was meant for the replica that previously had this address or this disk."""
-    if voter_id == NOBODY:
+    if voter_id == NO_REPLICA_ID:
         return False
     if voter_id != quorum.local.id:
         return True
@@ -63,18 +63,18 @@ def is_for_other_replica(quorum: Quorum, voter_id: int, directory_id: Uuid) -> b
 
 
 def leader_endpoint(
-    quorum: Quorum, leader_id: int, told: Iterable[NodeEndpoint]
+    quorum: Quorum, leader_id: int, endpoints: Iterable[NodeEndpoint]
 ) -> VoterEndpoint | None:
     """The leader's address according to a response."""
-    for each in told:
+    for each in endpoints:
         if each.node_id == leader_id:
             return VoterEndpoint(quorum.config.listener_name, each.host, each.port)
     return None
 
 
-def listener_endpoint(quorum: Quorum, told: Iterable[NamedEndpoint]) -> VoterEndpoint | None:
+def listener_endpoint(quorum: Quorum, endpoints: Iterable[NamedEndpoint]) -> VoterEndpoint | None:
     """The sender's address for other replicas according to a request."""
-    for each in told:
+    for each in endpoints:
         if each.name == quorum.config.listener_name:
             return VoterEndpoint(each.name, each.host, each.port)
     return None

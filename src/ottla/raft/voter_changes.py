@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ottla.model import ZERO_UUID, ErrorCode, KafkaError
 from ottla.raft.decisions import Destination, Reply
-from ottla.raft.leader_news import Handled, error_of
+from ottla.raft.leader_updates import Handled, error_of
 from ottla.raft.quorum import Quorum
 from ottla.raft.responses import VoterChangeRequest, voter_change_response
 from ottla.raft.states import Leader, VoterChange

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ottla.model import ZERO_UUID, ErrorCode, KafkaError
 from ottla.raft.decisions import Destination
-from ottla.raft.leader_news import Handled, error_of, take_response
+from ottla.raft.leader_updates import Handled, error_of, take_response
 from ottla.raft.messages import LeaderView
 from ottla.raft.quorum import Quorum
 from ottla.raft.responses import update_voter_response
@@ -104,6 +104,6 @@ def take_update_voter_response(
     endpoint = None
     if leader.host:
         endpoint = VoterEndpoint(quorum.config.listener_name, leader.host, leader.port)
-    news = LeaderView.told(leader.leader_id, epoch=leader.leader_epoch, endpoint=endpoint)
-    handled = take_response(quorum, error_of(response.error_code), news, now_ms=now_ms)
+    view = LeaderView.from_message(leader.leader_id, epoch=leader.leader_epoch, endpoint=endpoint)
+    handled = take_response(quorum, error_of(response.error_code), view, now_ms=now_ms)
     return handled or Handled.DONE

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ottla.model import ErrorCode
 from ottla.raft.election import Ballot
-from ottla.raft.leader_news import Handled, error_of, take_response
+from ottla.raft.leader_updates import Handled, error_of, take_response
 from ottla.raft.log import OffsetAndEpoch
 from ottla.raft.messages import PARTITION, TOPIC, LeaderView, only_partition
 from ottla.raft.quorum import Quorum
@@ -36,25 +36,25 @@ def receive_vote(quorum: Quorum, request: VoteRequest, *, now_ms: int) -> VoteRe
     record yet that makes it a voter (KIP-853)."""
     if has_other_cluster_id(quorum, request.cluster_id):
         return VoteResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID)
-    asked = only_partition(
+    requested = only_partition(
         [(t.topic_name, p.partition_index, p) for t in request.topics for p in t.partitions]
     )
-    if asked is None:
+    if requested is None:
         return VoteResponse(error_code=ErrorCode.INVALID_REQUEST)
-    end = OffsetAndEpoch(asked.last_offset, asked.last_offset_epoch)
-    if min(end) < 0 or end.epoch > asked.replica_epoch - (not asked.pre_vote):
+    end = OffsetAndEpoch(requested.last_offset, requested.last_offset_epoch)
+    if min(end) < 0 or end.epoch > requested.replica_epoch - (not requested.pre_vote):
         return vote_response(quorum.leader, ErrorCode.INVALID_REQUEST)
-    error = voter_request_error(quorum, asked.replica_id, epoch=asked.replica_epoch)
+    error = voter_request_error(quorum, requested.replica_id, epoch=requested.replica_epoch)
     if error is not ErrorCode.NONE:
         return vote_response(quorum.leader, error)
-    if asked.replica_epoch > quorum.epoch:
-        quorum.become_unattached(asked.replica_epoch, now_ms=now_ms)
-    if is_for_other_replica(quorum, request.voter_id, asked.voter_directory_id):
+    if requested.replica_epoch > quorum.epoch:
+        quorum.become_unattached(requested.replica_epoch, now_ms=now_ms)
+    if is_for_other_replica(quorum, request.voter_id, requested.voter_directory_id):
         return vote_response(quorum.leader, ErrorCode.INVALID_VOTER_KEY)
 
-    nominee = ReplicaKey(asked.replica_id, asked.replica_directory_id)
+    nominee = ReplicaKey(requested.replica_id, requested.replica_directory_id)
     is_up_to_date = end.is_up_to_date_with(quorum.log.end)
-    if asked.pre_vote:
+    if requested.pre_vote:
         is_granted = is_up_to_date and _would_vote(quorum, now_ms=now_ms)
     else:
         is_granted = _can_vote(quorum, nominee, is_up_to_date=is_up_to_date)
@@ -126,7 +126,7 @@ def _send_vote_requests(quorum: Quorum, state: Prospective | Candidate, *, now_m
         destination = quorum.destination(voter.id)
         if destination is None or not quorum.connections.is_ready(voter.id):
             continue
-        asking = VoteRequestPartitionData(
+        partition = VoteRequestPartitionData(
             partition_index=PARTITION,
             replica_epoch=state.epoch,
             replica_id=quorum.local.id,
@@ -136,7 +136,7 @@ def _send_vote_requests(quorum: Quorum, state: Prospective | Candidate, *, now_m
             last_offset=end.offset,
             pre_vote=isinstance(state, Prospective),
         )
-        topic = VoteRequestTopicData(topic_name=TOPIC, partitions=[asking])
+        topic = VoteRequestTopicData(topic_name=TOPIC, partitions=[partition])
         request = VoteRequest(
             cluster_id=quorum.config.cluster_id, voter_id=voter.id, topics=[topic]
         )
@@ -152,8 +152,8 @@ def take_vote_response(
     if response.error_code != ErrorCode.NONE or answer is None:
         return Handled.FAILED
     endpoint = leader_endpoint(quorum, answer.leader_id, response.node_endpoints)
-    news = LeaderView.told(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
-    handled = take_response(quorum, error_of(answer.error_code), news, now_ms=now_ms)
+    view = LeaderView.from_message(answer.leader_id, epoch=answer.leader_epoch, endpoint=endpoint)
+    handled = take_response(quorum, error_of(answer.error_code), view, now_ms=now_ms)
     if handled is not None:
         return handled
     if isinstance(quorum.state, Prospective | Candidate):

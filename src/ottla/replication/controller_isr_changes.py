@@ -113,11 +113,11 @@ class ControllerIsrChanges:
             for each in topic.partitions
         }
         for key, proposal in sent.items():
-            _tell(proposal, answers.get(key))
+            _report_result(proposal, answers.get(key))
         return True
 
 
-def _tell(proposal: _Proposal, answer: AlterPartitionResponsePartitionData | None) -> None:
+def _report_result(proposal: _Proposal, answer: AlterPartitionResponsePartitionData | None) -> None:
     partition, change = proposal
     if answer is None:
         partition.isr_change_refused(change, ErrorCode.UNKNOWN_SERVER_ERROR)

@@ -36,13 +36,13 @@ class FetcherSession:
     """The session state, without I/O: fills requests and processes responses. One request at a
     time."""
 
-    __slots__ = ("_asked", "_epoch", "_forgotten", "_id")
+    __slots__ = ("_epoch", "_forgotten", "_id", "_session_partitions")
 
     def __init__(self) -> None:
         self._id = _NO_SESSION
         self._epoch = _INITIAL_EPOCH
         # The partitions in the leader's session once it has received the next request.
-        self._asked: set[PartitionKey] = set()
+        self._session_partitions: set[PartitionKey] = set()
         self._forgotten: set[PartitionKey] = set()
 
     @property
@@ -52,12 +52,12 @@ class FetcherSession:
 
     @property
     def partition_count(self) -> int:
-        return len(self._asked)
+        return len(self._session_partitions)
 
     def forget(self, key: PartitionKey) -> None:
         """Removes a partition from the session with the next request."""
-        if key in self._asked:
-            self._asked.discard(key)
+        if key in self._session_partitions:
+            self._session_partitions.discard(key)
             self._forgotten.add(key)
 
     def fill(
@@ -67,15 +67,15 @@ class FetcherSession:
         request.session_id = self._id
         request.session_epoch = self._epoch
         if self.is_new:
-            self._asked.clear()
+            self._session_partitions.clear()
             self._forgotten.clear()
         topics: dict[Uuid, FetchTopic] = {}
-        for key, asked in changes:
+        for key, partition in changes:
             topic = topics.get(key.topic_id)
             if topic is None:
                 topic = topics[key.topic_id] = FetchTopic(topic_id=key.topic_id)
-            topic.partitions.append(asked)
-            self._asked.add(key)
+            topic.partitions.append(partition)
+            self._session_partitions.add(key)
             self._forgotten.discard(key)
         request.topics = list(topics.values())
         request.forgotten_topics_data = self._take_forgotten()

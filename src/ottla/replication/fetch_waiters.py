@@ -11,6 +11,6 @@ class FetchWaiters(dict[object, Callable[[int], None]]):
 
     __slots__ = ()
 
-    def tell(self, size: int) -> None:
-        for told in list(self.values()):
-            told(size)
+    def notify(self, size: int) -> None:
+        for callback in list(self.values()):
+            callback(size)

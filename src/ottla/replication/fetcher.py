@@ -174,10 +174,10 @@ class Fetcher:
             for data in topic.partitions:
                 fetched = self._partitions.get(PartitionKey(topic.topic_id, data.partition_index))
                 # It may have been removed, or added again under another leader epoch, meanwhile.
-                if fetched is not None and fetched.is_current and self._was_asked(fetched):
+                if fetched is not None and fetched.is_current and self._is_at_log_end(fetched):
                     self._apply_partition(fetched, data, now_ms)
 
-    def _was_asked(self, fetched: FetchedPartition) -> bool:
+    def _is_at_log_end(self, fetched: FetchedPartition) -> bool:
         return fetched.fetch_offset == fetched.partition.require_log().log_end_offset
 
     def _apply_partition(self, fetched: FetchedPartition, data: PartitionData, now_ms: int) -> None:

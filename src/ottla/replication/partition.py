@@ -22,7 +22,7 @@ from ottla.metadata import PartitionRegistration
 from ottla.model import Buffer, ErrorCode, KafkaError, LeaderEpoch, NodeId, TopicPartition, Uuid
 from ottla.replication.isr_change import CommittedIsr, IsrChange, IsrRefusal, refusal_of
 from ottla.replication.leadership import LeaderContext, Leadership
-from ottla.replication.offset_waiters import OffsetWaiter, OffsetWaiters, Told
+from ottla.replication.offset_waiters import Callback, OffsetWaiter, OffsetWaiters
 from ottla.replication.partition_read import FetchingFollower, Isolation, PartitionRead, ReadReplica
 from ottla.replication.readable_partition import ENOUGH_BYTES, ReadablePartition
 from ottla.replication.remote_replica import RemoteReplica
@@ -203,12 +203,12 @@ class Partition(ReadablePartition):
         if leadership is None and not log.config.syncs_before_acknowledging:
             log.advance_high_watermark(log.log_end_offset)
             if self._committed:
-                self._committed.tell(visible)
+                self._committed.notify(visible)
         else:
             self._uncommitted_bytes += visible
             self._maybe_advance_high_watermark()
         if self._appended:
-            self._appended.tell(len(records))
+            self._appended.notify(len(records))
         return result
 
     def _require_enough_replicas(self, leadership: Leadership) -> None:
@@ -228,13 +228,13 @@ class Partition(ReadablePartition):
             and (leadership is None or not leadership.is_below(self.min_insync_replicas))
         )
 
-    def when_acknowledged(self, offset: int, told: Told) -> OffsetWaiter:
-        """Calls `told` once with the result of an append with acks=-1 that ends at `offset`:
+    def when_acknowledged(self, offset: int, callback: Callback) -> OffsetWaiter:
+        """Calls `callback` once with the result of an append with acks=-1 that ends at `offset`:
         NONE when all in-sync replicas have it, NOT_ENOUGH_REPLICAS_AFTER_APPEND if the ISR fell
         below min.insync.replicas, NOT_LEADER_OR_FOLLOWER if this node is no longer the leader."""
         if self._acknowledgements is None:
             self._acknowledgements = OffsetWaiters()
-        waiter = self._acknowledgements.add(offset, told)
+        waiter = self._acknowledgements.add(offset, callback)
         self._acknowledge()
         return waiter
 
@@ -252,33 +252,33 @@ class Partition(ReadablePartition):
     # ---- followers
 
     def record_follower_fetch(
-        self, follower: FetchingFollower, asked: FetchPartition, *, now_ms: int
+        self, follower: FetchingFollower, fetch: FetchPartition, *, now_ms: int
     ) -> None:
         """Records a follower's fetch: the follower has everything below its fetch offset, so the
         high watermark may advance. A fetch from a diverging log is not recorded: the follower has
         to truncate first. Raises `KafkaError` as `read_for_follower` does."""
-        replica = self._require_follower(follower, asked)
-        if self.divergence(asked) is None:
+        replica = self._require_follower(follower, fetch)
+        if self.divergence(fetch) is None:
             log = self.require_log()
-            log.require_in_range(asked.fetch_offset)
-            self._follower_fetched(log, replica, follower, asked, now_ms)
+            log.require_in_range(fetch.fetch_offset)
+            self._follower_fetched(log, replica, follower, fetch, now_ms)
 
     def read_for_follower(
         self,
         follower: FetchingFollower,
-        asked: FetchPartition,
+        fetch: FetchPartition,
         *,
         bytes_max: int,
         min_one_batch: bool,
     ) -> PartitionRead:
         """Reads at the follower's fetch offset, up to the log end offset. Changes no state."""
-        self._require_follower(follower, asked)
+        self._require_follower(follower, fetch)
         log = self.require_log()
-        diverging = self.divergence(asked)
+        diverging = self.divergence(fetch)
         records = None
         if diverging is None:
             records = log.read(
-                asked.fetch_offset,
+                fetch.fetch_offset,
                 bytes_max=bytes_max,
                 upper_offset=log.log_end_offset,
                 min_one_batch=min_one_batch,
@@ -292,8 +292,8 @@ class Partition(ReadablePartition):
             diverging,
         )
 
-    def _require_follower(self, follower: FetchingFollower, asked: FetchPartition) -> RemoteReplica:
-        self.check_leader_epoch(asked.current_leader_epoch)
+    def _require_follower(self, follower: FetchingFollower, fetch: FetchPartition) -> RemoteReplica:
+        self.check_leader_epoch(fetch.current_leader_epoch)
         self.require_leader()
         self.require_log()
         if self._leadership is None:
@@ -312,16 +312,16 @@ class Partition(ReadablePartition):
         log: Log,
         replica: RemoteReplica,
         follower: FetchingFollower,
-        asked: FetchPartition,
+        fetch: FetchPartition,
         now_ms: int,
     ) -> None:
         leadership = self._leadership
         assert leadership is not None
-        has_moved = replica.log_end_offset != asked.fetch_offset
+        has_moved = replica.log_end_offset != fetch.fetch_offset
         end = log.log_end_offset
         replica.fetched(
-            offset=asked.fetch_offset,
-            log_start_offset=asked.log_start_offset,
+            offset=fetch.fetch_offset,
+            log_start_offset=fetch.log_start_offset,
             broker_epoch=follower.broker_epoch,
             leader_end=end,
             now_ms=now_ms,
@@ -413,14 +413,14 @@ class Partition(ReadablePartition):
     def delete_records_before(self, offset: int) -> None:
         """Raises the log start offset, and wakes waiting follower fetches to send it to them."""
         self.require_log().delete_records_before(offset)
-        self._appended.tell(0)
+        self._appended.notify(0)
 
-    def when_deleted(self, offset: int, told: Told) -> OffsetWaiter:
-        """Calls `told` once, with NONE when no live replica has records below `offset`, or with an
-        error if this node stops leading or the log goes offline."""
+    def when_deleted(self, offset: int, callback: Callback) -> OffsetWaiter:
+        """Calls `callback` once, with NONE when no live replica has records below `offset`, or with
+        an error if this node stops leading or the log goes offline."""
         if self._deletions is None:
             self._deletions = OffsetWaiters()
-        waiter = self._deletions.add(offset, told)
+        waiter = self._deletions.add(offset, callback)
         self._deletions.reached(self.low_watermark, ErrorCode.NONE)
         return waiter
 
@@ -459,4 +459,4 @@ class Partition(ReadablePartition):
         if self._acknowledgements:
             self._acknowledge()
         if self._committed:
-            self._committed.tell(size)
+            self._committed.notify(size)

@@ -82,10 +82,10 @@ class ReadablePartition:
         known = epoch if latest is None or epoch == current else latest
         return EpochEnd(known, log.log_end_offset)
 
-    def divergence(self, asked: FetchPartition) -> EpochEnd | None:
+    def divergence(self, fetch: FetchPartition) -> EpochEnd | None:
         """The end of the follower's last epoch in this log, if the follower's log diverges from it
         (KIP-595); None if it does not."""
-        epoch, offset = asked.last_fetched_epoch, asked.fetch_offset
+        epoch, offset = fetch.last_fetched_epoch, fetch.fetch_offset
         if epoch < 0:
             return None
         log, end = self.require_log(), self.epoch_end(epoch)
@@ -133,14 +133,14 @@ class ReadablePartition:
 
     # ---- waiting fetches
 
-    def when_appended(self, owner: object, told: Callable[[int], None]) -> None:
-        """Calls `told` with the size of each append, until `forget` with the same owner."""
-        self._appended[owner] = told
+    def when_appended(self, owner: object, callback: Callable[[int], None]) -> None:
+        """Calls `callback` with the size of each append, until `forget` with the same owner."""
+        self._appended[owner] = callback
 
-    def when_committed(self, owner: object, told: Callable[[int], None]) -> None:
-        """Calls `told` when the high watermark advances, with at least the number of bytes that
+    def when_committed(self, owner: object, callback: Callable[[int], None]) -> None:
+        """Calls `callback` when the high watermark advances, with at least the number of bytes that
         became visible, until `forget` with the same owner."""
-        self._committed[owner] = told
+        self._committed[owner] = callback
 
     def forget(self, owner: object) -> None:
         self._appended.pop(owner, None)
@@ -148,5 +148,5 @@ class ReadablePartition:
 
     def wake_waiting(self) -> None:
         """Wakes all waiting fetches, because the partition was removed or its leader changed."""
-        self._appended.tell(ENOUGH_BYTES)
-        self._committed.tell(ENOUGH_BYTES)
+        self._appended.notify(ENOUGH_BYTES)
+        self._committed.notify(ENOUGH_BYTES)

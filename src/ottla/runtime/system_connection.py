@@ -82,7 +82,7 @@ class SystemConnection(asyncio.BufferedProtocol):
         self._queue.append(FilePiece(rest, position + sent, length - sent))
         if self._sender is None:
             self._sender = asyncio.get_running_loop().create_task(self._send_queue())
-            self._tell_pressure()
+            self._notify_backpressure()
 
     def pause_reading(self) -> None:
         self._is_reading_paused = True
@@ -132,11 +132,11 @@ class SystemConnection(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         self._is_transport_full = True
-        self._tell_pressure()
+        self._notify_backpressure()
 
     def resume_writing(self) -> None:
         self._is_transport_full = False
-        self._tell_pressure()
+        self._notify_backpressure()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._is_closing = True
@@ -189,7 +189,7 @@ class SystemConnection(asyncio.BufferedProtocol):
         if self._is_closing:
             self._transport.close()
         else:
-            self._tell_pressure()
+            self._notify_backpressure()
 
     async def _send_file(self, piece: FilePiece) -> None:
         position, end = piece.position, piece.position + piece.length
@@ -219,7 +219,7 @@ class SystemConnection(asyncio.BufferedProtocol):
             loop.remove_writer(descriptor)
             os.close(descriptor)
 
-    def _tell_pressure(self) -> None:
+    def _notify_backpressure(self) -> None:
         is_full = self._is_transport_full or self._sender is not None
         if is_full != self._is_writing_paused:
             self._is_writing_paused = is_full

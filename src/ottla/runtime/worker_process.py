@@ -44,11 +44,11 @@ class WorkerProcess:
     def call(self, job: object, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Returns the function's result or raises its exception. `job` identifies the call for
         `kill`."""
-        question = pickle.dumps((function, arguments))
+        request = pickle.dumps((function, arguments))
         with self._lock:
             self._job = job
         try:
-            answer = self._ask(question)
+            answer = self._send_request(request)
         except (EOFError, ConnectionError) as error:
             raise self._crashed(function) from error
         finally:
@@ -85,13 +85,13 @@ class WorkerProcess:
         os.close(self._life)
         return code
 
-    def _ask(self, question: bytes) -> bytes:
+    def _send_request(self, request: bytes) -> bytes:
         if self._process is not None and self._process.poll() is not None:
             self.stop()
         if self._process is None:
             self._start()
         assert self._pipe is not None
-        self._pipe.send_bytes(question)
+        self._pipe.send_bytes(request)
         return self._pipe.recv_bytes()
 
     def _start(self) -> None:
@@ -135,15 +135,15 @@ def work(pipe_descriptor: int, life_descriptor: int) -> None:
     pipe: Connection[Any, Any] = Connection(pipe_descriptor)
     while True:
         try:
-            question = pipe.recv_bytes()
+            request = pipe.recv_bytes()
         except EOFError:
             return
-        pipe.send_bytes(_answer(question))
+        pipe.send_bytes(_answer(request))
 
 
-def _answer(question: bytes) -> bytes:
+def _answer(request: bytes) -> bytes:
     try:
-        function, arguments = pickle.loads(question)  # noqa: S301  from our own process
+        function, arguments = pickle.loads(request)  # noqa: S301  from our own process
         return pickle.dumps((True, function(*arguments)))
     except Exception as error:
         return pickle.dumps((False, _portable(error)))

@@ -1,4 +1,8 @@
-"""`python -m ottla.simulation`: seeds until the time is over, or one seed told in full."""
+"""Runs simulated clusters under faults: many random seeds, or one seed with a trace of its events.
+
+`python -m ottla.simulation` prints the seeds that violate a claim, and exits with 1 if there are
+any.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,11 @@ from ottla.simulation.runs.seeded_run import SeedOutcome, run_plan
 from ottla.simulation.runs.shrinking import describe, shrink
 from ottla.simulation.runs.sweep import SeedResult, cores, speed, sweep
 
-_TELL_EVERY: Final = 50
+_REPORT_EVERY: Final = 50
+_DESCRIPTION: Final = (
+    "Simulate clusters under faults, one run for each seed. Prints the seeds that violate a claim, "
+    "and exits with 1 if there are any. With --seed, runs one seed and prints its events."
+)
 
 
 def main() -> int:
@@ -29,17 +37,34 @@ def main() -> int:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m ottla.simulation", description=__doc__)
-    parser.add_argument("--seed", type=int, help="play this seed alone, and tell what happened")
-    parser.add_argument("--whole", action="store_true", help="tell all of it, reads and writes too")
-    parser.add_argument("--shrink", action="store_true", help="find the fewest faults that fail")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of work for many seeds")
-    parser.add_argument("--first", type=int, help="the first of many seeds; by default a new one")
-    parser.add_argument("--seeds", type=int, help="no more than so many")
+    parser = argparse.ArgumentParser(prog="python -m ottla.simulation", description=_DESCRIPTION)
+    parser.add_argument("--seed", type=int, help="run only this seed, and print its events")
     parser.add_argument(
-        "--coverage", action="store_true", help="tell which lines so many seeds never reach"
+        "--whole",
+        action="store_true",
+        help="with --seed: print all events, including reads and writes",
     )
-    parser.add_argument("--jobs", type=int, default=cores(), help="processes at once")
+    parser.add_argument(
+        "--shrink",
+        action="store_true",
+        help="with --seed: remove faults as long as the same claim still fails",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60.0,
+        help="without --seed: how long to run (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--first", type=int, help="the first seed; the next ones follow it (default: random)"
+    )
+    parser.add_argument("--seeds", type=int, help="the maximum number of seeds")
+    parser.add_argument(
+        "--coverage", action="store_true", help="list the lines of code that no run reaches"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=cores(), help="number of processes (default: %(default)s)"
+    )
     return parser.parse_args()
 
 
@@ -48,7 +73,7 @@ def _replay(seed: int, *, whole: bool, is_shrunk: bool) -> int:
     outcome = run_plan(plan, notes=True)
     claims = {violation.claim for violation in outcome.violations}
     if claims and is_shrunk:
-        print(f"seed {seed} fails with {len(plan.faults)} faults; leaving out what can be ...")
+        print(f"seed {seed} fails with {len(plan.faults)} faults; shrinking the plan ...")
         plan = shrink(
             plan,
             lambda smaller: claims & {each.claim for each in run_plan(smaller).violations} != set(),
@@ -88,16 +113,19 @@ def _verdict(outcome: SeedOutcome) -> int:
 
 def _sweep(options: argparse.Namespace) -> int:
     first = options.first if options.first is not None else SystemDice().below(10**9)
-    print(f"seeds from {first} on, {options.jobs} at once, for {options.seconds:.0f} s", flush=True)
+    print(
+        f"seeds from {first} on, in {options.jobs} processes, for {options.seconds:.0f} s",
+        flush=True,
+    )
 
     played, hours = count(1), 0.0
 
-    def tell(result: SeedResult) -> None:
+    def report(result: SeedResult) -> None:
         nonlocal hours
         hours += result.virtual_seconds / 3_600
         if result.violations:
             print(f"seed {result.seed} FAILS: {result.violations[0]}", flush=True)
-        if not (number := next(played)) % _TELL_EVERY:
+        if not (number := next(played)) % _REPORT_EVERY:
             print(f"{number} seeds, {hours:.1f} cluster-hours", flush=True)
 
     results = sweep(
@@ -105,7 +133,7 @@ def _sweep(options: argparse.Namespace) -> int:
         seconds=options.seconds,
         seeds_max=options.seeds,
         jobs=options.jobs,
-        on_result=tell,
+        on_result=report,
     )
     virtual = sum(result.virtual_seconds for result in results)
     cpu = sum(result.cpu_seconds for result in results)
@@ -117,7 +145,7 @@ def _sweep(options: argparse.Namespace) -> int:
         f"{len(results)} seeds, {virtual / 3_600:.2f} cluster-hours in {cpu:.0f} s of processor "
         f"time: {virtual / cpu:.0f} times as fast as the clock on one core"
         if cpu
-        else "no seed was played"
+        else "no seed was run"
     )
     for claim, number in Counter(
         text.partition(":")[0] for result in failed for text in set(result.violations[:1])

@@ -160,7 +160,7 @@ class Cluster:
         )
         request = CreateTopicsRequest(topics=[topic], timeout_ms=_REQUEST_TIMEOUT_MS)
         first = self._serving[0]
-        response = first.call(_ask(first, request, _CREATE_TOPICS_VERSION))
+        response = first.call(_send_request(first, request, _CREATE_TOPICS_VERSION))
         result = response.topics[0]
         if result.error_code:
             raise KafkaError(ErrorCode(result.error_code), result.error_message or "")
@@ -257,7 +257,7 @@ class Cluster:
         return root if len(self._ids) == 1 else f"{root}/node-{node_id}"
 
 
-async def _ask(node: EmbeddedNode, request: Message, version: int) -> Any:
+async def _send_request(node: EmbeddedNode, request: Message, version: int) -> Any:
     channel = await Channel.connect(
         SystemNetwork(),
         SystemClock(),
@@ -277,7 +277,7 @@ async def _wait_topic(node: EmbeddedNode, name: str) -> None:
         topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False
     )
     while True:
-        (topic,) = (await _ask(node, request, _METADATA_VERSION)).topics
+        (topic,) = (await _send_request(node, request, _METADATA_VERSION)).topics
         errors = [topic.error_code, *(partition.error_code for partition in topic.partitions)]
         if not any(errors):
             return

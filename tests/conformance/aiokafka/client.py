@@ -127,16 +127,16 @@ class AiokafkaClient:
     def offset_for(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
         return asyncio.run(self._offset_for(TopicPartition(topic, partition), timestamp_ms))
 
-    async def _offset_for(self, asked: Any, timestamp_ms: int) -> int | None:
+    async def _offset_for(self, requested: Any, timestamp_ms: int) -> int | None:
         async with self.consumer() as consumer:
             if timestamp_ms in (EARLIEST, LATEST):
                 ends = (
-                    await consumer.beginning_offsets([asked])
+                    await consumer.beginning_offsets([requested])
                     if timestamp_ms == EARLIEST
-                    else await consumer.end_offsets([asked])
+                    else await consumer.end_offsets([requested])
                 )
-                return int(ends[asked])
-            at_time = (await consumer.offsets_for_times({asked: timestamp_ms}))[asked]
+                return int(ends[requested])
+            at_time = (await consumer.offsets_for_times({requested: timestamp_ms}))[requested]
             return None if at_time is None else at_time.offset
 
     def latencies_ms(self, topic: str, count: int) -> list[float]:

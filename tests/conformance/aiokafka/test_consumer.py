@@ -81,7 +81,7 @@ def test_an_offset_out_of_range_is_reset(
     assert asyncio.run(use()) == first
 
 
-def test_an_offset_out_of_range_is_an_error_if_asked_for(
+def test_an_offset_out_of_range_is_an_error_if_configured(
     client: AiokafkaClient, topic: str
 ) -> None:
     async def use() -> None:
@@ -110,9 +110,7 @@ def test_a_batch_can_be_built_by_hand(client: AiokafkaClient, topics: Topics) ->
     assert [record.timestamp_ms for record in received] == list(range(1_000, 1_010))
 
 
-def test_topics_are_made_when_somebody_produces_to_them(
-    client: AiokafkaClient, topics: Topics
-) -> None:
+def test_topics_are_created_by_produce_requests(client: AiokafkaClient, topics: Topics) -> None:
     assert client.produce(topics.name(), [Message(b"first")])[0].offset == 0
 
 

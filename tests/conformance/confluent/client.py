@@ -126,11 +126,11 @@ class ConfluentClient:
 
     def offset_for(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
         consumer = self.consumer()
-        asked = TopicPartition(topic, partition, timestamp_ms)
+        requested = TopicPartition(topic, partition, timestamp_ms)
         if timestamp_ms in (EARLIEST, LATEST):
-            found = consumer.get_watermark_offsets(asked, TIMEOUT_S)[timestamp_ms == LATEST]
+            found = consumer.get_watermark_offsets(requested, TIMEOUT_S)[timestamp_ms == LATEST]
         else:
-            found = consumer.offsets_for_times([asked], TIMEOUT_S)[0].offset
+            found = consumer.offsets_for_times([requested], TIMEOUT_S)[0].offset
         consumer.close()
         return None if found == LATEST else found
 

@@ -44,7 +44,9 @@ def test_a_consumer_seeks_back_and_forth(client: ConfluentClient, topic: str) ->
     assert seen == [3, 1, 4, 0]
 
 
-def test_a_consumer_is_told_of_the_end(client: ConfluentClient, topic: str) -> None:
+def test_a_consumer_is_notified_at_the_end_of_a_partition(
+    client: ConfluentClient, topic: str
+) -> None:
     consumer = client.consumer(enable_partition_eof=True)
     consumer.assign([TopicPartition(topic, 0, OFFSET_END)])
     end = consumer.poll(TIMEOUT_S)
@@ -90,7 +92,7 @@ def test_an_offset_out_of_range_is_reset(
     assert message.offset() == first
 
 
-def test_an_offset_out_of_range_is_an_error_if_asked_for(
+def test_an_offset_out_of_range_is_an_error_if_configured(
     client: ConfluentClient, topic: str
 ) -> None:
     consumer = client.consumer(auto_offset_reset="error")

@@ -150,7 +150,7 @@ def test_a_regular_expression_is_resolved_by_the_node(client: ConfluentClient, t
     consumer.close()
 
 
-def test_a_consumer_without_a_group_commits_and_is_told(
+def test_a_consumer_without_subscription_commits_and_reads_offsets(
     client: ConfluentClient, topic: str
 ) -> None:
     consumer = client.consumer(group_id=f"simple-{topic}")
@@ -212,8 +212,8 @@ def test_a_groups_own_session_timeout_counts(
     assert configs["consumer.session.timeout.ms"].value == "2000"
     host, port = node.bootstrap.rsplit(":", 1)
     with WireConnection((host, int(port))) as silent:
-        silent.ask(FindCoordinatorRequest(coordinator_keys=[group]), 6)
-        joined = silent.ask(
+        silent.send_request(FindCoordinatorRequest(coordinator_keys=[group]), 6)
+        joined = silent.send_request(
             ConsumerGroupHeartbeatRequest(
                 group_id=group,
                 member_id="silent",

@@ -55,7 +55,7 @@ def test_several_topics_share_a_request(client: ConfluentClient, topics: Topics)
     assert {record.value for record in client.consume(everywhere, 6)} == {b"both"}
 
 
-def test_records_that_spoil_a_batch_are_told_from_the_others_in_it(
+def test_records_that_spoil_a_batch_are_distinguished_from_the_others_in_it(
     client: ConfluentClient, topics: Topics
 ) -> None:
     topic = topics.create(cleanup_policy="compact")

@@ -90,7 +90,7 @@ def test_a_topic_does_not_shrink(admin: AdminClient, topics: Topics) -> None:
         admin.create_partitions([NewPartitions(topic, 1)])[topic].result()
 
 
-def test_topics_are_made_when_somebody_produces_to_them(writer: Client, topics: Topics) -> None:
+def test_topics_are_created_by_produce_requests(writer: Client, topics: Topics) -> None:
     topic = topics.name()
     writer.produce(topic, [Message(b"first")])
     assert [record.value for record in writer.consume({(topic, 0): EARLIEST}, 1)] == [b"first"]

@@ -51,7 +51,7 @@ def committed(cluster: Cluster, topic: str) -> list[str]:
     return values(cluster.bootstrap, topic, partitions=PARTITIONS)
 
 
-def test_transactions_over_all_nodes_end_as_they_are_told(cluster: Cluster) -> None:
+def test_transactions_over_all_nodes_end_as_requested(cluster: Cluster) -> None:
     topic = "all-nodes"
     cluster.create_topic(topic, partitions=PARTITIONS)
     producer = transactional(cluster, topic)

@@ -110,7 +110,7 @@ def test_transaction_of_an_id_is_aborted_and_its_producer_fenced(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["describe", "nobody"], "There is no transactional id nobody."),
         (["abort", "nobody"], "There is no transactional id nobody."),
@@ -121,9 +121,9 @@ def test_transaction_of_an_id_is_aborted_and_its_producer_fenced(
     ],
 )
 def test_mistakes_are_explained(
-    command: TransactionsCommand, opened: Producer, arguments: list[str], told: str
+    command: TransactionsCommand, opened: Producer, arguments: list[str], expected: str
 ) -> None:
     ran = command.run(*arguments)
     assert ran.exit_code in (1, 2)
-    assert told in " ".join(ran.stderr.split())
+    assert expected in " ".join(ran.stderr.split())
     opened.abort_transaction(TIMEOUT_S)

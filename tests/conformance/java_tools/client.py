@@ -35,12 +35,12 @@ class Java:
 
     def __init__(self) -> None:
         self._process = JudgeProcess(HERE, "Driver")
-        self.ask = self._process.ask
+        self.send_command = self._process.send_command
         self.close = self._process.close
 
     def run(self, tool: str, *arguments: str, stdin: str = "") -> Ran:
         """Runs a tool's `main`, and what it would do at the end of its process."""
-        return Ran(**self.ask("run", tool=tool, arguments=arguments, stdin=stdin))
+        return Ran(**self.send_command("run", tool=tool, arguments=arguments, stdin=stdin))
 
     def run_alone(self, tool: str, *arguments: str) -> Ran:
         """Runs a tool in a process of its own: one that has more to say when the process ends."""
@@ -74,7 +74,7 @@ class JavaClient:
         is_idempotent: bool = False,
         request_bytes_max: int = 1_000_000,
     ) -> list[Position]:
-        results = self.java.ask(
+        results = self.java.send_command(
             "produce",
             topic=topic,
             messages=[_message(message) for message in messages],
@@ -95,7 +95,7 @@ class JavaClient:
         read_committed: bool = False,
         fetch_bytes_max: int = 1_000_000,
     ) -> list[Received]:
-        records = self.java.ask(
+        records = self.java.send_command(
             "consume",
             partitions=[(*name, offset) for name, offset in starts.items()],
             count=count,
@@ -111,7 +111,7 @@ class JavaClient:
         return [_received(record) for record in records]
 
     def offset_for(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
-        found: int | None = self.java.ask(
+        found: int | None = self.java.send_command(
             "offsets",
             topic=topic,
             partition=partition,
@@ -121,7 +121,7 @@ class JavaClient:
         return found
 
     def latencies_ms(self, topic: str, count: int) -> list[float]:
-        latencies: list[float] = self.java.ask(
+        latencies: list[float] = self.java.send_command(
             "latencies",
             partitions=[(topic, 0, 0)],
             count=count,

@@ -29,7 +29,7 @@ _TOOLS = {
     "kafka-topics": f"{_PACKAGE}.TopicCommand",
     "kafka-verifiable-producer": f"{_PACKAGE}.VerifiableProducer",
 }
-_NOBODY = "none"
+_NO_LEADER = "none"
 
 
 class Described(NamedTuple):
@@ -49,7 +49,7 @@ class Described(NamedTuple):
         return cls(
             fields["Topic"],
             int(fields["Partition"]),
-            None if leader == _NOBODY else int(leader),
+            None if leader == _NO_LEADER else int(leader),
             _ids(fields["Replicas"]),
             tuple(sorted(_ids(fields["Isr"]))),
             _ids(fields["Elr"]),

@@ -47,8 +47,8 @@ def test_versions_are_those_of_kafka(java: Java, node: RunningNode) -> None:
 
     assert ran.status == 0, ran.stderr
     assert ran.stdout.startswith(f"{node.bootstrap} (id: 1 rack: null isFenced: false) -> (")
-    told = re.findall(r"^\t\w+\((\d+)\): (.+) \[usable", ran.stdout, re.MULTILINE)
-    versions = {int(key): served for key, served in told}
+    output = re.findall(r"^\t\w+\((\d+)\): (.+) \[usable", ran.stdout, re.MULTILINE)
+    versions = {int(key): served for key, served in output}
     assert {key: versions[key] for key in SERVED} == SERVED
 
 

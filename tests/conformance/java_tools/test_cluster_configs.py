@@ -18,9 +18,9 @@ CONFIGS = "kafka-configs"
 EVERYONE = (1, 2, 3)
 
 
-def configs(told: str) -> dict[str, str]:
+def configs(output: str) -> dict[str, str]:
     """What is set, by name; the first line says of what."""
-    texts = (line.split()[0].partition("=") for line in told.splitlines()[1:])
+    texts = (line.split()[0].partition("=") for line in output.splitlines()[1:])
     return {name: value for name, _, value in texts}
 
 
@@ -128,8 +128,8 @@ def test_controllers_show_and_alter_configs(tools: ClusterTools) -> None:
         added = ("--add-config", f"background.threads={8 + via}")
         tools.at_controller(CONFIGS, "--alter", *broker, *added, via=via)
         wait_configs(tools, broker, {"background.threads": str(8 + via)}, via=via)
-        told = tools.at_controller(CONFIGS, "--describe", *broker, via=via)
-        assert configs(told) == {"background.threads": str(8 + via)}
+        output = tools.at_controller(CONFIGS, "--describe", *broker, via=via)
+        assert configs(output) == {"background.threads": str(8 + via)}
     gone = ("--delete-config", "background.threads")
     tools.at_controller(CONFIGS, "--alter", *broker, *gone, via=3)
     wait_configs(tools, broker, {}, via=1)

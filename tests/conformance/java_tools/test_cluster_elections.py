@@ -28,9 +28,9 @@ def test_leadership_goes_back_to_those_who_are_preferred(tools: ClusterTools) ->
         assert "PreferredLeaderNotAvailableException" in refused.stdout
     assert leaders(tools, "ordered") == [1, 1, 2]
 
-    told = tools(ELECT, *PREFERRED, "--all-topic-partitions", via=2)
-    assert "Successfully completed leader election (PREFERRED) for partitions" in told
-    assert {"ordered-0", "ordered-2"} <= set(told.replace(",", "").split())
+    output = tools(ELECT, *PREFERRED, "--all-topic-partitions", via=2)
+    assert "Successfully completed leader election (PREFERRED) for partitions" in output
+    assert {"ordered-0", "ordered-2"} <= set(output.replace(",", "").split())
     wait_until(lambda: leaders(tools, "ordered", via=3) == [3, 1, 3], "the preferred lead")
     assert not tools(ELECT, *PREFERRED, "--all-topic-partitions", via=3).strip()
     already = "Valid replica already elected for partitions ordered-0\n"
@@ -41,7 +41,9 @@ def test_leadership_goes_back_to_those_who_are_preferred(tools: ClusterTools) ->
     assert "No such topic as nowhere" in unknown.stdout
 
 
-def test_a_replica_that_lacks_records_leads_only_if_it_is_told_to(tools: ClusterTools) -> None:
+def test_a_replica_that_lacks_records_leads_only_after_an_unclean_election(
+    tools: ClusterTools,
+) -> None:
     second, third = tools.cluster.nodes[2], tools.cluster.nodes[3]
     tools.create("risky", [[3, 2]], {"min.insync.replicas": "1"})
     one = ("--topic", "risky", "--partition", "0")
@@ -56,9 +58,9 @@ def test_a_replica_that_lacks_records_leads_only_if_it_is_told_to(tools: Cluster
             assert (risky.isr, risky.eligible) == ((), (3,))
             assert tools.run(ELECT, *PREFERRED, *one).status == 1
 
-            told = tools(ELECT, *UNCLEAN, *one, via=2)
+            output = tools(ELECT, *UNCLEAN, *one, via=2)
             done = "Successfully completed leader election (UNCLEAN) for partitions risky-0\n"
-            assert told == done
+            assert output == done
             wait_until(lambda: leaders(tools, "risky") == [2], "the second leads")
             tools.produce("risky", ["instead"])
     assert tools.consume("risky", 3, via=3) == ["a", "b", "instead"]

@@ -41,9 +41,9 @@ def directories(data: Path) -> tuple[Path, Path]:
 
 def where_is(tools: ClusterTools, topic: str) -> dict[int, list[tuple[str, bool]]]:
     """By node: the directories of a topic's partition, and whether it is still to be there."""
-    told = tools("kafka-log-dirs", "--describe", "--topic-list", topic).splitlines()[-1]
+    output = tools("kafka-log-dirs", "--describe", "--topic-list", topic).splitlines()[-1]
     found: dict[int, list[tuple[str, bool]]] = {}
-    for broker in json.loads(told)["brokers"]:
+    for broker in json.loads(output)["brokers"]:
         for directory in broker["logDirs"]:
             assert directory["error"] is None
             for each in directory["partitions"]:

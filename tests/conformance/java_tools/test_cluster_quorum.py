@@ -26,18 +26,18 @@ QUORUM = "kafka-metadata-quorum"
 EVERYONE = (1, 2, 3)
 
 
-def status(told: str) -> dict[str, str]:
-    return dict(re.findall(r"^(\w+):\s+(.+)$", told, re.MULTILINE))
+def status(output: str) -> dict[str, str]:
+    return dict(re.findall(r"^(\w+):\s+(.+)$", output, re.MULTILINE))
 
 
-def voters(told: str) -> list[int]:
-    return [each["id"] for each in json.loads(status(told)["CurrentVoters"])]
+def voters(output: str) -> list[int]:
+    return [each["id"] for each in json.loads(status(output)["CurrentVoters"])]
 
 
 def test_every_node_describes_the_quorum(tools: ClusterTools) -> None:
-    asked = [tools(QUORUM, "describe", "--status", via=via) for via in EVERYONE]
-    asked += [tools.at_controller(QUORUM, "describe", "--status", via=via) for via in EVERYONE]
-    described = [status(each) for each in asked]
+    outputs = [tools(QUORUM, "describe", "--status", via=via) for via in EVERYONE]
+    outputs += [tools.at_controller(QUORUM, "describe", "--status", via=via) for via in EVERYONE]
+    described = [status(each) for each in outputs]
     assert {each["LeaderId"] for each in described} < {"1", "2", "3"}
     assert (
         len({(each["ClusterId"], each["LeaderId"], each["LeaderEpoch"]) for each in described}) == 1
@@ -51,16 +51,16 @@ def test_every_node_describes_the_quorum(tools: ClusterTools) -> None:
 
 def test_replicas_of_the_metadata_are_shown_with_their_lag(tools: ClusterTools) -> None:
     for via in EVERYONE:
-        told = tools(QUORUM, "describe", "--replication", via=via)
-        heading, *rows = [line.split() for line in told.splitlines()]
+        output = tools(QUORUM, "describe", "--replication", via=via)
+        heading, *rows = [line.split() for line in output.splitlines()]
         assert heading == [
             *("NodeId", "DirectoryId", "LogEndOffset", "Lag"),
             *("LastFetchTimestamp", "LastCaughtUpTimestamp", "Status"),
         ]
         assert sorted(row[0] for row in rows) == ["1", "2", "3"]
         assert sorted(row[-1] for row in rows) == ["Follower", "Follower", "Leader"]
-    told = tools.at_controller(QUORUM, "describe", "--replication", "--human-readable", via=2)
-    assert told.count("ms ago") == 6
+    output = tools.at_controller(QUORUM, "describe", "--replication", "--human-readable", via=2)
+    assert output.count("ms ago") == 6
 
 
 @contextmanager
@@ -112,16 +112,16 @@ def directory_id(node: NodeOfCluster) -> str:
 
 def refusal(tools: ClusterTools, *arguments: str, via: int) -> str:
     """What is said by a leader that may have been elected a moment ago."""
-    told: list[str] = []
+    outputs: list[str] = []
 
-    def is_told() -> bool:
+    def is_committed() -> bool:
         ran = tools.run(QUORUM, *arguments, via=via)
         assert ran.status == 1
-        told.append(ran.stderr)
+        outputs.append(ran.stderr)
         return "has not committed in its epoch: try again" not in ran.stderr
 
-    wait_until(is_told, "the new leader has committed in its epoch")
-    return told[-1]
+    wait_until(is_committed, "the new leader has committed in its epoch")
+    return outputs[-1]
 
 
 def leader(tools: ClusterTools) -> int:
@@ -144,8 +144,8 @@ def test_voters_are_added_and_removed_the_active_controller_too(
         nodes[4] = fourth
 
         def is_observer(node_id: int) -> bool:
-            told = tools(QUORUM, "describe", "--replication", via=2)
-            rows = [line.split() for line in told.splitlines()]
+            output = tools(QUORUM, "describe", "--replication", via=2)
+            rows = [line.split() for line in output.splitlines()]
             return [str(node_id), "0", "Observer"] in [[row[0], row[3], row[-1]] for row in rows]
 
         wait_until(lambda: is_observer(4), "the new controller has caught up")
@@ -184,14 +184,14 @@ def test_controllers_answer_for_the_cluster(tools: ClusterTools) -> None:
     assert re.search(r"metadata.version .* FinalizedVersionLevel: 4.3-IV0", features)
     dry = ("upgrade", "--feature", "group.version=1", "--dry-run")
     for via in EVERYONE:
-        told = tools.at_controller("kafka-features", *dry, via=via)
-        assert told == "group.version can be upgraded to 1.\n"
+        output = tools.at_controller("kafka-features", *dry, via=via)
+        assert output == "group.version can be upgraded to 1.\n"
 
 
 def test_a_dead_broker_is_fenced_and_can_be_unregistered(tools: ClusterTools) -> None:
     def endpoints(*options: str) -> list[list[str]]:
-        told = tools("kafka-cluster", "list-endpoints", *options, via=1)
-        return [[row[0], row[4]] for row in map(str.split, told.splitlines()[1:])]
+        output = tools("kafka-cluster", "list-endpoints", *options, via=1)
+        return [[row[0], row[4]] for row in map(str.split, output.splitlines()[1:])]
 
     alive = [["1", "unfenced"], ["2", "unfenced"]]
     with tools.without(tools.cluster.nodes[3]):

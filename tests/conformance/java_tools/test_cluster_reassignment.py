@@ -35,8 +35,8 @@ def throttles(tools: ClusterTools, topic: str) -> list[str]:
     shown += [tools("kafka-configs", "--describe", "--broker", str(each)) for each in (1, 2, 3)]
     return [
         line.split()[0]
-        for told in shown
-        for line in told.splitlines()
+        for output in shown
+        for line in output.splitlines()
         if ".replication.throttled." in line
     ]
 

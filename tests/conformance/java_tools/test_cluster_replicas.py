@@ -59,20 +59,20 @@ def verify_while_running(tools: ClusterTools, topic: str, *, partitions: int) ->
     )
     watchdog = threading.Timer(VERIFICATION_SECONDS_MAX, process.kill)
     watchdog.start()
-    told = ""
+    output = ""
     try:
         assert process.stdout is not None
         for line in process.stdout:
-            told += line
+            output += line
             if re.search(rf"max lag is 0 .* at offset [1-9]\d* among {partitions} part", line):
                 break
         else:
-            raise AssertionError(f"it found no end: {told}")
+            raise AssertionError(f"it found no end: {output}")
     finally:
         watchdog.cancel()
         process.kill()
         process.communicate()
-    assert "match" not in told, told
+    assert "match" not in output, output
 
 
 def compare_files(tools: ClusterTools, partitions: list[Described]) -> None:

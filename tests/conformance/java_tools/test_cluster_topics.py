@@ -82,9 +82,9 @@ def test_more_replicas_than_brokers_are_refused(tools: ClusterTools) -> None:
     assert "only 3 broker(s) are registered" in ran.stdout
 
 
-def test_every_node_is_asked_for_its_versions_and_log_directories(tools: ClusterTools) -> None:
-    told = tools("kafka-broker-api-versions", via=2)
-    nodes = re.findall(r"^\S+ \(id: (\d) rack: (\w) isFenced: false\) -> \($", told, re.MULTILINE)
+def test_every_node_returns_its_versions_and_log_directories(tools: ClusterTools) -> None:
+    output = tools("kafka-broker-api-versions", via=2)
+    nodes = re.findall(r"^\S+ \(id: (\d) rack: (\w) isFenced: false\) -> \($", output, re.MULTILINE)
     assert sorted(nodes) == [("1", "a"), ("2", "a"), ("3", "b")]
 
     tools.create("stored", [[2, 3]])
@@ -107,8 +107,8 @@ def test_records_are_written_and_read_through_any_node(tools: ClusterTools) -> N
     for via in EVERYONE:
         tools.produce("shared", [f"{via}-{number}" for number in range(3)], via=via)
     for via in EVERYONE:
-        told = tools("kafka-get-offsets", "--topic", "shared", via=via).split()
-        ends = [int(each.rpartition(":")[2]) for each in told]
+        output = tools("kafka-get-offsets", "--topic", "shared", via=via).split()
+        ends = [int(each.rpartition(":")[2]) for each in output]
         assert sum(ends) == 9
         read = [
             value

@@ -57,16 +57,16 @@ def test_the_console_reads_what_it_wrote(
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"), [("CreateTime", "CreateTime:1000"), ("LogAppendTime", "LogAppendTime:1")]
+    ("kind", "expected"), [("CreateTime", "CreateTime:1000"), ("LogAppendTime", "LogAppendTime:1")]
 )
-def test_the_console_tells_who_gave_the_time(
-    java: Java, node: RunningNode, topics: Topics, writer: Client, kind: str, told: str
+def test_the_console_shows_the_timestamp_type(
+    java: Java, node: RunningNode, topics: Topics, writer: Client, kind: str, expected: str
 ) -> None:
     topic = topics.create(message_timestamp_type=kind)
     writer.produce(topic, [Message(b"then", timestamp_ms=1_000)])
     options = ("--offset", "0", "--max-messages", "1", "--timeout-ms", "10000")
     ran = console_consumer(java, node, topic, *options, "--formatter-property=print.timestamp=true")
-    assert ran.stdout.startswith(told)
+    assert ran.stdout.startswith(expected)
 
 
 def test_the_console_reads_from_an_offset_and_only_what_is_committed(
@@ -102,12 +102,16 @@ def test_the_verifiable_producer_has_everything_acknowledged(
     ran = java.run_alone(
         f"{PACKAGE}.VerifiableProducer", "--bootstrap-server", node.bootstrap, *options
     )
-    told = [json.loads(line) for line in ran.stdout.splitlines()]
-    sent = [event for event in told if event["name"] == "producer_send_success"]
+    events = [json.loads(line) for line in ran.stdout.splitlines()]
+    sent = [event for event in events if event["name"] == "producer_send_success"]
     assert [(event["value"], event["offset"]) for event in sent] == [
         (f"7.{number}", number) for number in range(5)
     ]
-    assert (told[-1]["name"], told[-1]["sent"], told[-1]["acked"]) == ("tool_data", 5, 5)
+    assert (events[-1]["name"], events[-1]["sent"], events[-1]["acked"]) == (
+        "tool_data",
+        5,
+        5,
+    )
 
 
 def test_offsets_are_listed(java: Java, node: RunningNode, topics: Topics, writer: Client) -> None:
@@ -147,11 +151,11 @@ def test_records_are_deleted(
     )
     file = tmp_path / "offsets.json"
     wanted = {0: 2, 1: -1, 2: 6}
-    asked = [
+    requested = [
         {"topic": topic, "partition": partition, "offset": offset}
         for partition, offset in wanted.items()
     ]
-    file.write_text(json.dumps({"version": 1, "partitions": asked}))
+    file.write_text(json.dumps({"version": 1, "partitions": requested}))
 
     ran = java.run(
         f"{PACKAGE}.DeleteRecordsCommand",
@@ -166,7 +170,7 @@ def test_records_are_deleted(
     assert [writer.offset_for(topic, partition, EARLIEST) for partition in wanted] == [2, 5, 0]
 
 
-def test_a_topic_is_made_when_somebody_produces_to_it(
+def test_a_topic_is_created_by_a_produce_request(
     java: Java, node: RunningNode, topics: Topics, writer: Client
 ) -> None:
     topic = topics.name()

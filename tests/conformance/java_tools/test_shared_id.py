@@ -35,7 +35,7 @@ class JavaProducer:
         self._configs = {"bootstrap.servers": bootstrap, "transactional.id": topic}
 
     def begin(self, value: str) -> None:
-        self._java.ask(
+        self._java.send_command(
             "begin-transaction",
             name=self._name,
             configs=self._configs,
@@ -45,11 +45,13 @@ class JavaProducer:
 
     def end(self, *, commits: bool = True) -> str | None:
         """The exception that it ended with."""
-        thrown: str | None = self._java.ask("end-transaction", name=self._name, commits=commits)
+        thrown: str | None = self._java.send_command(
+            "end-transaction", name=self._name, commits=commits
+        )
         return thrown
 
     def close(self) -> None:
-        self._java.ask("close-transactional", name=self._name)
+        self._java.send_command("close-transactional", name=self._name)
 
 
 class SharedId:

@@ -144,8 +144,8 @@ def test_copier_copies_each_message_once(
         "--enable-random-aborts",
     )
     assert ran.status == 0, ran.stderr
-    told = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
-    assert told[-1]["remaining"] == 0
+    events = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
+    assert events[-1]["remaining"] == 0
     assert values(node.bootstrap, target) == [f"{number:04}" for number in range(1_000)]
     # TransactionV2: an epoch for each transaction.
     (row,) = rows(kafka_transactions("describe", "--transactional-id", source))

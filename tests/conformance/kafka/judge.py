@@ -54,7 +54,7 @@ class Judge:
 
     def __init__(self) -> None:
         self._process = JudgeProcess()
-        self.ask = self._process.ask
+        self.send_command = self._process.send_command
         self.close = self._process.close
 
     def dump(self, files: Sequence[Path], *options: str) -> Dump:
@@ -64,7 +64,7 @@ class Judge:
         """
         assert not any("," in str(file) for file in files)
         arguments = ["--files", ",".join(map(str, files)), *options]
-        answer = self.ask("dump", arguments=arguments)
+        answer = self.send_command("dump", arguments=arguments)
         return parse_dump(
             stdout=answer["stdout"], stderr=answer["stderr"], exception=answer.get("exception")
         )
@@ -107,7 +107,9 @@ class Judge:
 
     def roundtrip(self, items: Iterable[Item]) -> list[RoundTrip]:
         """Parses each item with Kafka's class and writes it again; one question for all of them."""
-        answers = self.ask("roundtrip", items=[(name, v, data.hex()) for name, v, data in items])
+        answers = self.send_command(
+            "roundtrip", items=[(name, v, data.hex()) for name, v, data in items]
+        )
         return [
             RoundTrip(
                 data=bytes.fromhex(answer.get("hex", "")),
@@ -129,8 +131,8 @@ class Judge:
     def records(self, data: bytes | Path) -> KafkaRecords:
         """Reads the batches of a file or of bytes, with all their records."""
         if isinstance(data, Path):
-            return records_from_json(self.ask("records", file=str(data)))
-        return records_from_json(self.ask("records", hex=data.hex()))
+            return records_from_json(self.send_command("records", file=str(data)))
+        return records_from_json(self.send_command("records", hex=data.hex()))
 
     def build_batch(
         self,
@@ -150,7 +152,7 @@ class Judge:
         delete_horizon_ms: int | None = None,
     ) -> bytes:
         """A batch that Kafka's builder writes; records carry their own offsets."""
-        answer = self.ask(
+        answer = self.send_command(
             "build_records",
             records=[record_to_json(record) for record in records],
             compression=compression,
@@ -182,7 +184,7 @@ class Judge:
         is_control: bool = False,
     ) -> bytes:
         """The batch without records that the cleaner leaves to remember a producer."""
-        answer = self.ask(
+        answer = self.send_command(
             "build_empty_batch",
             base_offset=base_offset,
             last_offset=last_offset,
@@ -216,7 +218,7 @@ class Judge:
         with tempfile.TemporaryDirectory() as scratch:
             copy = shutil.copytree(directory, Path(scratch) / directory.name)
             return log_from_json(
-                self.ask(
+                self.send_command(
                     "open_log",
                     directory=str(copy),
                     last_shutdown_clean=last_shutdown_clean,

@@ -76,7 +76,7 @@ class JudgeProcess:
             self._process.communicate(timeout=ANSWER_TIMEOUT_S)
         self._stderr.close()
 
-    def ask(self, command: str, **arguments: Any) -> Any:
+    def send_command(self, command: str, **arguments: Any) -> Any:
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None

@@ -154,7 +154,7 @@ def test_kafkas_cleaner_leaves_the_same_batches(kafka: JudgeProcess, tmp_path: P
         times_ms = times(dice, made.now_ms)
         directory = tmp_path / str(seed) / "t-0"
         export(made, directory)
-        rounds = kafka.ask(
+        rounds = kafka.send_command(
             "clean", directory=str(directory), config=KAFKA_CONFIG, times_ms=times_ms
         )
         for now_ms, cleaned in zip(times_ms, rounds, strict=True):

@@ -201,7 +201,7 @@ def test_built_batch_reads_back_in_every_codec(judge: Judge, codec: str) -> None
     ]
 
 
-def test_records_tell_a_bad_checksum_and_a_torn_tail(judge: Judge, tmp_path: Path) -> None:
+def test_dump_distinguishes_a_bad_checksum_and_a_torn_tail(judge: Judge, tmp_path: Path) -> None:
     data = judge.build_batch(three_records())
     spoiled = judge.records(data[:-1] + b"?" + data[:70])
     assert [batch.is_valid for batch in spoiled.batches] == [False]
@@ -238,7 +238,7 @@ def test_kafka_drops_a_spoiled_batch_after_an_unclean_shutdown(
     assert judge.open_log(named_partition, last_shutdown_clean=False).log_end_offset == 3
 
 
-def test_kafka_tells_an_open_and_an_aborted_transaction(judge: Judge, tmp_path: Path) -> None:
+def test_kafka_finds_an_open_and_an_aborted_transaction(judge: Judge, tmp_path: Path) -> None:
     abort_marker = KafkaRecord(3, 5, key=bytes(4), value=bytes(6))
     data = b"".join(
         (
@@ -282,7 +282,7 @@ def transactional_batch(judge: Judge, *, producer_id: int, first: int) -> bytes:
 
 def test_unknown_question_is_an_error_and_the_judge_lives_on(judge: Judge) -> None:
     with pytest.raises(JudgeError, match="unknown command"):
-        judge.ask("acquit")
+        judge.send_command("acquit")
     assert judge.records(b"").batches == ()
 
 
@@ -290,5 +290,5 @@ def test_unknown_question_is_an_error_and_the_judge_lives_on(judge: Judge) -> No
 def test_silence_is_an_error_and_not_a_hang() -> None:
     impatient = JudgeProcess(answer_timeout_s=0.001)
     with pytest.raises(JudgeError, match="took too long"):
-        impatient.ask("records", hex="")
+        impatient.send_command("records", hex="")
     impatient.close()

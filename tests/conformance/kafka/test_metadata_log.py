@@ -212,7 +212,7 @@ def wait_topics(address: tuple[str, int]) -> MetadataResponse:
     deadline = time.monotonic() + START_TIMEOUT_S  # noqa: TID251 - a real process is waited for
     while time.monotonic() < deadline:  # noqa: TID251
         try:
-            response = ask_metadata(address)
+            response = fetch_metadata(address)
         except OSError:
             time.sleep(0.1)
             continue
@@ -223,7 +223,7 @@ def wait_topics(address: tuple[str, int]) -> MetadataResponse:
     raise AssertionError("Kafka did not come up with our topics")
 
 
-def ask_metadata(address: tuple[str, int]) -> MetadataResponse:
+def fetch_metadata(address: tuple[str, int]) -> MetadataResponse:
     version = 12
     header = RequestHeader(
         request_api_key=3, request_api_version=version, correlation_id=1, client_id="test"

@@ -138,16 +138,16 @@ class KafkaPythonClient:
         return received
 
     def offset_for(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
-        asked = TopicPartition(topic, partition)
+        requested = TopicPartition(topic, partition)
         with self.consumer() as consumer:
             if timestamp_ms in (EARLIEST, LATEST):
                 ends = (
-                    consumer.beginning_offsets([asked])
+                    consumer.beginning_offsets([requested])
                     if timestamp_ms == EARLIEST
-                    else consumer.end_offsets([asked])
+                    else consumer.end_offsets([requested])
                 )
-                return int(ends[asked])
-            at_time = consumer.offsets_for_times({asked: timestamp_ms})[asked]
+                return int(ends[requested])
+            at_time = consumer.offsets_for_times({requested: timestamp_ms})[requested]
             return None if at_time is None else at_time.offset
 
     def latencies_ms(self, topic: str, count: int) -> list[float]:

@@ -167,7 +167,7 @@ def test_records_are_deleted(admin_client: Any, client: KafkaPythonClient, topic
         admin_client.delete_records({partition: 6})
 
 
-def test_log_directories_tell_what_they_hold(
+def test_log_directories_list_what_they_hold(
     admin_client: Any, client: KafkaPythonClient, topics: Topics, node: RunningNode
 ) -> None:
     topic = topics.create()
@@ -184,7 +184,7 @@ def test_log_directories_tell_what_they_hold(
     assert partition["offset_lag"] == 0
 
 
-def test_a_replica_stays_where_it_is_asked_to_go(
+def test_a_replica_is_assigned_only_to_a_known_directory(
     admin_client: Any, topics: Topics, node: RunningNode
 ) -> None:
     replica = (topics.create(), 0, 1)

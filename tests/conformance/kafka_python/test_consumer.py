@@ -87,7 +87,7 @@ def test_an_offset_out_of_range_is_reset(
     assert position == first
 
 
-def test_an_offset_out_of_range_is_an_error_if_asked_for(
+def test_an_offset_out_of_range_is_an_error_if_configured(
     client: KafkaPythonClient, topic: str
 ) -> None:
     with client.consumer(auto_offset_reset="none") as consumer:
@@ -105,9 +105,7 @@ def test_without_sessions_each_fetch_stands_alone(client: KafkaPythonClient, top
     ]
 
 
-def test_topics_are_made_when_somebody_produces_to_them(
-    client: KafkaPythonClient, topics: Topics
-) -> None:
+def test_topics_are_created_by_produce_requests(client: KafkaPythonClient, topics: Topics) -> None:
     assert client.produce(topics.name(), [Message(b"first")])[0].offset == 0
 
 

@@ -156,11 +156,11 @@ class KcatClient:
         return latencies
 
 
-def _position(told: str) -> Position:
-    if refused := REFUSED.search(told):
+def _position(output: str) -> Position:
+    if refused := REFUSED.search(output):
         raise RefusedError(ERRORS[refused[1]], refused[1])
-    delivered = DELIVERED.search(told)
-    assert delivered is not None, told
+    delivered = DELIVERED.search(output)
+    assert delivered is not None, output
     return Position(int(delivered[1]), int(delivered[2]))
 
 

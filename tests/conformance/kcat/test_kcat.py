@@ -65,7 +65,7 @@ def test_it_produces_lines(kcat: KcatClient, topics: Topics) -> None:
         (["-o", "beginning", "-c", "3"], range(3)),
     ],
 )
-def test_it_starts_where_it_is_told(
+def test_it_starts_at_the_given_offset(
     kcat: KcatClient, topic: str, options: list[str], expected: range
 ) -> None:
     found = values(kcat, topic, "-p", "0", *options)
@@ -73,10 +73,10 @@ def test_it_starts_where_it_is_told(
 
 
 @pytest.mark.parametrize(
-    ("config", "told"), [("CreateTime", "create"), ("LogAppendTime", "logappend")]
+    ("config", "expected"), [("CreateTime", "create"), ("LogAppendTime", "logappend")]
 )
-def test_it_tells_who_gave_the_time(
-    kcat: KcatClient, topics: Topics, config: str, told: str
+def test_it_shows_the_timestamp_type(
+    kcat: KcatClient, topics: Topics, config: str, expected: str
 ) -> None:
     topic = topics.create(message_timestamp_type=config)
     kcat.produce(topic, [Message(b"v", b"k", headers=(("name", b"value"), ("null", None)))])
@@ -84,7 +84,7 @@ def test_it_tells_who_gave_the_time(
 
     record = json.loads(ran.stdout)
 
-    assert record["tstype"] == told
+    assert record["tstype"] == expected
     assert record["headers"] == ["name", "value", "null", None]
     assert (record["key"], record["payload"]) == ("k", "v")
 

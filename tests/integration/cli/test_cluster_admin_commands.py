@@ -138,7 +138,7 @@ def test_a_voter_has_to_be_named_whole(operator: Operator) -> None:
     assert "is no voter" in operator.run("quorum", "remove", "9", exit_code=1).stderr
 
 
-def test_nobody_there_is_told_at_once() -> None:
+def test_an_unreachable_cluster_is_reported_at_once() -> None:
     runner = CliRunner(env={"OTTLA_BOOTSTRAP": "127.0.0.1:1"})
     result = runner.invoke(make_app("quorum"), ["quorum", "status"])
     assert result.exit_code == 3

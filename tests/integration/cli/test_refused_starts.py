@@ -10,8 +10,8 @@ import pytest
 
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.free_ports import free_ports
+from tests.support.kafka.stock_properties import STOCK
 from tests.support.nodes.nodes import OTTLA
-from tests.unit.configs.test_unsupported_security import STOCK
 
 WAIT_SECONDS = 60.0
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
@@ -35,17 +35,15 @@ def refused_start(*arguments: str) -> str:
 @pytest.mark.parametrize(
     ("properties", "named"),
     [
-        ("listeners=SSL://127.0.0.1:0", "listeners has SSL://127.0.0.1:0"),
+        ("listeners=SSL://127.0.0.1:0\nsecurity.inter.broker.protocol=SSL", "SSL"),
         (
-            "listeners=SASL_SSL://127.0.0.1:0\nsasl.enabled.mechanisms=SCRAM-SHA-512\n"
-            "ssl.client.auth=required\nssl.keystore.location=/no/such/file",
-            "sasl.enabled.mechanisms, ssl.client.auth, ssl.keystore.location: ",
+            "listeners=SASL_SSL://127.0.0.1:0\nsecurity.inter.broker.protocol=SASL_SSL\n"
+            "sasl.enabled.mechanisms=SCRAM-SHA-512\nssl.keystore.type=PEM\n"
+            "ssl.keystore.location=/no/such/file",
+            "SASL_SSL",
         ),
-        (
-            "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer\n"
-            "super.users=User:admin",
-            "authorizer.class.name, super.users: ",
-        ),
+        ("authorizer.class.name=a.B\nsuper.users=User:admin", "authorizer.class.name"),
+        ("super.users=User:admin", "super.users has no effect without an authorizer"),
     ],
 )
 @pytest.mark.parametrize("options", [(), ("--listen", "127.0.0.1:0")], ids=str)

@@ -52,14 +52,14 @@ def test_a_host_that_does_not_exist() -> None:
 
 def test_a_port_of_another_protocol() -> None:
     with http_server() as port:
-        told = list_topics(f"127.0.0.1:{port}").stderr
-    assert f"127.0.0.1:{port} does not speak Kafka's protocol: it is HTTP" in told
+        output = list_topics(f"127.0.0.1:{port}").stderr
+    assert f"127.0.0.1:{port} does not speak Kafka's protocol: it is HTTP" in output
 
 
 def test_an_advertised_address_that_leads_nowhere(tmp_path: Path) -> None:
     settings = {"advertised.listeners": "PLAINTEXT://broker.invalid:19092"}
     with running_node(tmp_path, settings=settings) as node:
-        told = list_topics(node.bootstrap).stderr
-    assert f"{node.bootstrap} answers, but" in told
-    assert "broker 1 advertises broker.invalid:19092" in told
-    assert "advertised.listeners" in told
+        output = list_topics(node.bootstrap).stderr
+    assert f"{node.bootstrap} answers, but" in output
+    assert "broker 1 advertises broker.invalid:19092" in output
+    assert "advertised.listeners" in output

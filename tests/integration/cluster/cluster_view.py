@@ -52,7 +52,9 @@ def create_topic(
         ],
     )
     node = cluster.running_brokers[0]
-    (result,) = _ask(node, CreateTopicsRequest(topics=[topic]), _CREATE_TOPICS_VERSION).topics
+    (result,) = _send_request(
+        node, CreateTopicsRequest(topics=[topic]), _CREATE_TOPICS_VERSION
+    ).topics
     assert result.error_code == ErrorCode.NONE, result.error_message
     wait_in_sync(cluster, name)
 
@@ -60,7 +62,7 @@ def create_topic(
 def partitions(node: NodeOfCluster, topic: str) -> list[PartitionView]:
     """In the order of their numbers, as one node knows them; none if it has not heard of them."""
     request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
-    (described,) = _ask(node, request, _METADATA_VERSION).topics
+    (described,) = _send_request(node, request, _METADATA_VERSION).topics
     return [
         PartitionView(each.leader_id, tuple(sorted(each.isr_nodes)))
         for each in sorted(described.partitions, key=lambda each: each.partition_index)
@@ -88,7 +90,9 @@ def active_controller(cluster: ClusterProcesses) -> int:
 
     def is_known() -> bool:
         for node in cluster.running_brokers:
-            answer = _ask(node, DescribeQuorumRequest(topics=[topic]), _DESCRIBE_QUORUM_VERSION)
+            answer = _send_request(
+                node, DescribeQuorumRequest(topics=[topic]), _DESCRIBE_QUORUM_VERSION
+            )
             if answer.error_code == ErrorCode.NONE:
                 found.append(answer.topics[0].partitions[0].leader_id)
                 return True
@@ -99,6 +103,6 @@ def active_controller(cluster: ClusterProcesses) -> int:
     return leader_id
 
 
-def _ask(node: NodeOfCluster, request: Message, version: int) -> Any:
+def _send_request(node: NodeOfCluster, request: Message, version: int) -> Any:
     with WireConnection(node.address) as connection:
-        return connection.ask(request, version)
+        return connection.send_request(request, version)

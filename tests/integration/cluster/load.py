@@ -34,7 +34,7 @@ class TimedProducer(NumberedProducer):
         return max(later - earlier for times in self._times for earlier, later in pairwise(times))
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """For people."""
         return (
             f"{self.acknowledged_count} records, longest gap {self.gap_seconds_max:.2f} s "

@@ -48,7 +48,7 @@ def test_everything_acknowledged_outlives_misfortunes_by_chance(tmp_path: Path, 
                 wait_in_sync(cluster, TOPIC)
             assert_read_back(producer, reader)
         assert_everything_is_there(cluster, producer)
-    print(f"\nchance, seed {seed}: {producer.told}")
+    print(f"\nchance, seed {seed}: {producer.summary}")
 
 
 def trouble(node: NodeOfCluster, dice: SeededDice, end: float) -> None:

@@ -99,7 +99,7 @@ def test_everything_acknowledged_outlives(
                 wait_in_sync(cluster, TOPIC)
             assert_read_back(producer, reader)
         assert_everything_is_there(cluster, producer)
-    print(f"\n{fault.name} {victim}: {producer.told}")
+    print(f"\n{fault.name} {victim}: {producer.summary}")
 
 
 def test_everything_acknowledged_outlives_restarts_of_one_node_after_the_other(
@@ -117,4 +117,4 @@ def test_everything_acknowledged_outlives_restarts_of_one_node_after_the_other(
                         wait_in_sync(cluster, TOPIC)
             assert_read_back(producer, reader)
         assert_everything_is_there(cluster, producer)
-    print(f"\nrolling restart: {producer.told}")
+    print(f"\nrolling restart: {producer.summary}")

@@ -43,4 +43,4 @@ def test_writes_go_on_without_the_replicas_of_a_full_disk(tmp_path: Path) -> Non
             assert_everything_is_there(cluster, producer)
             assert "Stopped: all log directories have failed" in node.stderr
             assert "No space left on device" in node.stderr
-    print(f"\nfull disk: {producer.told}")
+    print(f"\nfull disk: {producer.summary}")

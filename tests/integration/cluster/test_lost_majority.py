@@ -43,7 +43,7 @@ def test_writes_are_refused_while_two_nodes_of_three_are_stopped(
                 producer.wait_acknowledged(more=STEADY)
             assert_read_back(producer, reader)
         assert_everything_is_there(cluster, producer)
-    print(f"\ntwo stopped, back as {order}: {producer.told}")
+    print(f"\ntwo stopped, back as {order}: {producer.summary}")
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -70,4 +70,4 @@ def test_brokers_that_died_one_after_the_other_return_in_any_order(
                 producer.wait_acknowledged(more=STEADY)
             assert_read_back(producer, reader)
         assert_everything_is_there(cluster, producer)
-    print(f"\nall died, back as {order}: {producer.told}")
+    print(f"\nall died, back as {order}: {producer.summary}")

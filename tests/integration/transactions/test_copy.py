@@ -44,7 +44,7 @@ PROPERTIES = {
 }
 
 
-def test_each_record_is_copied_exactly_once_whoever_is_killed(tmp_path: Path) -> None:
+def test_each_record_is_copied_exactly_once_despite_kills(tmp_path: Path) -> None:
     with ClusterProcesses(tmp_path, PROPERTIES) as cluster:
         orders = [order(cluster, number) for number in range(COPIERS)]
         copy(cluster, [command(each) for each in orders], tmp_path)
@@ -106,7 +106,7 @@ class Progress:
 
     def __init__(self, cluster: ClusterProcesses) -> None:
         self._partitions = [TopicPartition(SOURCE, index) for index in range(len(REPLICAS))]
-        self._asking = Consumer(
+        self._offsets_reader = Consumer(
             {
                 "bootstrap.servers": cluster.bootstrap,
                 "group.id": GROUP,
@@ -119,7 +119,7 @@ class Progress:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self._asking.close()
+        self._offsets_reader.close()
 
     def wait(self, goal: int) -> None:
         """Returns when so many records were copied."""
@@ -131,7 +131,7 @@ class Progress:
 
     def _copied(self) -> int:
         try:
-            committed = self._asking.committed(self._partitions, timeout=5)
+            committed = self._offsets_reader.committed(self._partitions, timeout=5)
         except KafkaException:
             # The coordinator is gone, or has just come.
             return 0

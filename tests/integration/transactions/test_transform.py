@@ -166,14 +166,14 @@ def test_offsets_within_a_transaction_are_unstable_until_it_ends(cluster: Cluste
         [TopicPartition(source, 0, 7)], member.consumer_group_metadata()
     )
 
-    asked = [TopicPartition(source, 0)]
+    requested = [TopicPartition(source, 0)]
     hasty = consumer(cluster, "unstable", **{"isolation.level": "read_uncommitted"})
-    assert hasty.committed(asked, timeout=WAIT_SECONDS)[0].offset < 0
+    assert hasty.committed(requested, timeout=WAIT_SECONDS)[0].offset < 0
     with pytest.raises(KafkaException):
-        member.committed(asked, timeout=1)
+        member.committed(requested, timeout=1)
 
     producer.commit_transaction(WAIT_SECONDS)
-    assert member.committed(asked, timeout=WAIT_SECONDS)[0].offset == 7
+    assert member.committed(requested, timeout=WAIT_SECONDS)[0].offset == 7
     for each in (hasty, member):
         each.close()
 

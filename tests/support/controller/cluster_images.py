@@ -6,6 +6,7 @@ from ottla.configs import NodeConfig
 from ottla.controller.operation import Context
 from ottla.controller.topic_descriptions import TopicDescriptions
 from ottla.metadata import SUPPORTED_FEATURES, MetadataDelta, MetadataImage, MetadataReplay
+from ottla.metadata.broker import feature_structs
 from ottla.metadata.features import INITIAL_LEVELS
 from ottla.model import Uuid
 from ottla.model.ids import TimestampMs
@@ -49,10 +50,7 @@ def broker(
         broker_epoch=epoch,
         incarnation_id=uuid(broker_id),
         end_points=[BrokerEndpoint(name="PLAINTEXT", host="localhost", port=9092)],
-        features=[
-            BrokerFeature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(BrokerFeature, SUPPORTED_FEATURES),
         rack=rack,
         fenced=fenced,
         in_controlled_shutdown=in_controlled_shutdown,

@@ -30,17 +30,17 @@ def assert_leads(before: MetadataImage, delta: MetadataDelta, after: MetadataIma
     _assert_changes(before.features, delta.features_changed, after.features)
     _assert_topics(before, delta, after)
     _assert_configs(before, delta, after)
-    for told, name in _KINDS.items():
-        assert getattr(delta, told) or getattr(before, name) == getattr(after, name), name
+    for changed, name in _KINDS.items():
+        assert getattr(delta, changed) or getattr(before, name) == getattr(after, name), name
 
 
 def _assert_changes(
-    before: Mapping[K, V], told: Mapping[K, V | None], after: Mapping[K, V]
+    before: Mapping[K, V], changed: Mapping[K, V | None], after: Mapping[K, V]
 ) -> None:
-    for key, value in told.items():
+    for key, value in changed.items():
         assert value == before.get(key), f"{key} was something else"
     for key in {**before, **after}:
-        assert key in told or before.get(key) == after.get(key), f"nobody is told of {key}"
+        assert key in changed or before.get(key) == after.get(key), f"nobody is told of {key}"
 
 
 def _assert_topics(before: MetadataImage, delta: MetadataDelta, after: MetadataImage) -> None:

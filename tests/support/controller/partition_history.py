@@ -17,6 +17,7 @@ from ottla.controller.operations.register_broker import register_broker
 from ottla.controller.operations.unregister_broker import unregister_broker
 from ottla.controller.periodic_elections import preferred_elections, unclean_elections
 from ottla.metadata import NO_LEADER, SUPPORTED_FEATURES, MetadataImage, PartitionRegistration
+from ottla.metadata.broker import feature_structs
 from ottla.metadata.partition import RECOVERING
 from ottla.model import Uuid
 from ottla.wire.messages import alter_partition as altering
@@ -133,14 +134,14 @@ def _beat(
     *, want_fence: bool = False, want_shut_down: bool = False
 ) -> Callable[[MetadataImage, Step, Context], list[Message]]:
     def beat(image: MetadataImage, step: Step, scope: Context) -> list[Message]:
-        asked = BrokerHeartbeatRequest(
+        requested = BrokerHeartbeatRequest(
             broker_id=step.broker_id,
             broker_epoch=_epoch(image, step),
             current_metadata_offset=scope.next_offset,
             want_fence=want_fence,
             want_shut_down=want_shut_down,
         )
-        return heartbeat(image, asked, scope).records
+        return heartbeat(image, requested, scope).records
 
     return beat
 
@@ -156,38 +157,35 @@ def _epoch(image: MetadataImage, step: Step) -> int:
 
 
 def _fence(image: MetadataImage, step: Step, scope: Context) -> list[Message]:
-    asked = BrokerHeartbeatRequest(broker_id=step.broker_id, broker_epoch=_epoch(image, step))
-    return fence_broker(image, asked, scope).records
+    requested = BrokerHeartbeatRequest(broker_id=step.broker_id, broker_epoch=_epoch(image, step))
+    return fence_broker(image, requested, scope).records
 
 
 def _register(image: MetadataImage, step: Step, scope: Context) -> list[Message]:
     """Anew, and cleanly if the flag says so. Its first directory comes back if it had failed."""
-    asked = registration.BrokerRegistrationRequest(
+    requested = registration.BrokerRegistrationRequest(
         broker_id=step.broker_id,
         cluster_id=CLUSTER_ID,
         incarnation_id=uuid(scope.next_offset),
-        features=[
-            registration.Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(registration.Feature, SUPPORTED_FEATURES),
         log_dirs=_directories(step.broker_id),
         previous_broker_epoch=_epoch(image, step) if step.flag else -1,
     )
-    return register_broker(image, asked, scope).records
+    return register_broker(image, requested, scope).records
 
 
 def _lose_directory(image: MetadataImage, step: Step, scope: Context) -> list[Message]:
-    asked = BrokerHeartbeatRequest(
+    requested = BrokerHeartbeatRequest(
         broker_id=step.broker_id,
         broker_epoch=_epoch(image, step),
         offline_log_dirs=_directories(step.broker_id)[:1],
     )
-    return heartbeat(image, asked, scope).records
+    return heartbeat(image, requested, scope).records
 
 
 def _unregister(image: MetadataImage, step: Step, scope: Context) -> list[Message]:
-    asked = UnregisterBrokerRequest(broker_id=step.broker_id)
-    return unregister_broker(image, asked, scope).records
+    requested = UnregisterBrokerRequest(broker_id=step.broker_id)
+    return unregister_broker(image, requested, scope).records
 
 
 def _alter_isr(image: MetadataImage, step: Step, scope: Context) -> list[Message]:
@@ -207,24 +205,24 @@ def _alter_isr(image: MetadataImage, step: Step, scope: Context) -> list[Message
         for partition_id, partition in found.partitions.items()
         if partition.leader == step.broker_id
     ]
-    asked = altering.AlterPartitionRequest(
+    requested = altering.AlterPartitionRequest(
         broker_id=step.broker_id,
         broker_epoch=_epoch(image, step),
         topics=[altering.AlterPartitionRequestTopicData(topic_id=found.id, partitions=partitions)],
     )
-    return alter_partition(image, asked, scope).records
+    return alter_partition(image, requested, scope).records
 
 
 def _reassign(image: MetadataImage, step: Step, scope: Context) -> list[Message]:
     """Moves all partitions of a topic, or takes their moves back."""
-    asked = [
+    requested = [
         reassigning.ReassignablePartition(
             partition_index=partition_id, replicas=None if step.flag else list(step.replicas)
         )
         for partition_id in image.topics.by_name[step.topic].partitions
     ]
     request = reassigning.AlterPartitionReassignmentsRequest(
-        topics=[reassigning.ReassignableTopic(name=step.topic, partitions=asked)]
+        topics=[reassigning.ReassignableTopic(name=step.topic, partitions=requested)]
     )
     return alter_partition_reassignments(image, request, scope).records
 
@@ -239,19 +237,19 @@ def _assign_directory(image: MetadataImage, step: Step, scope: Context) -> list[
         assigning.AssignReplicasToDirsRequestTopicData(topic_id=found.id, partitions=partitions)
     ]
     directory = _directories(step.broker_id)[step.flag]
-    asked = assigning.AssignReplicasToDirsRequest(
+    requested = assigning.AssignReplicasToDirsRequest(
         broker_id=step.broker_id,
         broker_epoch=_epoch(image, step),
         directories=[
             assigning.AssignReplicasToDirsRequestDirectoryData(id=directory, topics=topics)
         ],
     )
-    return assign_replicas_to_dirs(image, asked, scope).records
+    return assign_replicas_to_dirs(image, requested, scope).records
 
 
 def _elect(image: MetadataImage, step: Step, scope: Context) -> list[Message]:
-    asked = ElectLeadersRequest(election_type=int(step.flag), topic_partitions=None)
-    return elect_leaders(image, asked, scope).records
+    requested = ElectLeadersRequest(election_type=int(step.flag), topic_partitions=None)
+    return elect_leaders(image, requested, scope).records
 
 
 def _elect_periodically(image: MetadataImage, step: Step, scope: Context) -> list[Message]:

@@ -17,6 +17,7 @@ from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES
+from ottla.metadata.broker import feature_structs
 from ottla.model import NodeId
 from ottla.raft.voters import VoterEndpoint, VoterSet
 from ottla.runtime.background import Background, InlineBackground
@@ -119,10 +120,7 @@ def registration_of(broker_id: int, *, incarnation: int = 1) -> BrokerRegistrati
         broker_id=broker_id,
         cluster_id=CLUSTER_ID,
         incarnation_id=uuid(900 + 100 * broker_id + incarnation),
-        features=[
-            registration.Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(registration.Feature, SUPPORTED_FEATURES),
         rack=None,
         log_dirs=[uuid(500 + broker_id)],
     )

@@ -38,7 +38,7 @@ class Member:
         self.instance_id = joining.pop("instance_id", None)
         self.joining = {"subscribed_topic_names": ["t"], **joining}
 
-    def ask(self, **fields: Any) -> Answer:
+    def send_heartbeat(self, **fields: Any) -> Answer:
         request = wire.ConsumerGroupHeartbeatRequest(
             **{
                 "group_id": GROUP,
@@ -54,23 +54,25 @@ class Member:
     def join(self) -> Member:
         self.epoch, self.owned = 0, set()
         self._follow(
-            self.ask(rebalance_timeout_ms=REBALANCE_MS, topic_partitions=[], **self.joining)
+            self.send_heartbeat(
+                rebalance_timeout_ms=REBALANCE_MS, topic_partitions=[], **self.joining
+            )
         )
         return self
 
-    def beat(self, *, tells_owned: bool = True, **fields: Any) -> Member:
+    def beat(self, *, sends_owned: bool = True, **fields: Any) -> Member:
         """A heartbeat, after which it has let go of, and taken, what it was told to."""
-        error = self.try_beat(tells_owned=tells_owned, **fields)
+        error = self.try_beat(sends_owned=sends_owned, **fields)
         assert error == ErrorCode.NONE
         return self
 
-    def try_beat(self, *, tells_owned: bool = True, **fields: Any) -> ErrorCode:
-        if tells_owned:
+    def try_beat(self, *, sends_owned: bool = True, **fields: Any) -> ErrorCode:
+        if sends_owned:
             fields["topic_partitions"] = [
                 wire.TopicPartitions(topic_id=topic_id(name), partitions=[number])
                 for name, number in sorted(self.owned)
             ]
-        answer = self.ask(**fields)
+        answer = self.send_heartbeat(**fields)
         if answer.error == ErrorCode.NONE:
             self._follow(answer)
         return answer.error
@@ -87,7 +89,7 @@ class Member:
             }
 
     def leave(self, epoch: int = -1) -> Answer:
-        return self.ask(member_epoch=epoch)
+        return self.send_heartbeat(member_epoch=epoch)
 
 
 def all_of(name: str, count: int) -> list[tuple[str, int]]:

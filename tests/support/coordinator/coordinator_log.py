@@ -46,17 +46,17 @@ class MemoryLog:
     def is_committed(self, end_offset: int) -> bool:
         return self.committed >= end_offset
 
-    def when_committed(self, end_offset: int, told: Callable[[ErrorCode], None]) -> None:
-        self._waiting.append((end_offset, told))
+    def when_committed(self, end_offset: int, callback: Callable[[ErrorCode], None]) -> None:
+        self._waiting.append((end_offset, callback))
 
     def commit(self) -> None:
         """All in-sync replicas have everything."""
         self.committed = self.end_offset
         waiting, self._waiting = self._waiting, []
-        for _, told in waiting:
-            told(ErrorCode.NONE)
+        for _, callback in waiting:
+            callback(ErrorCode.NONE)
 
     def fail(self, error: ErrorCode) -> None:
         waiting, self._waiting = self._waiting, []
-        for _, told in waiting:
-            told(error)
+        for _, callback in waiting:
+            callback(error)

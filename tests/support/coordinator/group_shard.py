@@ -76,6 +76,7 @@ class GroupShard:
         self.log = log or MemoryLog()
         self.clock = clock or SimulatedClock()
         self.image = image or MetadataImage()
+        self.metadata_offset = 0
         self.regexes = TopicRegexes(self.clock, lambda: self.image.topics.by_name)
         defaults = {"group.initial.rebalance.delay.ms": "0"}
         self.config = NodeConfig.of({**defaults, **(configs or {})}, data_dir="/data")
@@ -97,6 +98,7 @@ class GroupShard:
                 self.regexes,
                 lambda: GroupSettings(self.config.values),
                 lambda: self.image,
+                lambda: self.metadata_offset,
             )
         )
 
@@ -107,7 +109,9 @@ class GroupShard:
     def failover(self) -> GroupShard:
         """The next coordinator of the same log."""
         self.shard.close()
-        return GroupShard(self.log, clock=self.clock, image=self.image)
+        shard = GroupShard(self.log, clock=self.clock, image=self.image)
+        shard.metadata_offset = self.metadata_offset
+        return shard
 
     def submit(self, operation: Callable[[GroupCoordinator], Outcome]) -> Answer:
         answer = Answer()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ottla.broker.transactions.questions import Question, answer_all, request_of
+from ottla.broker.transactions.verification_requests import (
+    VerificationRequest,
+    answer_all,
+    request_of,
+)
 from ottla.model import ErrorCode
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -22,28 +26,28 @@ class ScriptedCoordinator:
     `is_held`, answers wait for `release`."""
 
     def __init__(self, node: OneNode) -> None:
-        self.asked: list[AddPartitionsToTxnTransaction] = []
+        self.requested: list[AddPartitionsToTxnTransaction] = []
         self.errors: list[ErrorCode] = []
         self.response_error = ErrorCode.NONE
         self.is_held = False
-        self._held: list[tuple[Question, AddPartitionsToTxnResponse]] = []
-        node.broker.verification.ask_here = self._ask
+        self._held: list[tuple[VerificationRequest, AddPartitionsToTxnResponse]] = []
+        node.broker.verification.verify_here = self._verify
         node.create_topic(TRANSACTION_STATE, configs={"cleanup.policy": "compact"})
 
     def release(self) -> None:
         held, self._held = self._held, []
-        for question, response in held:
-            answer_all([question], response)
+        for request, response in held:
+            answer_all([request], response)
 
-    def _ask(self, question: Question) -> None:
-        response = self._answer(request_of([question]))
+    def _verify(self, request: VerificationRequest) -> None:
+        response = self._answer(request_of([request]))
         if self.is_held:
-            self._held.append((question, response))
+            self._held.append((request, response))
         else:
-            answer_all([question], response)
+            answer_all([request], response)
 
     def _answer(self, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
-        self.asked += request.transactions
+        self.requested += request.transactions
         if self.response_error:
             return AddPartitionsToTxnResponse(error_code=self.response_error)
         error = self.errors.pop(0) if self.errors else ErrorCode.NONE

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+# Kafka's authorizer reads these from the properties; Kafka's tables of broker configs have neither.
+OF_THE_AUTHORIZER = {"allow.everyone.if.no.acl.found", "super.users"}
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "configs"
 
 

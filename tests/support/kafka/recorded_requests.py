@@ -49,8 +49,8 @@ def answers_to(frames: tuple[bytes, ...], answers: list[bytes]) -> list[Message]
     assert len(answers) == len(frames)
     responses = []
     for frame, answer in zip(frames, answers, strict=True):
-        asked = decode_request_head(frame)
-        header, response = decode_response(answer, asked.api_key, asked.api_version)
-        assert header.correlation_id == asked.correlation_id
+        head = decode_request_head(frame)
+        header, response = decode_response(answer, head.api_key, head.api_version)
+        assert header.correlation_id == head.correlation_id
         responses.append(response)
     return responses

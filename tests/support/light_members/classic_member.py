@@ -55,7 +55,7 @@ class LightClassicMember(LightMember):
             request = HeartbeatRequest(
                 group_id=self.group_id, generation_id=self._generation, member_id=self._member_id
             )
-            answer = await self.ask(request, _HEARTBEAT_VERSION)
+            answer = await self.send_request(request, _HEARTBEAT_VERSION)
             if answer.error_code == ErrorCode.REBALANCE_IN_PROGRESS:
                 await self._rebalance()
             else:
@@ -65,7 +65,7 @@ class LightClassicMember(LightMember):
         request = LeaveGroupRequest(
             group_id=self.group_id, members=[MemberIdentity(member_id=self._member_id)]
         )
-        await self.ask(request, _LEAVE_VERSION)
+        await self.send_request(request, _LEAVE_VERSION)
 
     async def _rebalance(self) -> None:
         is_settled = False
@@ -94,7 +94,9 @@ class LightClassicMember(LightMember):
                 protocol_type=_PROTOCOL_TYPE,
                 protocols=[JoinGroupRequestProtocol(name=_PROTOCOL, metadata=metadata)],
             )
-            joined: JoinGroupResponse = await self.ask(request, _JOIN_VERSION, is_prompt=False)
+            joined: JoinGroupResponse = await self.send_request(
+                request, _JOIN_VERSION, is_prompt=False
+            )
             self._member_id = joined.member_id
             if joined.error_code != ErrorCode.MEMBER_ID_REQUIRED:
                 break
@@ -112,7 +114,7 @@ class LightClassicMember(LightMember):
         )
         if joined.leader == self._member_id:
             request.assignments = self._assign(joined)
-        answer: SyncGroupResponse = await self.ask(request, _SYNC_VERSION, is_prompt=False)
+        answer: SyncGroupResponse = await self.send_request(request, _SYNC_VERSION, is_prompt=False)
         return answer
 
     def _assign(self, joined: JoinGroupResponse) -> list[SyncGroupRequestAssignment]:

@@ -28,17 +28,17 @@ class LightConsumerMember(LightMember):
                 answer = await self._heartbeat(self._request())
             else:
                 self._take(answer.assignment)
-                answer = await self._heartbeat(self._telling())
+                answer = await self._heartbeat(self._reporting())
 
     async def leave(self) -> None:
         request = self._request()
         request.member_epoch = _LEAVE_EPOCH
-        await self.ask(request, _VERSION)
+        await self.send_request(request, _VERSION)
 
     async def _heartbeat(
         self, request: wire.ConsumerGroupHeartbeatRequest
     ) -> wire.ConsumerGroupHeartbeatResponse:
-        answer: wire.ConsumerGroupHeartbeatResponse = await self.ask(request, _VERSION)
+        answer: wire.ConsumerGroupHeartbeatResponse = await self.send_request(request, _VERSION)
         assert not answer.error_code, answer.error_message
         return answer
 
@@ -54,7 +54,7 @@ class LightConsumerMember(LightMember):
         request.topic_partitions = []
         return request
 
-    def _telling(self) -> wire.ConsumerGroupHeartbeatRequest:
+    def _reporting(self) -> wire.ConsumerGroupHeartbeatRequest:
         request = self._request()
         mine = wire.TopicPartitions(topic_id=self._topic_id, partitions=sorted(self.owned))
         request.topic_partitions = [mine] if self.owned else []

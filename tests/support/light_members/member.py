@@ -65,14 +65,14 @@ class LightMember(ABC):
 
     # ---- for those who know how to join
 
-    async def ask(self, request: Message, version: int, *, is_prompt: bool = True) -> Any:
+    async def send_request(self, request: Message, version: int, *, is_prompt: bool = True) -> Any:
         """The response. Unless it is prompt, it waits for other members."""
         assert self._channel is not None, "not connected"
-        asked = perf_counter()
+        sent_at = perf_counter()
         answer = await self._channel.send(request, version, timeout_ms=TIMEOUT_MS)
         self.answer_count += 1
         if is_prompt:
-            self.slowest_seconds = max(self.slowest_seconds, perf_counter() - asked)
+            self.slowest_seconds = max(self.slowest_seconds, perf_counter() - sent_at)
         return answer
 
     def own(self, partitions: frozenset[int]) -> None:

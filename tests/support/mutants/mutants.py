@@ -65,7 +65,7 @@ def _read_all(self: Any, offset: int, **how: Any) -> Any:
         log.high_watermark = kept
 
 
-def _tell_end(self: Any, offset: int, **how: Any) -> Any:
+def _returns_log_end(self: Any, offset: int, **how: Any) -> Any:
     """A read that finds nothing is told the end of the log as the high watermark."""
     read = _READ(self, offset, **how)
     if read.records is None:
@@ -97,11 +97,11 @@ def _follows_on(self: Partition, registration: Any) -> bool:
     return False
 
 
-def _requires_no_epoch(self: Any, follower: Any, asked: Any) -> Any:
+def _requires_no_epoch(self: Any, follower: Any, requested: Any) -> Any:
     """A follower's fetch in another leader epoch is answered, and counts."""
-    asked = copy(asked)
-    asked.current_leader_epoch = -1
-    return _REQUIRE_FOLLOWER(self, follower, asked)
+    requested = copy(requested)
+    requested.current_leader_epoch = -1
+    return _REQUIRE_FOLLOWER(self, follower, requested)
 
 
 _FOLLOW = Partition.become_follower
@@ -295,7 +295,7 @@ _MUTANTS = (
     ),
     Mutant(
         "tells a wrong high watermark",
-        replacing(ReadablePartition, "read", _tell_end),
+        replacing(ReadablePartition, "read", _returns_log_end),
         1,
         MonotonicHighWatermark,
     ),

@@ -57,7 +57,7 @@ def _commits_aborted(original: Any) -> Any:
     return end_transaction
 
 
-def _tells_unstable(original: Any) -> Any:
+def _returns_unstable(original: Any) -> Any:
     """Whoever asks for stable offsets is told of those that a transaction is about to replace."""
 
     def init(self: Any, *arguments: Any, **_: Any) -> None:
@@ -132,7 +132,7 @@ OFFSET_MUTANTS = (
     ),
     copying(
         "tells offsets that are not stable",
-        around(OffsetFetch, "__init__", _tells_unstable),
+        around(OffsetFetch, "__init__", _returns_unstable),
         2,
         NoCommitLost,
         # So that markers come late.

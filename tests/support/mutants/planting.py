@@ -99,7 +99,7 @@ def around(owner: Any, name: str, make: Callable[[Any], Any]) -> Callable[[], An
 @contextmanager
 def skipping_truncation() -> Iterator[None]:
     """A follower whose log has gone another way appends to it nevertheless."""
-    with patch.object(ReadablePartition, "divergence", lambda _self, _asked: None):
+    with patch.object(ReadablePartition, "divergence", lambda _self, _requested: None):
         yield
 
 

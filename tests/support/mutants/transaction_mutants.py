@@ -62,12 +62,12 @@ def _tears(transaction: Transaction) -> Any:
     return wanted._replace(is_commit=wanted.is_commit and not has_offsets)
 
 
-def _fences_nobody(transaction: Transaction, _new_id: Any, *, now_ms: int, **_: Any) -> Any:
+def _fences_no_producer(transaction: Transaction, _new_id: Any, *, now_ms: int, **_: Any) -> Any:
     """What takes too long is aborted, and its producer goes on."""
     return transaction.become(TransactionState.PREPARE_ABORT, updated_ms=now_ms)
 
 
-def _commits_and_fences_nobody(
+def _commits_and_fences_no_producer(
     transaction: Transaction, _new_id: Any, *, now_ms: int, **_: Any
 ) -> Any:
     """What takes too long is committed as far as it has come, and its producer goes on."""
@@ -244,13 +244,13 @@ TRANSACTION_MUTANTS = (
     ),
     copying(
         "aborts without fencing",
-        replacing(decisions, "fence", _fences_nobody),
+        replacing(decisions, "fence", _fences_no_producer),
         2,
         TransactionsAreWhole,
     ),
     copying(
         "commits what takes too long",
-        replacing(decisions, "fence", _commits_and_fences_nobody),
+        replacing(decisions, "fence", _commits_and_fences_no_producer),
         1,
         NoCycleBetweenTransactions,
     ),

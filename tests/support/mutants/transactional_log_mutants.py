@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from ottla.broker.transactions.questions import (
+from ottla.broker.transactions.transaction_verification import TransactionVerification
+from ottla.broker.transactions.verification_requests import (
     NOTHING_TO_VERIFY,
     Supported,
 )
-from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.replication.partition import Partition
 from ottla.simulation.claims.transaction_claims import (
     CommittedIsReadInOrder,
@@ -41,11 +41,11 @@ def _skips_verification() -> Iterator[None]:
     """Nobody asks whether a batch of the older protocol is in a transaction."""
     verify = TransactionVerification.verify
 
-    def skip(self: Any, producer: Any, batches: Any, supported: Supported, told: Any) -> None:
+    def skip(self: Any, producer: Any, batches: Any, supported: Supported, callback: Any) -> None:
         if supported is Supported.ADDING:
-            verify(self, producer, batches, supported, told)
+            verify(self, producer, batches, supported, callback)
         else:
-            told(NOTHING_TO_VERIFY)
+            callback(NOTHING_TO_VERIFY)
 
     with (
         patch.object(TransactionVerification, "verify", skip),
@@ -57,9 +57,9 @@ def _skips_verification() -> Iterator[None]:
 def _adds_unseen(original: Any) -> Any:
     """A leader appends what it has asked about, whatever the answer is."""
 
-    def verify(self: Any, producer: Any, batches: Any, supported: Any, told: Any) -> None:
+    def verify(self: Any, producer: Any, batches: Any, supported: Any, callback: Any) -> None:
         original(
-            self, producer, batches, supported, lambda answer: told(answer._replace(errors={}))
+            self, producer, batches, supported, lambda answer: callback(answer._replace(errors={}))
         )
 
     return verify

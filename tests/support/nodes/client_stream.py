@@ -21,6 +21,7 @@ class FakeConnection:
     """The node's end. Answers pile up in `sent`; from `room_bytes` on the client is a slow one."""
 
     local_address = Address("192.0.2.2", 9092)
+    peer_certificate = None
 
     def __init__(self, handler: ConnectionHandler, *, host: str, room_bytes: float) -> None:
         self.peer_address = Address(host, 50_000)

@@ -77,9 +77,9 @@ def _stop(process: subprocess.Popen[str], stderr: IO[str]) -> None:
         raise AssertionError(f"the node did not stop: {_text(stderr)}") from None
     finally:
         process.stdout.close()
-    told = _text(stderr)
-    assert code == 0, f"the node ended with {code}: {told}"
-    assert "Traceback" not in told, f"the node had an exception: {told}"
+    errors = _text(stderr)
+    assert code == 0, f"the node ended with {code}: {errors}"
+    assert "Traceback" not in errors, f"the node had an exception: {errors}"
 
 
 def _text(file: IO[str]) -> str:

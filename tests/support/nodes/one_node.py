@@ -17,6 +17,7 @@ from ottla.broker.control.quorum_config import raft_config
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.pending import Pending
+from ottla.client import PLAINTEXT
 from ottla.configs import NodeConfig
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
@@ -28,6 +29,7 @@ from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES, MetadataImage
+from ottla.metadata.broker import feature_structs
 from ottla.model import NodeId, Uuid
 from ottla.runtime.background import Background, InlineBackground
 from ottla.runtime.metrics import Metrics
@@ -110,10 +112,13 @@ class OneNode:
             self.clock,
             self._dice,
             self._tasks,
+            PLAINTEXT,
             node_id=NODE_ID,
             on_lost=lambda: None,
         )
-        self.broker = Broker(config, seams, service, active, logs, self._tasks, Metrics())
+        self.broker = Broker(
+            config, seams, service, active, logs, self._tasks, Metrics(), PLAINTEXT
+        )
         self.run(self._start(service))
 
     def _open_controller(self, config: NodeConfig, logs: LogStore) -> Controller:
@@ -157,10 +162,7 @@ class OneNode:
                 cluster_id=self.controller.cluster_id,
                 incarnation_id=self._dice.uuid(),
                 listeners=[Listener(name=LISTENER, host=HOST, port=PORT)],
-                features=[
-                    Feature(name=name, min_supported_version=low, max_supported_version=high)
-                    for name, (low, high) in SUPPORTED_FEATURES.items()
-                ],
+                features=feature_structs(Feature, SUPPORTED_FEATURES),
                 rack=None,
                 log_dirs=[cast(Uuid, directory.id) for directory in self.broker.logs.directories],
             ),
@@ -179,7 +181,7 @@ class OneNode:
         assert not self.errors, self.errors
         return result
 
-    def ask(
+    def send_request(
         self,
         request: Message,
         version: int,
@@ -229,7 +231,7 @@ class OneNode:
                 for name, value in (configs or {}).items()
             ],
         )
-        response: CreateTopicsResponse = self.ask(CreateTopicsRequest(topics=[topic]), 7)
+        response: CreateTopicsResponse = self.send_request(CreateTopicsRequest(topics=[topic]), 7)
         (result,) = response.topics
         assert result.error_code == 0, result.error_message
         return result.topic_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ottla.controller.operations.register_broker import register_broker
 from ottla.metadata import SUPPORTED_FEATURES
+from ottla.metadata.broker import feature_structs
 from ottla.model import Uuid
 from ottla.replication.partition import Partition
 from ottla.wire.messages.broker_registration import (
@@ -28,10 +29,7 @@ def register_follower(node: OneNode) -> None:
         broker_id=FOLLOWER,
         cluster_id=node.controller.cluster_id,
         listeners=[Listener(name="PLAINTEXT", host="follower.example", port=9092)],
-        features=[
-            Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(Feature, SUPPORTED_FEATURES),
         rack=None,
         log_dirs=[Uuid(b"the follower's d")],
     )
@@ -45,7 +43,7 @@ def led_partition(node: OneNode) -> Partition:
     topic = CreatableTopic(
         name="orders", num_partitions=-1, replication_factor=-1, assignments=[assignment]
     )
-    (result,) = node.ask(CreateTopicsRequest(topics=[topic]), 7).topics
+    (result,) = node.send_request(CreateTopicsRequest(topics=[topic]), 7).topics
     assert result.error_code == 0, result.error_message
     node.append("orders", *(batch_of(bytes(1_000)) for _ in range(20)))
     return node.broker.partitions.by_name("orders", 0)

@@ -34,5 +34,5 @@ def _ends(
     admin: AdminClient, names: list[TopicPartition], level: IsolationLevel
 ) -> dict[TopicPartition, int]:
     of_any_type: Any = OffsetSpec
-    asked = admin.list_offsets(dict.fromkeys(names, of_any_type.latest()), isolation_level=level)
-    return {name: answer.result(_ANSWER_SECONDS_MAX).offset for name, answer in asked.items()}
+    answers = admin.list_offsets(dict.fromkeys(names, of_any_type.latest()), isolation_level=level)
+    return {name: answer.result(_ANSWER_SECONDS_MAX).offset for name, answer in answers.items()}

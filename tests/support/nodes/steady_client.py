@@ -31,7 +31,7 @@ class SteadyClient:
     def __init__(self, address: tuple[str, int]) -> None:
         self._connection = WireConnection(address)
         topic = CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)
-        self._connection.ask(CreateTopicsRequest(topics=[topic]), 7)
+        self._connection.send_request(CreateTopicsRequest(topics=[topic]), 7)
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self._error: BaseException | None = None
@@ -83,7 +83,7 @@ class SteadyClient:
         request = ProduceRequest(
             acks=-1, topic_data=[TopicProduceData(name=TOPIC, partition_data=data)]
         )
-        (written,) = self._connection.ask(request, 9).responses[0].partition_responses
+        (written,) = self._connection.send_request(request, 9).responses[0].partition_responses
         assert written.error_code == 0, written.error_message
         offset: int = written.base_offset
         assert last is None or offset == last + 1, "somebody else writes to this topic"
@@ -94,6 +94,6 @@ class SteadyClient:
             session_epoch=-1,
             topics=[FetchTopic(topic=TOPIC, partitions=[partition])],
         )
-        (read,) = self._connection.ask(fetch, 12).responses[0].partitions
+        (read,) = self._connection.send_request(fetch, 12).responses[0].partitions
         assert [record.value for record in iterate_records(read.records)] == [value]
         return offset

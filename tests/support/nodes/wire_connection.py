@@ -54,7 +54,7 @@ class WireConnection:
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_WR)
 
-    def ask(self, request: Message, version: int) -> Any:
+    def send_request(self, request: Message, version: int) -> Any:
         """The response to a request."""
         assert request.api_key is not None
         self._correlation_id += 1

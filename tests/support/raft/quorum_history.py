@@ -40,7 +40,7 @@ class QuorumHistory:
             fetch_bytes_max=dice.choice((1, 1 << 20)),
             fetch_snapshot_bytes_max=dice.choice((200, 1 << 20)),
         )
-        self._asked = 0
+        self._topic_count = 0
         self._created: set[str] = set()
         # Somebody wanted them to go, and was answered or not.
         self._unwanted: set[str] = set()
@@ -77,7 +77,7 @@ class QuorumHistory:
         for replica in world.replicas.values():
             assert self._created - self._unwanted <= replica.topics, "what was answered is lost"
             assert not self._deleted & replica.topics, "what was deleted is back"
-            assert replica.topics <= {f"topic-{number}" for number in range(self._asked)}
+            assert replica.topics <= {f"topic-{number}" for number in range(self._topic_count)}
             assert not replica.errors, replica.errors
         await world.end()
 
@@ -97,11 +97,11 @@ class QuorumHistory:
             case 4 | 5:
                 self._start_one()
             case 6 if self._created:
-                self._ask_active(self._delete, self.dice.choice(sorted(self._created)))
+                self._run_on_active(self._delete, self.dice.choice(sorted(self._created)))
             case _:
                 for _ in range(self.dice.between(low=1, high=3)):
-                    self._ask_active(self._create, f"topic-{self._asked}")
-                    self._asked += 1
+                    self._run_on_active(self._create, f"topic-{self._topic_count}")
+                    self._topic_count += 1
 
     async def _crash(self, *, with_power: bool) -> None:
         if self.world.replicas:
@@ -128,12 +128,12 @@ class QuorumHistory:
         shown = [replica.image.copy()]
         self._check_shown(replica)
 
-        def told(delta: MetadataDelta) -> None:
+        def check(delta: MetadataDelta) -> None:
             assert_leads(shown[0], delta, replica.image)
             shown[0] = replica.image.copy()
             self._check_shown(replica)
 
-        replica.quorum.metadata.listen(told)
+        replica.quorum.metadata.listen(check)
 
     def _check_shown(self, replica: Replica) -> None:
         image, end_offset = replica.image, replica.quorum.metadata.end_offset
@@ -144,12 +144,12 @@ class QuorumHistory:
 
     # ---- what is asked
 
-    def _ask_active(self, ask: object, name: str) -> None:
+    def _run_on_active(self, operation: object, name: str) -> None:
         active = self.world.active
         if active:
-            assert callable(ask)
+            assert callable(operation)
             controller = self.dice.choice(active).controller
-            self._operations.append(asyncio.ensure_future(ask(controller, name)))
+            self._operations.append(asyncio.ensure_future(operation(controller, name)))
 
     async def _create(self, controller: Controller, name: str) -> None:
         topic = CreatableTopic(name=name, num_partitions=2, replication_factor=1)

@@ -64,7 +64,7 @@ class Peer:
     def state(self) -> type[State]:
         return type(self.raft.state)
 
-    def ask(self, request: Message) -> Any:
+    def send_request(self, request: Message) -> Any:
         """The partition of the response, or all of one that has none; None if it has to wait."""
         number = self.replica.request(request, self.now_ms)
         return partition_of(self.replica.answers.pop(number, None))
@@ -89,12 +89,12 @@ class Peer:
         self.sent.clear()
         self.wait(max(0, deadline_ms - self.now_ms))
         for _ in ("pre-vote", "vote"):
-            asked = next(each for each in self.requests(vote.VoteRequest) if each.target == 2)
-            self.respond(asked, vote_granted(self.raft.leader_and_epoch.epoch))
+            packet = next(each for each in self.requests(vote.VoteRequest) if each.target == 2)
+            self.respond(packet, vote_granted(self.raft.leader_and_epoch.epoch))
         assert self.raft.is_leader
 
     def follow(self, leader_id: int, epoch: int) -> None:
-        assert self.ask(begin_request(leader_id, epoch)).error_code == 0
+        assert self.send_request(begin_request(leader_id, epoch)).error_code == 0
 
 
 def partition_of(response: Any) -> Any:
@@ -112,7 +112,7 @@ def vote_request(
     voter_directory: Uuid = ZERO_UUID,
     cluster_id: str | None = CLUSTER_ID,
 ) -> vote.VoteRequest:
-    asked = vote.VoteRequestPartitionData(
+    requested = vote.VoteRequestPartitionData(
         replica_epoch=epoch,
         replica_id=node_id,
         replica_directory_id=directory_id(node_id),
@@ -121,7 +121,7 @@ def vote_request(
         last_offset_epoch=end[1],
         pre_vote=is_pre_vote,
     )
-    topic = vote.VoteRequestTopicData(topic_name=TOPIC, partitions=[asked])
+    topic = vote.VoteRequestTopicData(topic_name=TOPIC, partitions=[requested])
     return vote.VoteRequest(cluster_id=cluster_id, voter_id=voter_id, topics=[topic])
 
 
@@ -134,17 +134,17 @@ def vote_granted(epoch: int, *, is_granted: bool = True) -> vote.VoteResponse:
 
 
 def begin_request(leader_id: int, epoch: int) -> begin.BeginQuorumEpochRequest:
-    told = begin.BeginQuorumEpochRequestPartitionData(leader_id=leader_id, leader_epoch=epoch)
+    partition = begin.BeginQuorumEpochRequestPartitionData(leader_id=leader_id, leader_epoch=epoch)
     name, host, port = voter(leader_id).endpoints[0]
     return begin.BeginQuorumEpochRequest(
         cluster_id=CLUSTER_ID,
-        topics=[begin.BeginQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[told])],
+        topics=[begin.BeginQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[partition])],
         leader_endpoints=[begin.LeaderEndpoint(name=name, host=host, port=port)],
     )
 
 
 def end_request(leader_id: int, epoch: int, *successors: int) -> end.EndQuorumEpochRequest:
-    told = end.EndQuorumEpochRequestPartitionData(
+    partition = end.EndQuorumEpochRequestPartitionData(
         leader_id=leader_id,
         leader_epoch=epoch,
         preferred_candidates=[
@@ -154,7 +154,7 @@ def end_request(leader_id: int, epoch: int, *successors: int) -> end.EndQuorumEp
     )
     return end.EndQuorumEpochRequest(
         cluster_id=CLUSTER_ID,
-        topics=[end.EndQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[told])],
+        topics=[end.EndQuorumEpochRequestTopicData(topic_name=TOPIC, partitions=[partition])],
     )
 
 
@@ -168,7 +168,7 @@ def fetch_request(
     high_watermark: int = 2**63 - 1,
     cluster_id: str | None = CLUSTER_ID,
 ) -> fetch.FetchRequest:
-    asked = fetch.FetchPartition(
+    requested = fetch.FetchPartition(
         current_leader_epoch=epoch,
         fetch_offset=offset,
         last_fetched_epoch=last_epoch,
@@ -179,7 +179,7 @@ def fetch_request(
         cluster_id=cluster_id,
         replica_state=fetch.ReplicaState(replica_id=node_id),
         max_wait_ms=wait_ms,
-        topics=[fetch.FetchTopic(topic_id=TOPIC_ID, partitions=[asked])],
+        topics=[fetch.FetchTopic(topic_id=TOPIC_ID, partitions=[requested])],
     )
 
 
@@ -199,7 +199,7 @@ def fetched(
 def snapshot_request(
     node_id: int, epoch: int, snapshot_id: tuple[int, int], *, position: int = 0
 ) -> fetch_snapshot.FetchSnapshotRequest:
-    asked = fetch_snapshot.FetchSnapshotRequestPartitionSnapshot(
+    requested = fetch_snapshot.FetchSnapshotRequestPartitionSnapshot(
         current_leader_epoch=epoch,
         snapshot_id=fetch_snapshot.SnapshotId(end_offset=snapshot_id[0], epoch=snapshot_id[1]),
         position=position,
@@ -208,7 +208,9 @@ def snapshot_request(
     return fetch_snapshot.FetchSnapshotRequest(
         cluster_id=CLUSTER_ID,
         replica_id=node_id,
-        topics=[fetch_snapshot.FetchSnapshotRequestTopicSnapshot(name=TOPIC, partitions=[asked])],
+        topics=[
+            fetch_snapshot.FetchSnapshotRequestTopicSnapshot(name=TOPIC, partitions=[requested])
+        ],
     )
 
 

@@ -222,11 +222,11 @@ class Replica:
                 data = self.disk.log.snapshots[reply.read.id].encode()
                 start = reply.read.position
                 reply.fill(data[start : start + reply.read.bytes_max])
-            asked = self._clients.pop(reply.number, None)
-            if asked is None:
+            packet = self._clients.pop(reply.number, None)
+            if packet is None:
                 self.answers[reply.number] = reply.response
             else:
-                self.send(asked.answered(reply.response))
+                self.send(packet.answered(reply.response))
 
 
 def _node_id(destination: Destination) -> int:

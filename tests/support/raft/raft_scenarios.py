@@ -203,7 +203,7 @@ class Scenario:
     def _do_add(self, leader: str, node: str) -> None:
         key, endpoints, _ = voter(int(node))
         name, host, port = endpoints[0]
-        self._ask(
+        self._send_request(
             leader,
             AddRaftVoterRequest(
                 cluster_id=CLUSTER_ID,
@@ -215,7 +215,7 @@ class Scenario:
 
     def _do_remove(self, leader: str, node: str) -> None:
         key = voter(int(node)).key
-        self._ask(
+        self._send_request(
             leader,
             RemoveRaftVoterRequest(
                 cluster_id=CLUSTER_ID, voter_id=key.id, voter_directory_id=key.directory_id
@@ -242,7 +242,7 @@ class Scenario:
 
     # ---- the world
 
-    def _ask(self, leader: str, request: Message) -> None:
+    def _send_request(self, leader: str, request: Message) -> None:
         self._replicas[int(leader)].request(request, self._now_ms)
         self._print_changes()
 

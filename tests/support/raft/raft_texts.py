@@ -40,8 +40,8 @@ def text_of(message: Message) -> str:
             candidates = [each.candidate_id for each in ended.preferred_candidates]
             return f"end-quorum-epoch {ended.leader_epoch}, successors {candidates}"
         case BeginQuorumEpochResponse() | EndQuorumEpochResponse():
-            heard = message.topics[0].partitions[0]
-            return f"heard, epoch {heard.leader_epoch}{_error(heard.error_code)}"
+            response = message.topics[0].partitions[0]
+            return f"heard, epoch {response.leader_epoch}{_error(response.error_code)}"
         case FetchRequest():
             fetch = message.topics[0].partitions[0]
             end = f"{fetch.fetch_offset}@{fetch.last_fetched_epoch}"
@@ -49,9 +49,9 @@ def text_of(message: Message) -> str:
         case FetchResponse():
             return _fetched(message)
         case FetchSnapshotRequest():
-            asked = message.topics[0].partitions[0]
-            snapshot = f"{asked.snapshot_id.end_offset}@{asked.snapshot_id.epoch}"
-            return f"fetch-snapshot {snapshot} at {asked.position}"
+            requested = message.topics[0].partitions[0]
+            snapshot = f"{requested.snapshot_id.end_offset}@{requested.snapshot_id.epoch}"
+            return f"fetch-snapshot {snapshot} at {requested.position}"
         case FetchSnapshotResponse():
             piece = message.topics[0].partitions[0]
             is_last = piece.position + len(piece.unaligned_records) == piece.size

@@ -93,7 +93,7 @@ class LeaderNode:
     # ---- what the last request says
 
     @property
-    def asked(self) -> dict[int, int]:
+    def requested(self) -> dict[int, int]:
         """By partition, the offset that the last request asks for."""
         return {
             each.partition: each.fetch_offset

@@ -87,11 +87,11 @@ class Leader:
 
     def append(self, count: int = 1, *, acks: int = ACKS_ALL) -> list[ErrorCode]:
         """Appends batches of one record; what their producers will be told comes later."""
-        told: list[ErrorCode] = []
+        results: list[ErrorCode] = []
         for _ in range(count):
             result = self.partition.append(batch_of(b"v"), now_ms=NOW_MS, acks=acks)
-            self.partition.when_acknowledged(result.last_offset + 1, told.append)
-        return told
+            self.partition.when_acknowledged(result.last_offset + 1, results.append)
+        return results
 
     def fetch(
         self,
@@ -108,14 +108,14 @@ class Leader:
         epoch = self.brokers[node_id].epoch if broker_epoch is None else broker_epoch
         current = self.partition.leader_epoch if leader_epoch is None else leader_epoch
         follower = FetchingFollower(node_id, epoch)
-        asked = FetchPartition(
+        requested = FetchPartition(
             fetch_offset=offset,
             last_fetched_epoch=last_epoch,
             current_leader_epoch=current,
             log_start_offset=log_start,
         )
         if not looks_again:
-            self.partition.record_follower_fetch(follower, asked, now_ms=self.now_ms)
+            self.partition.record_follower_fetch(follower, requested, now_ms=self.now_ms)
         return self.partition.read_for_follower(
-            follower, asked, bytes_max=1 << 20, min_one_batch=True
+            follower, requested, bytes_max=1 << 20, min_one_batch=True
         )

@@ -51,7 +51,7 @@ class Request(NamedTuple):
     incarnation: int
     fetched: FetchedPartition
     leader: int
-    asked: FetchPartition
+    requested: FetchPartition
     sender: FetchingFollower
 
 
@@ -110,8 +110,8 @@ class Node:
         if not (self.is_alive and request.fetched is self.fetched and self.fetched.is_current):
             return
         # A fetcher has one request under way; here there may be several for the same place.
-        if request.asked != fetch_position(
-            self.partition, bytes_max=request.asked.partition_max_bytes
+        if request.requested != fetch_position(
+            self.partition, bytes_max=request.requested.partition_max_bytes
         ):
             return
         if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
@@ -183,11 +183,11 @@ class ReplicatedHistory:
             else:
                 partition.isr_change_refused(change, answered)
 
-        def ask() -> None:
+        def send() -> None:
             answered = self.controller.alter_partition(node.id, change)
             self._network.append(lambda: answer(answered))
 
-        self._network.append(ask)
+        self._network.append(send)
 
     def new_leader(self, node: Node) -> None:
         self.elections += 1
@@ -221,14 +221,14 @@ class ReplicatedHistory:
             return
         if acks == ACKS_ALL:
 
-            def told(error: ErrorCode) -> None:
+            def acknowledged(error: ErrorCode) -> None:
                 if error is ErrorCode.NONE:
                     if self.loses_power:
                         node.log.flush()
                     self.acknowledged += 1
                     self._promise(result.first_offset, bytes(batch))
 
-            node.partition.when_acknowledged(result.last_offset + 1, told)
+            node.partition.when_acknowledged(result.last_offset + 1, acknowledged)
 
     def _promise(self, offset: int, batch: bytes) -> None:
         assert self.promised.setdefault(offset, batch) == batch, f"two records at {offset}"
@@ -243,21 +243,24 @@ class ReplicatedHistory:
             return
         if self.loses_power:
             node.log.flush()
-        asked = fetch_position(node.partition, bytes_max=self.dice.choice((1, 500, 10_000)))
+        requested = fetch_position(node.partition, bytes_max=self.dice.choice((1, 500, 10_000)))
         sender = FetchingFollower(node.id, node.broker_epoch)
-        request = Request(node, node.incarnation, fetched, leader, asked, sender)
+        request = Request(node, node.incarnation, fetched, leader, requested, sender)
         self._network.append(lambda: self._serve(request))
 
     def _serve(self, request: Request) -> None:
         leader = self.nodes[request.leader]
         if not leader.is_alive:
             return
-        asked = request.asked
-        data = PartitionData(partition_index=asked.partition)
+        requested = request.requested
+        data = PartitionData(partition_index=requested.partition)
         try:
-            leader.partition.record_follower_fetch(request.sender, asked, now_ms=self.now_ms)
+            leader.partition.record_follower_fetch(request.sender, requested, now_ms=self.now_ms)
             read = leader.partition.read_for_follower(
-                request.sender, asked, bytes_max=asked.partition_max_bytes, min_one_batch=True
+                request.sender,
+                requested,
+                bytes_max=requested.partition_max_bytes,
+                min_one_batch=True,
             )
         except KafkaError as error:
             data.error_code = error.code

@@ -120,13 +120,13 @@ def is_committed(bootstrap: str, topic: str) -> bool:
     given = {"kafka.bootstrap.servers": bootstrap, "subscribe": topic}
     options = parse_options(given, is_streaming=False)
 
-    async def ask(cluster: SourceCluster) -> bool:
+    async def operation(cluster: SourceCluster) -> bool:
         found = await find_partitions(cluster, options.subscription)
         ends = dict.fromkeys(found, LATEST)
         stable = await list_offsets(cluster, ends, isolation=READ_COMMITTED)
         return stable == await list_offsets(cluster, ends, isolation=READ_UNCOMMITTED)
 
-    return with_cluster(options, ask)
+    return with_cluster(options, operation)
 
 
 def numbers(values: Sequence[Mapping[str, Any]], name: str = "number") -> list[int]:

@@ -29,13 +29,13 @@ def write(data: str, seed: str) -> None:
     disk, dice = SystemDisk(), SeededDice(seed)
     log = opened(disk, CONFIG, data=data)
     checkpoints = Checkpoints(disk, data)
-    tell("opened", log.log_end_offset)
+    report("opened", log.log_end_offset)
     while True:
         append_next(log, dice)
-        tell("appended", log.log_end_offset)
+        report("appended", log.log_end_offset)
         if dice.chance(0.1):
             log.flush()
-            tell("flushed", log.recovery_point)
+            report("flushed", log.recovery_point)
             checkpoints.write(log)
 
 
@@ -52,7 +52,7 @@ def append_next(log: Log, dice: SeededDice) -> None:
     )
 
 
-def tell(event: str, offset: int) -> None:
+def report(event: str, offset: int) -> None:
     sys.stdout.write(f"{event} {offset}\n")
     sys.stdout.flush()
 

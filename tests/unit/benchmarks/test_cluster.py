@@ -32,7 +32,7 @@ def test_worst_round_breaks_a_bound_that_the_median_holds() -> None:
     assert (worst.value, worst.against, worst.holds) == (3.0, 9.0, False)
 
 
-def test_history_tells_suites_apart(tmp_path: Path) -> None:
+def test_history_keeps_suites_apart(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     for suite, value in (("versus", 2.0), ("cluster", 6.0)):
         figures = [Figure("start", value, "s", against=2)]

@@ -65,7 +65,7 @@ def test_figure_of_a_limiting_client_has_no_bound() -> None:
     assert not figure.bound
 
 
-def test_history_tells_the_last_run_of_the_same_length(tmp_path: Path) -> None:
+def test_history_returns_the_last_run_of_the_same_length(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     assert history.last(suite="versus", quick=True, path=path) == {}
     for quick, value in ((True, 1.0), (True, 3.0), (False, 8.0)):

@@ -9,9 +9,13 @@ import pytest
 
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext
+from ottla.controller.controller import OutcomeUnknownError
 from ottla.controller.metadata_log import METADATA_TOPIC_ID
+from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES
+from ottla.metadata.broker import feature_structs
 from ottla.model import ErrorCode
+from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.wire.messages.controller_registration import (
@@ -36,7 +40,7 @@ from ottla.wire.schema import Message
 from tests.support.nodes.one_node import OneNode
 
 
-def ask(node: OneNode, request: Message) -> Any:
+def send_request(node: OneNode, request: Message) -> Any:
     assert request.api_key is not None
     context = RequestContext(request.versions.highest, "test", "127.0.0.1", "CONTROLLER")
     answer: Any = node.broker.controller_apis[request.api_key].handler(context, request)
@@ -66,7 +70,7 @@ def fail_metadata(node: OneNode) -> None:
 
 
 def test_what_is_in_an_envelope_is_answered_in_one(node: OneNode) -> None:
-    answer = ask(node, enveloped(ListPartitionReassignmentsRequest()))
+    answer = send_request(node, enveloped(ListPartitionReassignmentsRequest()))
     assert answer.error_code == 0
     key = ApiKey.LIST_PARTITION_REASSIGNMENTS
     header, response = decode_response(
@@ -78,41 +82,55 @@ def test_what_is_in_an_envelope_is_answered_in_one(node: OneNode) -> None:
 
 @pytest.mark.parametrize("request_", [MetadataRequest(), FetchRequest(), VoteRequest()])
 def test_what_a_broker_answers_itself_is_not_forwarded(node: OneNode, request_: Message) -> None:
-    assert ask(node, enveloped(request_)).error_code == ErrorCode.INVALID_REQUEST
+    assert send_request(node, enveloped(request_)).error_code == ErrorCode.INVALID_REQUEST
 
 
 def test_envelope_to_a_deposed_controller_comes_back(node: OneNode) -> None:
     depose(node)
-    answer = ask(node, enveloped(CreateTopicsRequest()))
+    answer = send_request(node, enveloped(CreateTopicsRequest()))
     assert answer.error_code == ErrorCode.NOT_CONTROLLER
     assert answer.response_data is None
 
 
-def test_deposed_controller_tells_brokers_so(node: OneNode) -> None:
+def test_envelope_whose_outcome_is_unknown_is_not_said_to_be_unexecuted(
+    node: OneNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def serve(_service: ControllerService, _request: Message) -> Message:
+        raise OutcomeUnknownError(ErrorCode.NOT_CONTROLLER, "deposed before the commit")
+
+    monkeypatch.setattr(ControllerService, "serve", serve)
+    answer = send_request(node, enveloped(CreateTopicsRequest()))
+    assert answer.error_code == ErrorCode.REQUEST_TIMED_OUT
+
+
+def test_deposed_controller_refuses_brokers_with_not_controller(node: OneNode) -> None:
     depose(node)
-    assert ask(node, BrokerHeartbeatRequest()).error_code == ErrorCode.NOT_CONTROLLER
+    assert send_request(node, BrokerHeartbeatRequest()).error_code == ErrorCode.NOT_CONTROLLER
 
 
 def test_administrators_are_answered_by_the_active_controller_wherever_it_is(
     node: OneNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def asked(_controller: ActiveController, request: Message, _version: int) -> Message:
+    async def forwarded(
+        _controller: ActiveController, request: Message, _version: int, *, rights: Rights
+    ) -> Message:
+        assert rights is UNRESTRICTED
         return UpdateFeaturesResponse(error_message=type(request).__name__)
 
-    monkeypatch.setattr(ActiveController, "ask", asked)
+    monkeypatch.setattr(ActiveController, "forward", forwarded)
     depose(node)
-    assert ask(node, UpdateFeaturesRequest()).error_message == "UpdateFeaturesRequest"
+    assert send_request(node, UpdateFeaturesRequest()).error_message == "UpdateFeaturesRequest"
 
 
 def test_error_ends_the_connection_where_a_response_has_no_place_for_it(node: OneNode) -> None:
     fail_metadata(node)
-    assert ask(node, UpdateFeaturesRequest()).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert send_request(node, UpdateFeaturesRequest()).error_code == ErrorCode.KAFKA_STORAGE_ERROR
     with pytest.raises(ConnectionAbortedError, match="cannot be answered"):
-        ask(node, CreateTopicsRequest())
+        send_request(node, CreateTopicsRequest())
 
 
 def test_leader_describes_the_quorum(node: OneNode) -> None:
-    assert [each.node_id for each in ask(node, DescribeQuorumRequest()).nodes] == [1]
+    assert [each.node_id for each in send_request(node, DescribeQuorumRequest()).nodes] == [1]
 
 
 def test_controllers_are_described_and_brokers_are_not(node: OneNode) -> None:
@@ -120,25 +138,22 @@ def test_controllers_are_described_and_brokers_are_not(node: OneNode) -> None:
     registration = ControllerRegistrationRequest(
         controller_id=1,
         listeners=[listener],
-        features=[
-            Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(Feature, SUPPORTED_FEATURES),
     )
-    assert ask(node, registration).error_code == 0
-    response = ask(node, DescribeClusterRequest(endpoint_type=2))
+    assert send_request(node, registration).error_code == 0
+    response = send_request(node, DescribeClusterRequest(endpoint_type=2))
     assert response.error_code == 0
     assert (response.controller_id, response.cluster_id) == (1, node.controller.cluster_id)
     found = [(each.broker_id, each.host, each.port) for each in response.brokers]
     assert found == [(1, "controller.example", 9093)]
-    refused = ask(node, DescribeClusterRequest(endpoint_type=1))
+    refused = send_request(node, DescribeClusterRequest(endpoint_type=1))
     assert refused.error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE
 
 
 def test_failed_metadata_ends_the_connections_of_other_replicas(node: OneNode) -> None:
     fail_metadata(node)
     with pytest.raises(ConnectionAbortedError, match="has failed"):
-        ask(node, VoteRequest())
+        send_request(node, VoteRequest())
 
 
 def test_fetch_that_waits_is_ended_with_the_metadata(node: OneNode) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from ottla.controller.chores import ControllerChores
 from ottla.controller.operation import Context, OperationOutcome
 from ottla.metadata import MetadataImage
@@ -14,6 +12,7 @@ from ottla.wire.messages.expire_delegation_token import (
 )
 from tests.support.nodes.one_node import OneNode
 from tests.support.security.acls import ALICE
+from tests.support.storage.held_background import settle
 
 HOUR_SECONDS = 3_600
 
@@ -38,15 +37,13 @@ def test_expired_delegation_tokens_are_removed_every_hour(node: OneNode) -> None
     async def story() -> None:
         await node.controller.submit(store, ExpireDelegationTokenRequest())
         chores = ControllerChores(node.controller, node.clock)
-        removing = asyncio.create_task(chores.remove_expired_tokens())
-        await asyncio.sleep(0)
+        node.broker.tasks.start("removing", chores.remove_expired_tokens())
+        await settle()
         node.clock.advance(HOUR_SECONDS - 1)
-        await asyncio.sleep(0)
+        await settle()
         assert node.image.delegation_tokens.keys() == {"short", "long"}
         node.clock.advance(1)
-        for _ in range(100):
-            await asyncio.sleep(0)
+        await settle()
         assert node.image.delegation_tokens.keys() == {"long"}
-        removing.cancel()
 
     node.run(story())

@@ -35,11 +35,11 @@ def test_what_is_read_wrongly_is_read_again(
 ) -> None:
     node = with_coordinator(start_node(configs=CONFIGS))
     for _ in range(3):
-        last = node.ask(INIT, 5)
+        last = node.send_request(INIT, 5)
     written = dict(node.broker.coordinators.transactions.all[0].machine.transactions.by_id)
     node.disk.faults.corrupt_sent(Corruption(SeededDice(seed), 1.0, lambda _: True))
     node.run(load_again(node))
-    assert node.ask(INIT, 5).error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert node.send_request(INIT, 5).error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     assert "is damaged, and is read again" in caplog.text
 
     node.disk.faults.corrupt_sent(None)
@@ -47,7 +47,7 @@ def test_what_is_read_wrongly_is_read_again(
     node.run(settle())
     (shard,) = node.broker.coordinators.transactions.all
     assert shard.machine.transactions.by_id.keys() == written.keys()
-    again = node.ask(INIT, 5)
+    again = node.send_request(INIT, 5)
     assert (again.producer_id, again.producer_epoch) == (
         last.producer_id,
         last.producer_epoch + 1,
@@ -61,15 +61,15 @@ def test_a_log_is_read_in_pieces_that_end_within_batches(
     configs = {**CONFIGS, "transaction.state.log.load.buffer.size": str(load_bytes)}
     node = with_coordinator(start_node(configs=configs))
     for _ in range(20):
-        last = node.ask(INIT, 5)
+        last = node.send_request(INIT, 5)
     node.run(load_again(node))
-    assert node.ask(INIT, 5).producer_epoch == last.producer_epoch + 1
+    assert node.send_request(INIT, 5).producer_epoch == last.producer_epoch + 1
     assert "damaged" not in caplog.text
 
 
 def with_coordinator(node: OneNode) -> OneNode:
     wanted = FindCoordinatorRequest(key_type=CoordinatorType.TRANSACTION, coordinator_keys=[ID])
-    node.ask(wanted, 6)
+    node.send_request(wanted, 6)
     return node
 
 
@@ -94,18 +94,18 @@ def test_a_batch_of_garbage_is_left_out_and_named(
 ) -> None:
     configs = {**CONFIGS, "transaction.partition.verification.enable": "false"}
     node = with_coordinator(start_node(configs=configs))
-    node.ask(INIT, 5)
+    node.send_request(INIT, 5)
     partition = node.broker.partitions.by_name("__transaction_state", 0)
     body, _ = GARBAGE_BODIES[name]
     garbage = compressed_around(
         body, codec=codec, count=2, producer_id=9, sequence=0, is_transactional=is_transactional
     )
     found = partition.append(garbage, now_ms=node.clock.now_ms(), origin=Origin.COORDINATOR)
-    last = node.ask(INIT, 5)
+    last = node.send_request(INIT, 5)
 
     node.run(load_again(node))
 
-    assert node.ask(INIT, 5).producer_epoch == last.producer_epoch + 1
+    assert node.send_request(INIT, 5).producer_epoch == last.producer_epoch + 1
     where = f"__transaction_state-0: the batch of offsets {found.first_offset} to"
     assert f"{where} {found.last_offset} is left out" in caplog.text
     assert "damaged" not in caplog.text
@@ -113,7 +113,7 @@ def test_a_batch_of_garbage_is_left_out_and_named(
 
 def test_nothing_of_a_batch_of_garbage_is_applied(start_node: StartNode) -> None:
     node = with_coordinator(start_node(configs=CONFIGS))
-    node.ask(INIT, 5)
+    node.send_request(INIT, 5)
     partition = node.broker.partitions.by_name("__transaction_state", 0)
     log = partition.require_log()
     stored = log.read(0, bytes_max=1 << 20, upper_offset=log.log_end_offset)

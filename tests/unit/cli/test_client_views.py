@@ -160,7 +160,7 @@ def test_offsets_at_a_time_have_columns_of_their_own() -> None:
     assert titled[2][4:] == ["-", "-"]
 
 
-def test_offsets_as_json_have_a_time_only_if_asked() -> None:
+def test_offsets_as_json_have_a_time_only_on_request() -> None:
     first, second = (offsets_json("orders", row, has_time=True) for row in OFFSETS)
     assert (first["at_time"], first["at_time_timestamp"]) == (700, 1_794_817_800_000)
     assert (second["at_time"], second["at_time_timestamp"]) == (None, None)

@@ -69,14 +69,14 @@ def test_delays_are_means_of_weeks_and_a_line_is_drawn_for_each_airport() -> Non
 
 
 def test_a_batch_that_is_done_again_counts_once(tmp_path: Path) -> None:
-    told = tmp_path / "progress.jsonl"
+    file = tmp_path / "progress.jsonl"
     process = PipelineProcess(tmp_path / "x.py", "localhost:9092", tmp_path)
     assert process.rows() == {}
 
-    def tell(batch_id: int, rows: int) -> str:
+    def line(batch_id: int, rows: int) -> str:
         return json.dumps({"query": "table", "batch_id": batch_id, "rows": rows}) + "\n"
 
-    told.write_text(tell(0, 10) + tell(1, 5)[:8])
+    file.write_text(line(0, 10) + line(1, 5)[:8])
     assert process.rows() == {"table": 10}
-    told.write_text(tell(0, 10) + tell(1, 5)[:8] + "\n" + tell(1, 7) + tell(1, 7))
+    file.write_text(line(0, 10) + line(1, 5)[:8] + "\n" + line(1, 7) + line(1, 7))
     assert process.rows() == {"table": 17}

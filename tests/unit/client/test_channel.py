@@ -58,8 +58,8 @@ def test_pipelined_requests_get_their_own_answers() -> None:
             channel.send(BrokerHeartbeatRequest(broker_id=number), BEAT, timeout_ms=TIMEOUT_MS)
             for number in range(100)
         ]
-        told = [(await answer).throttle_time_ms for answer in answers]
-        assert told == list(range(100))
+        received = [(await answer).throttle_time_ms for answer in answers]
+        assert received == list(range(100))
         assert node.connections[0].requests[0][0].client_id == "node 1"
         channel.close()
         node.stop()
@@ -81,7 +81,7 @@ def test_a_large_answer_arrives_whole() -> None:
     run(scenario())
 
 
-def test_a_lost_connection_fails_what_is_outstanding_and_tells_its_owner_once() -> None:
+def test_a_lost_connection_fails_outstanding_requests_and_notifies_its_owner_once() -> None:
     async def scenario() -> None:
         node, lost = ScriptedNode(), list[Channel]()
         channel = await connected(await node.listen(), on_closed=lost.append)
@@ -160,7 +160,7 @@ def test_bytes_that_are_no_answer_end_the_connection(sent: bytes, reason: str) -
     run(scenario())
 
 
-def test_nobody_there_is_told_with_the_address() -> None:
+def test_an_unreachable_cluster_is_reported_with_its_address() -> None:
     async def scenario() -> None:
         node = ScriptedNode()
         address = await node.listen()

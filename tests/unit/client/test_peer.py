@@ -30,7 +30,7 @@ class Here:
         self.clock = SimulatedClock()
         self.errors: list[BaseException] = []
         self.lost = 0
-        self.asked = 0
+        self.requested = 0
         self.tasks = Tasks(lambda _name, error: self.errors.append(error))
         self.peer = Peer(
             SystemNetwork(),
@@ -43,7 +43,7 @@ class Here:
         )
 
     def _locate(self) -> Address | None:
-        self.asked += 1
+        self.requested += 1
         return self.address
 
     def _on_lost(self) -> None:
@@ -71,7 +71,7 @@ def test_many_who_send_at_once_share_a_connection() -> None:
         here = Here(await node.listen())
         assert await asyncio.gather(*(here.beat() for _ in range(10))) == [7] * 10
         assert here.peer.is_connected
-        assert len(node.connections) == here.asked == 1
+        assert len(node.connections) == here.requested == 1
         await here.close()
         node.stop()
 
@@ -124,7 +124,7 @@ def test_attempts_that_fail_are_spread_further_and_further() -> None:
             for attempt in attempts:
                 with pytest.raises(ChannelError, match="not known yet"):
                     await attempt
-        assert here.asked == 8
+        assert here.requested == 8
         # 50 ms, doubled up to a second, each a fifth more or less.
         assert 0.8 * 3.15 <= here.clock.monotonic() <= 1.2 * 3.15
         await here.close()

@@ -22,7 +22,7 @@ def silent() -> ScriptedNode:
     return ScriptedNode(lambda _request: None)
 
 
-def test_nobody_listens_at_a_closed_port() -> None:
+def test_a_closed_port_has_no_listener() -> None:
     async def scenario() -> None:
         node = silent()
         address = await node.listen()

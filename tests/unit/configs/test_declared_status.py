@@ -9,7 +9,9 @@ import pytest
 from ottla.configs import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS, GROUP_CONFIGS, TOPIC_CONFIGS
 from ottla.configs.definition import Definitions
 from ottla.configs.group_config import GROUP_SYNONYMS, group_bounds
+from ottla.configs.listener_values import ListenerValues
 from ottla.configs.node_listeners import NodeListeners, _ListenerSettings
+from ottla.configs.node_security import listener_security
 from ottla.configs.node_settings import NodeSettings
 from ottla.configs.status import Status
 from ottla.configs.synonyms import TOPIC_SYNONYMS
@@ -20,6 +22,22 @@ from tests.support.config_reads import Reads, read_settings, reads_of, reads_of_
 
 BROKERS = {**BROKER_CONFIGS, **DYNAMIC_BROKER_CONFIGS}
 READS = reads_of_nodes()
+SECURITY_MODULES = ("sasl_settings", "oauth_settings", "tls_settings", "tls_stores")
+# Not read yet; the part of the node that reads one is added with the transport, the authentication
+# or the authorization. Remove a name here when the node reads it.
+AWAITED = {
+    "allow.everyone.if.no.acl.found",
+    "authorizer.class.name",
+    "delegation.token.expiry.check.interval.ms",
+    "delegation.token.expiry.time.ms",
+    "delegation.token.max.lifetime.ms",
+    "delegation.token.secret.key",
+    "ottla.audit.log",
+    "ottla.audit.log.bytes.max",
+    "ottla.audit.log.files.max",
+    "ottla.pre.auth.timeout.ms",
+    "super.users",
+}
 
 
 def module_of(owner: type) -> Path:
@@ -64,9 +82,20 @@ def counting_broker_configs() -> set[str]:
     listeners = reads_of([module_of(NodeListeners)]).attributes
     settings = setting_names(_ListenerSettings)
     counting |= {config for attribute, config in settings.items() if attribute in listeners}
+    counting |= AWAITED | read_listener_security()
     if "node.id" in counting:
         counting.add("broker.id")
     return counting
+
+
+def read_listener_security() -> set[str]:
+    """What the security of listeners is made of."""
+    directory = Path(inspect.getfile(listener_security)).parent
+    modules = [directory / f"{name}.py" for name in (*SECURITY_MODULES, "node_security")]
+    reads = reads_of(modules)
+    settings = setting_names(ListenerValues)
+    named = {config for attribute, config in settings.items() if attribute in reads.attributes}
+    return named | keys_read(BROKERS, reads)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +123,10 @@ def test_what_is_not_effective_is_not_read(
     declared: Definitions, read: Callable[[], set[str]], status: Status
 ) -> None:
     assert sorted(named(declared, status) & read()) == []
+
+
+def test_awaited_configs_are_not_read_yet() -> None:
+    assert sorted(AWAITED & read_broker_configs()) == []
 
 
 def test_what_topics_and_groups_ignore_is_ignored_on_brokers() -> None:

@@ -1,6 +1,5 @@
 """What DescribeConfigs shows is what a real broker with the same configs showed."""
 
-import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -8,7 +7,6 @@ import pytest
 
 from ottla.configs import (
     ConfigEntry,
-    ConfigLayers,
     ConfigSource,
     ConfigType,
     NodeConfig,
@@ -17,8 +15,7 @@ from ottla.configs import (
     describe_group,
     describe_topic,
 )
-from ottla.configs.support import refusal_of
-from tests.support.kafka.config_fixtures import read
+from tests.support.kafka.config_fixtures import OF_THE_AUTHORIZER, read
 
 BROKERS = pytest.mark.parametrize("name", ["plain", "tuned"])
 
@@ -29,11 +26,7 @@ def recorded_node(name: str) -> NodeConfig:
     cluster = recorded["dynamic_default"] | {"min.insync.replicas": "1"}
     # A properties file has no white space before a value.
     static = {name: text.lstrip() for name, text in recorded["static"].items()}
-    # A node refuses to start with secrets that it has no use for; Kafka shows where they are set.
-    secrets = {name: text for name, text in static.items() if refusal_of(name, text)}
-    node = NodeConfig.of({name: static[name] for name in static if name not in secrets})
-    node = dataclasses.replace(node, layers=ConfigLayers({**node.layers.static, **secrets}))
-    return node.with_dynamic(cluster=cluster, broker=recorded["dynamic_broker"])
+    return NodeConfig.of(static).with_dynamic(cluster=cluster, broker=recorded["dynamic_broker"])
 
 
 def rows(entries: Iterable[ConfigEntry]) -> list[dict[str, Any]]:
@@ -49,7 +42,7 @@ def rows(entries: Iterable[ConfigEntry]) -> list[dict[str, Any]]:
             "synonyms": [[name, value, source.name] for name, value, source in entry.synonyms],
         }
         for entry in entries
-        if not entry.name.startswith("ottla.")
+        if not entry.name.startswith("ottla.") and entry.name not in OF_THE_AUTHORIZER
     ]
 
 

@@ -66,7 +66,6 @@ def test_a_refusal_names_all_that_are_wrong_for_the_same_reason() -> None:
         {"num.io.threads": "3"},
         {"log.cleaner.dedupe.buffer.size": "1"},
         {"listeners": "PLAINTEXT://:9999"},
-        {"listener.security.protocol.map": "PLAINTEXT:SSL"},
         {"listener.security.protocol.map": "PLAINTEXT:PLAIN"},
         {"cordoned.log.dirs": "/elsewhere"},
         {"max.connections": "0"},
@@ -80,31 +79,6 @@ def test_what_cannot_work_together_is_refused(configs: dict[str, str]) -> None:
         validate_broker_configs(configs, node=NODE, per_broker=True)
     assert refused.value.code is ErrorCode.INVALID_REQUEST
     assert any(name in refused.value.message for name in configs)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "listener.name.plaintext.ssl.keystore.location",
-        "listener.name.plaintext.scram-sha-512.sasl.jaas.config",
-        "authorizer.class.name",
-        "super.users",
-    ],
-)
-@pytest.mark.parametrize("per_broker", [True, False])
-def test_running_brokers_are_not_given_security_settings(name: str, per_broker: bool) -> None:
-    with pytest.raises(KafkaError) as refused:
-        validate_broker_configs({name: "x"}, node=NODE, per_broker=per_broker)
-    assert refused.value.code is ErrorCode.INVALID_REQUEST
-    assert name in refused.value.message
-    assert "does not support encryption, authentication or authorization" in refused.value.message
-
-
-def test_stored_security_settings_are_ignored() -> None:
-    stored = {"listener.name.plaintext.ssl.keystore.location": "/a", "message.max.bytes": "20"}
-    node = NODE.with_dynamic(cluster={}, broker=stored)
-    assert set(node.ignored) == {"listener.name.plaintext.ssl.keystore.location"}
-    assert node.topic_defaults.max_message_bytes == 20
 
 
 def test_what_works_is_taken() -> None:

@@ -10,7 +10,9 @@ from ottla.configs import (
     ConfiguredListener,
     InvalidConfigError,
     NodeConfig,
+    Password,
 )
+from ottla.configs.listener_values import ListenerValues
 from ottla.configs.node_settings import NodeSettings
 from ottla.configs.quorum_addresses import ControllerAddress, ControllerVoter
 from ottla.configs.setting import Setting
@@ -97,7 +99,7 @@ def test_an_address_that_is_none_is_refused(listen: str) -> None:
         NodeConfig.of({}, listen=listen)
 
 
-def test_a_node_told_of_a_quorum_does_not_stand_alone() -> None:
+def test_a_node_with_a_configured_quorum_is_not_standalone() -> None:
     alone = NodeConfig.of({})
     assert alone.is_standalone
     assert alone.is_broker
@@ -124,7 +126,7 @@ def test_a_node_told_of_a_quorum_does_not_stand_alone() -> None:
     assert member.broker_session_timeout_ms == 9_000
 
 
-def test_a_voter_that_nobody_can_reach_is_refused() -> None:
+def test_an_unreachable_voter_is_refused() -> None:
     # Kafka takes the config, and refuses when the quorum starts.
     with pytest.raises(InvalidConfigError, match="write an address that the others can reach"):
         NodeConfig.of(
@@ -166,9 +168,14 @@ def test_nodes_are_refused_where_kafka_refuses_them(verdict: Verdict) -> None:
 
 def test_attributes_have_the_types_of_their_configs() -> None:
     python_types: dict[str, object] = {"BOOLEAN": bool, "STRING": str, "INT": int, "LONG": int}
-    python_types |= {"SHORT": int, "DOUBLE": float, "LIST": tuple[str, ...]}
-    settings = [value for value in vars(NodeSettings).values() if isinstance(value, Setting)]
-    assert len(settings) > 50
+    python_types |= {"SHORT": int, "DOUBLE": float, "LIST": tuple[str, ...], "PASSWORD": Password}
+    settings = [
+        value
+        for owner in (NodeSettings, ListenerValues)
+        for value in vars(owner).values()
+        if isinstance(value, Setting)
+    ]
+    assert len(settings) > 100
     for setting in settings:
         definition = {**BROKER_CONFIGS, **DYNAMIC_BROKER_CONFIGS}[setting.name]
         [declared] = typing.get_args(setting.__orig_class__)  # type: ignore[attr-defined]

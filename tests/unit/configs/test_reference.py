@@ -52,13 +52,16 @@ def test_every_config_and_no_other_is_documented(
 def test_a_text_says_what_ottla_does_with_the_setting() -> None:
     effective = documentation(BROKER, "num.partitions")
     ignored = documentation(BROKER, "num.io.threads")
-    refused = documentation(BROKER, "ssl.client.auth")
+    refused = documentation(BROKER, "ssl.provider")
+    with_exceptions = documentation(BROKER, "ssl.trustmanager.algorithm")
     assert effective is not None
     assert ignored is not None
     assert refused is not None
+    assert with_exceptions is not None
     assert "Ottla" not in effective
     assert ignored.endswith("Ottla accepts this setting without effect.")
     assert refused.endswith("refuses any value except the default.")
+    assert with_exceptions.endswith("refuses any value except the default or SunX509.")
 
 
 def test_a_listeners_setting_has_the_text_of_all_listeners() -> None:

@@ -39,11 +39,6 @@ def test_settings_without_effect_are_reported_where_they_are_set() -> None:
     )
 
 
-def test_one_listener_cannot_have_limits_of_its_own() -> None:
-    node = NodeConfig.of({"listener.name.plaintext.max.connections": "5"})
-    assert node.without_effect() == ("listener.name.plaintext.max.connections",)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
@@ -67,10 +62,10 @@ def test_settings_that_promise_a_missing_feature_are_refused(
 
 def test_each_reason_is_given_once_for_all_of_its_settings() -> None:
     with pytest.raises(InvalidConfigError) as refused:
-        NodeConfig.of({"config.providers": "a", "ssl.client.auth": "required", "ssl.protocol": "x"})
+        NodeConfig.of({"config.providers": "a", "security.providers": "b", "ssl.provider": "c"})
     message = refused.value.message
     assert message.startswith("config.providers: ")
-    assert ". ssl.client.auth, ssl.protocol: Ottla does not support encryption" in message
+    assert ". security.providers, ssl.provider: Ottla uses OpenSSL" in message
 
 
 def test_defaults_are_not_refused() -> None:

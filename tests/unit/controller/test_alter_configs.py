@@ -56,9 +56,9 @@ def alter(
         resources=list(resources), validate_only=validate_only
     )
     records, response = incremental_alter_configs(cluster(), request, context())
-    for asked, answered in zip(resources, response.responses, strict=True):
-        assert answered.resource_type == asked.resource_type
-        assert answered.resource_name == asked.resource_name
+    for requested, answered in zip(resources, response.responses, strict=True):
+        assert answered.resource_type == requested.resource_type
+        assert answered.resource_name == requested.resource_name
     return records, [
         (ErrorCode(each.error_code), each.error_message) for each in response.responses
     ]
@@ -122,7 +122,7 @@ def test_legacy_alteration_needs_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "code"),
+    ("requested", "code"),
     [
         (resource(change("no.such.config", "1")), "INVALID_CONFIG"),
         (resource(change("segment.ms", "soon")), "INVALID_CONFIG"),
@@ -142,8 +142,8 @@ def test_legacy_alteration_needs_values() -> None:
         (resource(change("log.retention.ms", "x"), kind=BROKER, name=""), "INVALID_REQUEST"),
     ],
 )
-def test_alterations_that_cannot_be(asked: incremental.AlterConfigsResource, code: str) -> None:
-    records, [(found, message)] = alter(asked)
+def test_alterations_that_cannot_be(requested: incremental.AlterConfigsResource, code: str) -> None:
+    records, [(found, message)] = alter(requested)
     assert not records
     assert found.name == code
     assert message
@@ -175,37 +175,37 @@ def test_unchanged_config_of_a_broker_is_written_so_that_it_is_read_anew() -> No
 
 
 @pytest.mark.parametrize(
-    ("asked", "cleared"),
+    ("requested", "cleared"),
     [
         (resource(change("min.insync.replicas", "1")), "orders"),
         (resource(change("min.insync.replicas", "2"), kind=BROKER, name=""), ""),
     ],
 )
 def test_new_minimum_of_in_sync_replicas_forgets_who_was_eligible(
-    asked: incremental.AlterConfigsResource, cleared: str
+    requested: incremental.AlterConfigsResource, cleared: str
 ) -> None:
-    records, answers = alter(asked)
+    records, answers = alter(requested)
     assert answers == [(ErrorCode.NONE, None)]
     assert records[1:] == [ClearElrRecord(topic_name=cleared)]
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "requested",
     [
         resource(change("min.insync.replicas", None, ConfigOperation.DELETE), kind=BROKER, name=""),
         resource(change("min.insync.replicas", "2"), kind=BROKER, name="1"),
     ],
 )
 def test_cluster_keeps_one_minimum_while_there_are_eligible_leader_replicas(
-    asked: incremental.AlterConfigsResource,
+    requested: incremental.AlterConfigsResource,
 ) -> None:
-    records, [(code, message)] = alter(asked)
+    records, [(code, message)] = alter(requested)
     assert not records
     assert code is ErrorCode.INVALID_CONFIG
     assert message is not None
     assert "while ELR is enabled" in message
     without = features(eligible_leader_replicas_version=0)
-    request = incremental.IncrementalAlterConfigsRequest(resources=[asked])
+    request = incremental.IncrementalAlterConfigsRequest(resources=[requested])
     allowed = incremental_alter_configs(image_of(without, broker(1)), request, context())
     assert allowed.response.responses[0].error_code == 0
 

@@ -30,14 +30,14 @@ class Connection:
     """A broker's, which a test can end."""
 
     def __init__(self) -> None:
-        self._told: list[Callable[[], None]] = []
+        self._callbacks: list[Callable[[], None]] = []
 
-    def when_closed(self, told: Callable[[], None]) -> None:
-        self._told.append(told)
+    def when_closed(self, callback: Callable[[], None]) -> None:
+        self._callbacks.append(callback)
 
     def close(self) -> None:
-        for told in self._told:
-            told()
+        for callback in self._callbacks:
+            callback()
 
 
 class Cluster:
@@ -236,7 +236,7 @@ def test_lost_node_is_remembered_until_the_controller_is_active() -> None:
     play(scene)
 
 
-def test_lost_node_that_was_heard_of_since_is_not_held_for_dead() -> None:
+def test_lost_node_that_sends_a_heartbeat_is_not_considered_dead() -> None:
     async def scene(cluster: Cluster) -> None:
         await cluster.serve(1)
         cluster.service.liveness.node_lost(1)
@@ -266,7 +266,7 @@ def test_next_incarnation_of_a_lost_node_is_not_held_for_dead() -> None:
     play(scene)
 
 
-def test_new_controller_gives_everybody_a_whole_session() -> None:
+def test_new_controller_gives_every_broker_a_whole_session() -> None:
     async def scene(cluster: Cluster) -> None:
         await cluster.serve(1)
         await cluster.pass_time(SESSION_SECONDS - 1)
@@ -280,15 +280,15 @@ def test_new_controller_gives_everybody_a_whole_session() -> None:
     play(scene)
 
 
-def test_controller_that_is_not_active_fences_nobody_and_hears_nobody() -> None:
+def test_controller_that_is_not_active_fences_no_broker_and_takes_no_heartbeat() -> None:
     async def scene(cluster: Cluster) -> None:
         await cluster.serve(1)
         cluster.service.deactivate()
         await cluster.pass_time(2 * SESSION_SECONDS)
         assert not cluster.is_fenced(1)
-        for asked in (cluster.beat(1), cluster.register(2)):
+        for requested in (cluster.beat(1), cluster.register(2)):
             with pytest.raises(KafkaError) as refused:
-                await asked
+                await requested
             assert refused.value.code is ErrorCode.NOT_CONTROLLER
 
     play(scene)
@@ -344,8 +344,8 @@ def test_broker_that_wants_to_stop_may_when_all_others_know() -> None:
         await cluster.create("a", 1, 2)
         known = cluster.service.controller.quorum.metadata.end_offset - 1
         await cluster.beat(2, offset=known)
-        asked = await cluster.beat(1, want_shut_down=True)
-        assert not asked.should_shut_down
+        requested = await cluster.beat(1, want_shut_down=True)
+        assert not requested.should_shut_down
         assert cluster.leader("a") == 2
         # Broker 2 has not read that it leads now.
         await cluster.beat(2, offset=known)

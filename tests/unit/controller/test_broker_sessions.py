@@ -39,7 +39,7 @@ def beat(
     )
 
 
-def test_new_controller_gives_everybody_a_whole_session() -> None:
+def test_new_controller_gives_every_broker_a_whole_session() -> None:
     alive = sessions(1, 2, now_ms=500)
     assert alive.next_deadline_ms == 500 + TIMEOUT_MS
     assert alive.overdue(now_ms=499 + TIMEOUT_MS) is None
@@ -126,7 +126,7 @@ def test_suspicion_shortens_a_session_and_never_extends_it() -> None:
     alive.suspect(5, until_ms=700)
 
 
-def test_only_who_was_heard_and_is_not_suspected_is_alive_beyond_doubt() -> None:
+def test_only_a_broker_with_a_heartbeat_and_without_suspicion_is_certainly_alive() -> None:
     alive, connection = sessions(1), object()
     assert not alive.has_session(1, now_ms=0)
     beat(alive, 1, 0, connection=connection)
@@ -165,7 +165,7 @@ def test_those_that_shut_down_together_do_not_wait_for_each_other() -> None:
     assert alive.others_know(2)
 
 
-def test_dead_broker_keeps_nobody_from_stopping_once_it_is_fenced() -> None:
+def test_fenced_broker_keeps_no_other_broker_from_stopping() -> None:
     alive = sessions(1, 2)
     alive.begin_controlled_shutdown(1, offset=20)
     assert not alive.others_know(1)
@@ -173,7 +173,7 @@ def test_dead_broker_keeps_nobody_from_stopping_once_it_is_fenced() -> None:
     assert alive.others_know(1)
 
 
-def test_new_controller_lets_a_broker_stop_once_it_has_heard_the_others() -> None:
+def test_new_controller_lets_a_broker_stop_once_the_others_sent_heartbeats() -> None:
     alive = sessions(1, 8)
     assert not alive.others_know(8)
     beat(alive, 1, 0, offset=5)

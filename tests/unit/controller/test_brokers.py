@@ -9,6 +9,7 @@ from ottla.controller.operations.register_broker import register_broker
 from ottla.controller.operations.register_controller import register_controller
 from ottla.controller.operations.unregister_broker import unregister_broker
 from ottla.metadata import NO_LEADER, SUPPORTED_FEATURES, MetadataImage
+from ottla.metadata.broker import feature_structs
 from ottla.model import ErrorCode, Uuid
 from ottla.wire.messages import broker_registration as registration
 from ottla.wire.messages import controller_registration
@@ -45,10 +46,7 @@ def request(
         cluster_id=cluster_id,
         incarnation_id=incarnation_id or uuid(77),
         listeners=[registration.Listener(name="PLAINTEXT", host="localhost", port=9092)],
-        features=[
-            registration.Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(registration.Feature, SUPPORTED_FEATURES),
         rack="a",
         log_dirs=[uuid(501)] if log_dirs is None else log_dirs,
         previous_broker_epoch=previous_broker_epoch,
@@ -56,9 +54,9 @@ def request(
 
 
 def register(
-    image: MetadataImage, asked: registration.BrokerRegistrationRequest
+    image: MetadataImage, requested: registration.BrokerRegistrationRequest
 ) -> tuple[MetadataImage, registration.BrokerRegistrationResponse]:
-    records, response = register_broker(image, asked, context(next_offset=200))
+    records, response = register_broker(image, requested, context(next_offset=200))
     return applied(image, records), response
 
 
@@ -71,7 +69,7 @@ def beat(
     offline: list[Uuid] | None = None,
     cordoned: list[Uuid] | None = None,
 ) -> tuple[MetadataImage, OperationOutcome[BrokerHeartbeatResponse]]:
-    asked = BrokerHeartbeatRequest(
+    requested = BrokerHeartbeatRequest(
         broker_id=1,
         broker_epoch=image.brokers[1].epoch,
         current_metadata_offset=offset,
@@ -80,7 +78,7 @@ def beat(
         offline_log_dirs=offline or [],
         cordoned_log_dirs=cordoned,
     )
-    outcome = heartbeat(image, asked, context())
+    outcome = heartbeat(image, requested, context())
     return applied(image, outcome.records), outcome
 
 
@@ -100,7 +98,7 @@ def test_same_incarnation_keeps_its_epoch_and_state() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "code"),
+    ("requested", "code"),
     [
         (request(cluster_id="other"), "INCONSISTENT_CLUSTER_ID"),
         (request(log_dirs=[]), "INVALID_REGISTRATION"),
@@ -110,18 +108,18 @@ def test_same_incarnation_keeps_its_epoch_and_state() -> None:
     ],
 )
 def test_registrations_that_cannot_be(
-    asked: registration.BrokerRegistrationRequest, code: str
+    requested: registration.BrokerRegistrationRequest, code: str
 ) -> None:
-    image, response = register(one_broker(), asked)
+    image, response = register(one_broker(), requested)
     assert ErrorCode(response.error_code).name == code
     assert image == one_broker()
 
 
 def test_broker_has_to_know_the_levels_of_the_cluster() -> None:
     for missing in ("metadata.version", "transaction.version"):
-        asked = request()
-        asked.features = [feature for feature in asked.features if feature.name != missing]
-        _, response = register(image_of(features()), asked)
+        requested = request()
+        requested.features = [feature for feature in requested.features if feature.name != missing]
+        _, response = register(image_of(features()), requested)
         assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
     old = request()
     for feature in old.features:
@@ -172,7 +170,7 @@ def test_heartbeat_that_changes_nothing_writes_nothing() -> None:
     assert not response.is_fenced
 
 
-def test_broker_can_ask_to_be_fenced() -> None:
+def test_broker_can_request_its_fencing() -> None:
     image, (_, response) = beat(one_broker(topic("orders", [1])), want_fence=True)
     assert response.is_fenced
     assert image.brokers[1].fenced
@@ -237,8 +235,8 @@ def test_cordoned_directories_are_noted_once() -> None:
 
 def test_heartbeat_of_an_earlier_incarnation_is_stale() -> None:
     for broker_id, epoch in ((1, 99), (2, 100)):
-        asked = BrokerHeartbeatRequest(broker_id=broker_id, broker_epoch=epoch)
-        records, response = heartbeat(one_broker(), asked, context())
+        requested = BrokerHeartbeatRequest(broker_id=broker_id, broker_epoch=epoch)
+        records, response = heartbeat(one_broker(), requested, context())
         assert not records
         assert response.error_code == ErrorCode.STALE_BROKER_EPOCH
 
@@ -255,13 +253,13 @@ def test_unregistered_broker_is_gone_from_every_partition() -> None:
 
 
 def test_controller_registers() -> None:
-    asked = controller_registration.ControllerRegistrationRequest(
+    requested = controller_registration.ControllerRegistrationRequest(
         controller_id=1,
         incarnation_id=uuid(9),
         listeners=[controller_registration.Listener(name="CONTROLLER", host="h", port=9093)],
         features=[controller_registration.Feature(name="kraft.version", max_supported_version=1)],
     )
-    records, response = register_controller(image_of(features()), asked, context())
+    records, response = register_controller(image_of(features()), requested, context())
     assert response.error_code == 0
     found = applied(image_of(features()), records).controllers[1]
     assert found.incarnation_id == uuid(9)
@@ -271,8 +269,8 @@ def test_controller_registers() -> None:
 def test_blocks_of_producer_ids_never_overlap() -> None:
     image, starts = one_broker(), []
     for _ in range(3):
-        asked = AllocateProducerIdsRequest(broker_id=1, broker_epoch=EPOCH)
-        records, response = allocate_producer_ids(image, asked, context())
+        requested = AllocateProducerIdsRequest(broker_id=1, broker_epoch=EPOCH)
+        records, response = allocate_producer_ids(image, requested, context())
         assert (response.error_code, response.producer_id_len) == (0, 1000)
         starts.append(response.producer_id_start)
         image = applied(image, records)
@@ -281,14 +279,14 @@ def test_blocks_of_producer_ids_never_overlap() -> None:
 
 
 def test_producer_ids_are_for_registered_brokers() -> None:
-    asked = AllocateProducerIdsRequest(broker_id=1, broker_epoch=99)
-    records, response = allocate_producer_ids(one_broker(), asked, context())
+    requested = AllocateProducerIdsRequest(broker_id=1, broker_epoch=99)
+    records, response = allocate_producer_ids(one_broker(), requested, context())
     assert not records
     assert response.error_code == ErrorCode.STALE_BROKER_EPOCH
 
 
 @pytest.mark.parametrize("want_shut_down", [False, True])
-def test_broker_without_a_directory_is_fenced_and_tells_so_once(want_shut_down: bool) -> None:
+def test_broker_without_a_directory_is_fenced_and_reports_it_once(want_shut_down: bool) -> None:
     image, outcome = beat(one_broker(), offline=[uuid(501)], want_shut_down=want_shut_down)
     assert (outcome.response.is_fenced, outcome.response.should_shut_down) == (True, want_shut_down)
     assert image.brokers[1].fenced

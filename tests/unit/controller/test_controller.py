@@ -116,7 +116,7 @@ def test_only_what_is_committed_is_seen_but_operations_see_all() -> None:
     world.run(play)
 
 
-def test_listeners_are_told_before_the_answer_and_see_the_image() -> None:
+def test_listeners_are_notified_before_the_answer_and_see_the_image() -> None:
     async def play(controller: Controller) -> None:
         await serve_broker(controller)
         seen: list[set[str]] = []
@@ -162,7 +162,7 @@ def test_operation_whose_caller_has_gone_takes_effect() -> None:
     world.run(play)
 
 
-def test_failed_flush_ends_the_controller_and_answers_nobody_wrongly() -> None:
+def test_failed_flush_ends_the_controller_without_a_wrong_response() -> None:
     world = World()
 
     async def play(controller: Controller) -> None:
@@ -333,7 +333,7 @@ def test_snapshots_are_taken_and_the_log_stays_short() -> None:
     assert world.run(again) == left
 
 
-def test_snapshot_that_cannot_be_written_is_missed_by_nobody() -> None:
+def test_snapshot_that_cannot_be_written_is_not_needed() -> None:
     world = World(metadata_log_max_record_bytes_between_snapshots="500")
 
     async def play(controller: Controller) -> None:

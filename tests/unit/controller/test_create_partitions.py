@@ -27,7 +27,9 @@ def three_brokers() -> MetadataImage:
     )
 
 
-def asked(count: int, *assignments: list[int], name: str = "orders") -> CreatePartitionsTopic:
+def new_partitions(
+    count: int, *assignments: list[int], name: str = "orders"
+) -> CreatePartitionsTopic:
     wanted = [CreatePartitionsAssignment(broker_ids=broker_ids) for broker_ids in assignments]
     return CreatePartitionsTopic(name=name, count=count, assignments=wanted or None)
 
@@ -44,7 +46,7 @@ def grow(
 
 
 def test_new_partitions_follow_the_old_with_as_many_replicas() -> None:
-    image, answers = grow(asked(5))
+    image, answers = grow(new_partitions(5))
     assert answers == [(ErrorCode.NONE, "")]
     partitions = image.topics.by_name["orders"].partitions
     assert list(partitions) == [0, 1, 2, 3, 4]
@@ -54,14 +56,14 @@ def test_new_partitions_follow_the_old_with_as_many_replicas() -> None:
 
 
 def test_new_partitions_can_be_assigned() -> None:
-    image, _ = grow(asked(4, [2, 3], [3, 1]))
+    image, _ = grow(new_partitions(4, [2, 3], [3, 1]))
     partitions = image.topics.by_name["orders"].partitions
     assert (partitions[2].replicas, partitions[2].isr) == ((2, 3), (2,))
     assert (partitions[3].replicas, partitions[3].leader) == ((3, 1), 1)
 
 
 def test_validating_only_writes_nothing() -> None:
-    image, answers = grow(asked(3), validate_only=True)
+    image, answers = grow(new_partitions(3), validate_only=True)
     assert answers == [(ErrorCode.NONE, "")]
     assert image == three_brokers()
 
@@ -69,13 +71,13 @@ def test_validating_only_writes_nothing() -> None:
 @pytest.mark.parametrize(
     ("wanted", "code", "message"),
     [
-        (asked(3, name="unknown"), "UNKNOWN_TOPIC_OR_PARTITION", "does not host"),
-        (asked(2), "INVALID_PARTITIONS", "Topic already has 2 partition(s)."),
-        (asked(1), "INVALID_PARTITIONS", "1 would not be an increase"),
-        (asked(4, [1, 2]), "INVALID_REPLICA_ASSIGNMENT", "Attempted to add 2 additional"),
-        (asked(3, [1]), "INVALID_REPLICA_ASSIGNMENT", "not consistent with previous"),
-        (asked(3, [1, 7]), "INVALID_REPLICA_ASSIGNMENT", "no such broker is registered"),
-        (asked(2**31 - 1), "POLICY_VIOLATION", "Excessively large"),
+        (new_partitions(3, name="unknown"), "UNKNOWN_TOPIC_OR_PARTITION", "does not host"),
+        (new_partitions(2), "INVALID_PARTITIONS", "Topic already has 2 partition(s)."),
+        (new_partitions(1), "INVALID_PARTITIONS", "1 would not be an increase"),
+        (new_partitions(4, [1, 2]), "INVALID_REPLICA_ASSIGNMENT", "Attempted to add 2 additional"),
+        (new_partitions(3, [1]), "INVALID_REPLICA_ASSIGNMENT", "not consistent with previous"),
+        (new_partitions(3, [1, 7]), "INVALID_REPLICA_ASSIGNMENT", "no such broker is registered"),
+        (new_partitions(2**31 - 1), "POLICY_VIOLATION", "Excessively large"),
     ],
 )
 def test_growth_that_cannot_be(wanted: CreatePartitionsTopic, code: str, message: str) -> None:
@@ -86,14 +88,14 @@ def test_growth_that_cannot_be(wanted: CreatePartitionsTopic, code: str, message
 
 
 def test_topic_named_twice_does_not_grow() -> None:
-    image, answers = grow(asked(3), asked(4))
+    image, answers = grow(new_partitions(3), new_partitions(4))
     assert [code for code, _ in answers] == [ErrorCode.INVALID_REQUEST]
     assert image == three_brokers()
 
 
 @pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state"])
 def test_topics_of_coordinators_keep_their_number_of_partitions(name: str) -> None:
-    request = CreatePartitionsRequest(topics=[asked(3, name=name)])
+    request = CreatePartitionsRequest(topics=[new_partitions(3, name=name)])
     records, response = create_partitions(one_broker(topic(name, [1])), request, context())
     assert not records
     (result,) = response.results

@@ -26,12 +26,12 @@ from tests.support.controller.cluster_images import (
 )
 
 
-def asked(name: str = "orders", *, partitions: int = 1, replicas: int = 1) -> CreatableTopic:
+def creatable(name: str = "orders", *, partitions: int = 1, replicas: int = 1) -> CreatableTopic:
     return CreatableTopic(name=name, num_partitions=partitions, replication_factor=replicas)
 
 
 def assigned(*assignments: tuple[int, list[int]]) -> CreatableTopic:
-    wanted = asked(partitions=-1, replicas=-1)
+    wanted = creatable(partitions=-1, replicas=-1)
     wanted.assignments = [
         CreatableReplicaAssignment(partition_index=index, broker_ids=broker_ids)
         for index, broker_ids in assignments
@@ -40,7 +40,7 @@ def assigned(*assignments: tuple[int, list[int]]) -> CreatableTopic:
 
 
 def configured(**configs: str | None) -> CreatableTopic:
-    wanted = asked()
+    wanted = creatable()
     wanted.configs = [
         CreatableTopicConfig(name=name.replace("_", "."), value=value)
         for name, value in configs.items()
@@ -66,7 +66,7 @@ def refusal(image: MetadataImage, wanted: CreatableTopic) -> tuple[ErrorCode, st
 
 def test_topic_has_partitions_leaders_and_the_brokers_directory() -> None:
     image = one_broker()
-    records, (result,) = create(image, asked(partitions=3))
+    records, (result,) = create(image, creatable(partitions=3))
     created = applied(image, records).topics.by_name["orders"]
     assert created.id == result.topic_id != ZERO_UUID
     assert len(created.partitions) == result.num_partitions == 3
@@ -93,7 +93,7 @@ def test_defaults_are_the_brokers() -> None:
     image = image_of(features(), broker(1), broker(2), broker(3))
     _, (result,) = create(
         image,
-        asked(partitions=-1, replicas=-1),
+        creatable(partitions=-1, replicas=-1),
         num_partitions="4",
         default_replication_factor="2",
     )
@@ -111,7 +111,7 @@ def test_response_shows_effective_configs_with_their_sources() -> None:
 
 
 def test_validating_only_answers_the_same_and_writes_nothing() -> None:
-    request = CreateTopicsRequest(topics=[asked(partitions=2)], validate_only=True)
+    request = CreateTopicsRequest(topics=[creatable(partitions=2)], validate_only=True)
     records, response = create_topics(one_broker(), request, context())
     assert not records
     assert (response.topics[0].error_code, response.topics[0].num_partitions) == (0, 2)
@@ -119,7 +119,9 @@ def test_validating_only_answers_the_same_and_writes_nothing() -> None:
 
 def test_one_refusal_does_not_stop_the_others() -> None:
     image = one_broker(topic("taken", [1]))
-    records, results = create(image, asked("a"), asked("taken"), asked("b", replicas=9), asked("c"))
+    records, results = create(
+        image, creatable("a"), creatable("taken"), creatable("b", replicas=9), creatable("c")
+    )
     assert {result.name for result in results if not result.error_code} == {"a", "c"}
     assert set(applied(image, records).topics.by_name) == {"taken", "a", "c"}
 
@@ -142,19 +144,19 @@ def test_one_refusal_does_not_stop_the_others() -> None:
 )
 def test_names_that_a_topic_cannot_have(name: str, code: str, message: str) -> None:
     image = one_broker(topic("taken", [1]), topic("some.name", [1]))
-    found, reason = refusal(image, asked(name))
+    found, reason = refusal(image, creatable(name))
     assert found.name == code
     assert reason is not None
     assert message in reason
 
 
 def test_longest_name_is_a_name() -> None:
-    _, (result,) = create(one_broker(), asked("a" * 249))
+    _, (result,) = create(one_broker(), creatable("a" * 249))
     assert not result.error_code
 
 
-def test_name_asked_for_twice_is_created_not_once() -> None:
-    records, results = create(one_broker(), asked("a"), asked("b"), asked("a"))
+def test_name_that_is_requested_twice_is_not_created() -> None:
+    records, results = create(one_broker(), creatable("a"), creatable("b"), creatable("a"))
     errors = {result.name: result.error_code for result in results}
     assert errors == {"a": ErrorCode.INVALID_REQUEST, "b": 0}
     assert len(results) == 2
@@ -163,18 +165,18 @@ def test_name_asked_for_twice_is_created_not_once() -> None:
 
 @pytest.mark.parametrize("partitions", [0, -2])
 def test_number_of_partitions_is_positive(partitions: int) -> None:
-    code, _ = refusal(one_broker(), asked(partitions=partitions))
+    code, _ = refusal(one_broker(), creatable(partitions=partitions))
     assert code is ErrorCode.INVALID_PARTITIONS
 
 
 @pytest.mark.parametrize("replicas", [0, -2])
 def test_replication_factor_is_positive(replicas: int) -> None:
-    code, _ = refusal(one_broker(), asked(replicas=replicas))
+    code, _ = refusal(one_broker(), creatable(replicas=replicas))
     assert code is ErrorCode.INVALID_REPLICATION_FACTOR
 
 
 def test_replication_factor_is_bounded_by_the_brokers() -> None:
-    code, message = refusal(one_broker(), asked(replicas=2))
+    code, message = refusal(one_broker(), creatable(replicas=2))
     assert code is ErrorCode.INVALID_REPLICATION_FACTOR
     assert message == (
         "Unable to replicate the partition 2 time(s): The target replication factor of 2 cannot "
@@ -183,14 +185,14 @@ def test_replication_factor_is_bounded_by_the_brokers() -> None:
 
 
 def test_fenced_brokers_lead_nothing() -> None:
-    code, message = refusal(image_of(features(), broker(1, fenced=True)), asked())
+    code, message = refusal(image_of(features(), broker(1, fenced=True)), creatable())
     assert code is ErrorCode.INVALID_REPLICATION_FACTOR
     assert message is not None
     assert message.endswith("All brokers are currently fenced.")
 
 
 def test_more_partitions_than_one_request_may_make_are_refused_before_any_is_made() -> None:
-    records, results = create(one_broker(), asked("a", partitions=2**31 - 1), asked("b"))
+    records, results = create(one_broker(), creatable("a", partitions=2**31 - 1), creatable("b"))
     assert not records
     assert [result.error_code for result in results] == [ErrorCode.POLICY_VIOLATION] * 2
 
@@ -250,17 +252,17 @@ def test_configs_that_a_topic_cannot_have(wanted: CreatableTopic) -> None:
 
 def test_broker_with_several_directories_chooses_for_itself() -> None:
     image = image_of(features(), broker(1, log_dirs=[uuid(1), uuid(2)]))
-    records, _ = create(image, asked())
+    records, _ = create(image, creatable())
     partition = applied(image, records).topics.by_name["orders"].partitions[0]
     assert int.from_bytes(partition.directories[0]) == 1
 
 
 def test_topics_of_coordinators_are_created_compacted_or_not_at_all() -> None:
     for name in ("__consumer_offsets", "__transaction_state"):
-        code, message = refusal(one_broker(), asked(name))
+        code, message = refusal(one_broker(), creatable(name))
         assert code == ErrorCode.INVALID_CONFIG
         assert message == f"The internal topic {name} has to have cleanup.policy=compact."
-        wanted = asked(name)
+        wanted = creatable(name)
         wanted.configs = [CreatableTopicConfig(name="cleanup.policy", value="compact")]
         _, (result,) = create(one_broker(), wanted)
         assert result.error_code == ErrorCode.NONE

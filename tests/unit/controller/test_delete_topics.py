@@ -66,7 +66,7 @@ def test_old_versions_send_names() -> None:
     }
 
 
-def test_unknown_topics_are_told_apart_by_how_they_were_named() -> None:
+def test_unknown_topics_have_different_errors_by_name_and_by_id() -> None:
     left, results = delete(by_name("c"), by_id(uuid(9)))
     assert left == {"a", "b"}
     assert {result.name: result.error_code for result in results} == {

@@ -80,7 +80,7 @@ def test_formatted_directories_stay_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("owner", [{"node_id": 3}, {"cluster_id": "another"}])
-def test_somebody_elses_directory_is_refused(owner: dict[str, int | str]) -> None:
+def test_directory_of_another_node_or_cluster_is_refused(owner: dict[str, int | str]) -> None:
     disk = SimulatedDisk()
     format_two(disk)
     with pytest.raises(StorageError, match="belongs to node 2 of cluster"):

@@ -22,7 +22,7 @@ from tests.support.controller.simulated_controllers import DIRECTORY, World
 from tests.support.kafka.kafka_fixtures import extract
 
 
-def test_directory_says_whose_it_is() -> None:
+def test_directory_has_the_ids_of_its_node_and_cluster() -> None:
     world = World()
     assert read_meta_properties(world.disk, DIRECTORY) == MetaProperties(
         CLUSTER_ID, NodeId(1), uuid(501)

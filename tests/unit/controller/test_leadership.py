@@ -81,7 +81,7 @@ def test_last_in_sync_replica_stays_eligible_and_is_remembered_as_leader() -> No
     )
 
 
-def test_eligible_replica_leads_when_nobody_is_in_sync() -> None:
+def test_eligible_replica_leads_when_the_isr_is_empty() -> None:
     before = partition(isr=(), leader=NO_LEADER, elr=(1, 2), last_known=(1,))
     record = change_partition(before, (), rules(2))
     assert record == PartitionChangeRecord(
@@ -94,7 +94,7 @@ def test_replica_that_lost_records_is_not_eligible() -> None:
     assert record == PartitionChangeRecord(isr=[], leader=NO_LEADER, last_known_elr=[1])
 
 
-def test_last_known_leader_leads_when_nobody_is_eligible_and_may_lack_records() -> None:
+def test_last_known_leader_leads_when_no_replica_is_eligible_and_may_lack_records() -> None:
     before = partition(isr=(), leader=NO_LEADER, last_known=(1,))
     assert change_partition(before, (), rules(2, 3)) is None
     record = change_partition(before, (), rules(1, 2, 3))
@@ -103,7 +103,7 @@ def test_last_known_leader_leads_when_nobody_is_eligible_and_may_lack_records() 
     )
 
 
-def test_unclean_election_takes_whoever_is_there_only_where_it_is_allowed() -> None:
+def test_unclean_election_takes_any_live_replica_only_where_it_is_allowed() -> None:
     before = partition(isr=(1,), elr=(2,))
     refused = change_partition(before, (), rules(3))
     assert refused is not None
@@ -146,7 +146,7 @@ def moving() -> PartitionRegistration:
     )
 
 
-def test_preferred_replica_leads_before_the_present_leader_only_if_asked_for() -> None:
+def test_preferred_replica_leads_before_the_present_leader_only_if_requested() -> None:
     before = partition(leader=2)
     assert change_partition(before, (1, 2, 3), rules(1, 2, 3)) is None
     preferred = rules(1, 2, 3, election=ElectionRule.PREFERRED)
@@ -174,12 +174,12 @@ def test_unclean_election_prefers_who_has_everything() -> None:
     )
 
 
-def test_last_known_leader_waits_while_somebody_is_eligible() -> None:
+def test_last_known_leader_waits_while_a_replica_is_eligible() -> None:
     before = partition(isr=(), leader=NO_LEADER, elr=(2,), last_known=(1,))
     assert change_partition(before, (), rules(1, 3)) is None
 
 
-def test_last_known_leader_stays_known_while_nobody_leads() -> None:
+def test_last_known_leader_stays_known_without_a_leader() -> None:
     before = partition(isr=(), leader=NO_LEADER, elr=(1, 2), last_known=(1,))
     assert change_partition(before, (), rules(3)) is None
     record = change_partition(before, (), rules(3), unclean=2)
@@ -243,7 +243,7 @@ def test_replica_that_was_moved_away_is_not_eligible() -> None:
     assert record.eligible_leader_replicas is None
 
 
-def test_reassignment_does_not_end_with_nobody_in_sync() -> None:
+def test_reassignment_does_not_end_with_an_empty_isr() -> None:
     before = moving()._replace(
         replicas=(1, 2), isr=(1,), directories=(uuid(1), uuid(2)), adding_replicas=()
     )

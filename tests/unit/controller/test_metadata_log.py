@@ -336,7 +336,7 @@ def test_rot_below_what_is_known_to_be_safe_is_not_cut() -> None:
         load(disk)
 
 
-def test_failing_disk_is_told() -> None:
+def test_failing_disk_is_reported() -> None:
     disk = World().disk
     log = load(disk).log
     disk.faults.fail(PATH, Operation.SYNC)

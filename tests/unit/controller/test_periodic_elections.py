@@ -17,7 +17,7 @@ from tests.support.controller.cluster_images import (
 )
 
 
-def asked(request: ElectLeadersRequest | None) -> dict[str, list[int]]:
+def requested(request: ElectLeadersRequest | None) -> dict[str, list[int]]:
     if request is None:
         return {}
     assert request.topic_partitions is not None
@@ -42,13 +42,13 @@ def test_leadership_goes_back_to_who_could_have_it() -> None:
     request = preferred_elections(imbalanced())
     assert request is not None
     assert request.election_type == ElectionType.PREFERRED
-    assert asked(request) == {"imbalanced": [0, 1, 2], "eligible": [0]}
+    assert requested(request) == {"imbalanced": [0, 1, 2], "eligible": [0]}
 
 
 def test_elections_come_in_batches_until_all_are_done() -> None:
     image, batches = imbalanced(), 0
     while (request := preferred_elections(image, elections_max=2)) is not None:
-        assert sum(len(partitions) for partitions in asked(request).values()) == 2
+        assert sum(len(partitions) for partitions in requested(request).values()) == 2
         records, response = elect_leaders(image, request, context())
         for result in response.replica_election_results:
             assert all(each.error_code == 0 for each in result.partition_result)
@@ -82,7 +82,7 @@ def test_topics_that_allow_it_get_leaders_that_may_lack_records() -> None:
     request = unclean_elections(image, node_config())
     assert request is not None
     assert request.election_type == ElectionType.UNCLEAN
-    assert asked(request) == {"switched": [0, 2]}
+    assert requested(request) == {"switched": [0, 2]}
     records, _ = elect_leaders(image, request, context())
     image = applied(image, records)
     partitions = image.topics.by_name["switched"].partitions
@@ -92,4 +92,4 @@ def test_topics_that_allow_it_get_leaders_that_may_lack_records() -> None:
 
 def test_switch_for_the_whole_cluster_counts_too() -> None:
     node = node_config(unclean_leader_election_enable="true")
-    assert asked(unclean_elections(leaderless(), node, elections_max=1)) == {"kept": [0]}
+    assert requested(unclean_elections(leaderless(), node, elections_max=1)) == {"kept": [0]}

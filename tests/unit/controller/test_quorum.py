@@ -102,22 +102,22 @@ def test_controller_is_active_only_after_its_own_epoch_has_committed_a_record() 
     play(scene)
 
 
-def test_listeners_hear_of_the_leader_and_of_its_being_active() -> None:
+def test_listeners_are_notified_of_the_leader_and_of_its_being_active() -> None:
     async def scene(world: SimulatedQuorum) -> None:
-        heard: list[tuple[bool, bool]] = []
+        notified: list[tuple[bool, bool]] = []
         for replica in world.replicas.values():
             quorum = replica.quorum
-            quorum.listen_leader(lambda q=quorum: heard.append((q.is_leader, q.is_active)))  # type: ignore[misc]
+            quorum.listen_leader(lambda q=quorum: notified.append((q.is_leader, q.is_active)))  # type: ignore[misc]
         await world.wait_caught_up()
-        assert (True, False) in heard
-        assert heard.index((True, False)) < heard.index((True, True))
-        assert heard.count((True, True)) == 1
-        assert heard.count((False, False)) >= 2
+        assert (True, False) in notified
+        assert notified.index((True, False)) < notified.index((True, True))
+        assert notified.count((True, True)) == 1
+        assert notified.count((False, False)) >= 2
 
     play(scene)
 
 
-def test_what_no_majority_has_is_shown_by_nobody() -> None:
+def test_records_without_a_majority_are_shown_by_no_replica() -> None:
     async def scene(world: SimulatedQuorum) -> None:
         leader = await lead(world)
         world.isolate(leader.id)
@@ -136,7 +136,7 @@ def test_what_no_majority_has_is_shown_by_nobody() -> None:
     play(scene)
 
 
-def test_deposed_controller_tells_who_waits_and_forgets_what_it_wrote() -> None:
+def test_deposed_controller_fails_pending_requests_and_forgets_what_it_wrote() -> None:
     async def scene(world: SimulatedQuorum) -> None:
         deposed = await lead(world)
         world.isolate(deposed.id)
@@ -239,7 +239,7 @@ def test_no_snapshot_is_taken_in_the_middle_of_an_operation() -> None:
     play(scene, fetch_bytes_max=1, log_config=SOON)
 
 
-def test_leadership_that_ends_within_an_append_leaves_nobody_waiting(
+def test_leadership_that_ends_within_an_append_leaves_no_waiter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     append = MetadataQuorum.append
@@ -247,7 +247,7 @@ def test_leadership_that_ends_within_an_append_leaves_nobody_waiting(
     def append_and_resign(quorum: MetadataQuorum, records: Any, *, metadata_version: int) -> None:
         append(quorum, records, metadata_version=metadata_version)
         if any(isinstance(record, ConfigRecord) for record in records):
-            quorum._tell(quorum._raft.resign)
+            quorum._process(quorum._raft.resign)
 
     async def scene(world: SimulatedQuorum) -> None:
         leader = await lead(world)
@@ -355,7 +355,7 @@ async def leave_behind(world: SimulatedQuorum, leader: Replica, node_id: int) ->
 
 
 @pytest.mark.parametrize("bytes_max", [100, 1 << 20])
-def test_replica_that_fell_behind_gets_the_snapshot_and_tells_the_difference(
+def test_replica_that_fell_behind_gets_the_snapshot_and_notifies_of_the_difference(
     bytes_max: int,
 ) -> None:
     async def scene(world: SimulatedQuorum) -> None:
@@ -490,7 +490,7 @@ def test_replica_that_would_lose_what_was_committed_ends(monkeypatch: pytest.Mon
     play(scene)
 
 
-def test_listener_that_fails_ends_the_replica_and_nobody_else() -> None:
+def test_listener_that_fails_ends_only_its_replica() -> None:
     def fail(_delta: object) -> None:
         raise LookupError("a listener does not know what to do")
 

@@ -33,7 +33,7 @@ from tests.support.storage.dumped import DISK
         ("quorum-state", Kind.QUORUM_STATE),
     ],
 )
-def test_name_tells_the_kind(name: str, kind: Kind) -> None:
+def test_name_determines_the_kind(name: str, kind: Kind) -> None:
     file = recognise(f"/data/orders-0/{name}")
     assert file is not None
     assert file.kind is kind

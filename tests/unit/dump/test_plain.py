@@ -53,7 +53,7 @@ def test_text_stays_text(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("data", [b"\0", b"\xff", b"\x1b[31m", "\u2028".encode()])
-def test_what_nobody_can_read_is_no_text(data: bytes) -> None:
+def test_unreadable_bytes_are_no_text(data: bytes) -> None:
     assert printable_text(data) is None
 
 

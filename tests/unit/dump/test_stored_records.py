@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ottla.configs import ConfigResourceType
 from ottla.dump.reading import Reading
 from ottla.dump.rows import RecordRow, StoredRecord
 from ottla.dump.stored_records import StoredRecordFormat
@@ -14,6 +15,8 @@ from ottla.wire.records.control import (
     end_transaction_batch,
 )
 from ottla.wire.stored.cluster_metadata import METADATA_RECORDS
+from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
+from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 from ottla.wire.stored.cluster_metadata.transactions import BeginTransactionRecord
 from ottla.wire.stored.coordinator_records import GROUP_RECORDS, SHARE_RECORDS
 from ottla.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
@@ -39,7 +42,7 @@ def deep_records(
     return only(rows_of(log, Reading(deep=True, record_format=record_format)), RecordRow)
 
 
-def test_name_of_the_directory_tells_the_format(tmp_path: Path) -> None:
+def test_name_of_the_directory_determines_the_format(tmp_path: Path) -> None:
     batch = build_batch([record(0, COMMIT_KEY, COMMIT_VALUE), record(1, COMMIT_KEY, None)])
     commit, removal = deep_records(tmp_path / "__consumer_offsets-7", batch)
     assert commit.key_record == StoredRecord(
@@ -53,12 +56,12 @@ def test_name_of_the_directory_tells_the_format(tmp_path: Path) -> None:
     assert removal.decode_error is None
 
 
-def test_other_topics_stay_bytes_unless_told(tmp_path: Path) -> None:
+def test_other_topics_stay_bytes_by_default(tmp_path: Path) -> None:
     batch = build_batch([record(0, COMMIT_KEY, COMMIT_VALUE)])
     (plain,) = deep_records(tmp_path / "copy-0", batch)
     assert plain.key_record is None
-    (told,) = deep_records(tmp_path / "copy-0", batch, StoredRecordFormat.OFFSETS)
-    assert told.key_record is not None
+    (stored,) = deep_records(tmp_path / "copy-0", batch, StoredRecordFormat.OFFSETS)
+    assert stored.key_record is not None
 
 
 def test_record_that_cannot_be_decoded_keeps_its_bytes_and_says_why(tmp_path: Path) -> None:
@@ -125,6 +128,33 @@ def test_end_of_a_transaction_is_decoded(tmp_path: Path) -> None:
     (row,) = deep_records(tmp_path, batch)
     assert row.control_type == "ABORT"
     assert row.value_record == StoredRecord("EndTxnMarker", 0, {"coordinator_epoch": 9})
+
+
+def test_secrets_of_the_metadata_log_are_hidden(tmp_path: Path) -> None:
+    broker = ConfigResourceType.BROKER
+    secrets = [
+        ConfigRecord(
+            resource_type=broker,
+            resource_name="1",
+            name="listener.name.internal.ssl.keystore.password",
+            value="swordfish",
+        ),
+        ConfigRecord(resource_type=broker, resource_name="1", name="plugin", value="swordfish"),
+        UserScramCredentialRecord(
+            name="alice", salt=b"swordfish", stored_key=b"swordfish", server_key=b"swordfish"
+        ),
+    ]
+    plain = ConfigRecord(resource_type=broker, resource_name="1", name="num.io.threads", value="7")
+    batch = build_batch(
+        [
+            record(offset, None, METADATA_RECORDS.encode(message, 0))
+            for offset, message in enumerate([*secrets, plain])
+        ]
+    )
+    rows = deep_records(tmp_path / "__cluster_metadata-0", batch)
+    assert "swordfish" not in str(rows)
+    values = [row.value_record.fields.get("value") for row in rows if row.value_record]
+    assert values == ["[hidden]", "[hidden]", None, "7"]
 
 
 def test_broken_control_record_says_why(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_created_topic_comes_with_its_new_partitions() -> None:
     assert not delta.is_empty
 
 
-def test_changed_partition_is_told_as_it_was_before_the_first_change() -> None:
+def test_delta_has_a_changed_partition_as_it_was_before_the_first_change() -> None:
     image = one_broker(topic("orders", [1], topic_id=uuid(7)))
     before = image.topics.by_id[uuid(7)].partitions[0]
     delta = delta_of(
@@ -52,7 +52,7 @@ def test_changed_partition_is_told_as_it_was_before_the_first_change() -> None:
     assert image.topics.by_id[uuid(7)].partitions[0].leader_epoch == 2
 
 
-def test_removed_topic_is_told_as_it_was_and_nothing_else_of_it() -> None:
+def test_delta_has_a_removed_topic_as_it_was_and_nothing_else_of_it() -> None:
     image = one_broker(topic("orders", [1], topic_id=uuid(7)))
     was = image.topics.by_id[uuid(7)]
     delta = delta_of(
@@ -66,7 +66,7 @@ def test_removed_topic_is_told_as_it_was_and_nothing_else_of_it() -> None:
     assert not delta.configs_changed
 
 
-def test_topic_that_came_and_went_is_not_told() -> None:
+def test_delta_lacks_a_topic_that_was_created_and_removed() -> None:
     delta = delta_of(
         one_broker(), *topic("orders", [1], topic_id=uuid(7)), RemoveTopicRecord(topic_id=uuid(7))
     )
@@ -82,7 +82,7 @@ def test_topic_made_anew_under_its_name_is_both_removed_and_created() -> None:
     assert list(delta.topics_created) == [uuid(8)]
 
 
-def test_changed_configs_are_told_by_resource_and_name() -> None:
+def test_delta_has_changed_configs_by_resource_and_name() -> None:
     delta = delta_of(
         one_broker(topic("orders", [1])),
         ConfigRecord(resource_type=2, resource_name="orders", name="segment.ms", value="1"),
@@ -95,7 +95,7 @@ def test_changed_configs_are_told_by_resource_and_name() -> None:
     }
 
 
-def test_changed_brokers_are_told_as_they_were() -> None:
+def test_delta_has_changed_brokers_as_they_were() -> None:
     image = one_broker()
     was = image.brokers[1]
     delta = delta_of(
@@ -109,7 +109,7 @@ def test_changed_brokers_are_told_as_they_were() -> None:
     assert delta.controllers_changed == {3: None}
 
 
-def test_the_rest_is_told_by_kind() -> None:
+def test_delta_marks_other_changes_by_kind() -> None:
     delta = delta_of(
         one_broker(),
         FeatureLevelRecord(name="group.version", feature_level=0),

@@ -36,7 +36,7 @@ RECORDS = st.lists(metadata_records, max_size=30)
 
 @given(first=RECORDS, then=RECORDS)
 @settings(max_examples=300, deadline=None)
-def test_difference_tells_what_the_records_between_tell(
+def test_difference_has_the_changes_of_the_records_between(
     first: list[Message], then: list[Message]
 ) -> None:
     before = MetadataImage()
@@ -112,7 +112,7 @@ def test_topic_made_anew_has_new_configs_though_they_be_the_same() -> None:
     assert delta.configs_changed == {ORDERS: {"segment.ms"}}
 
 
-def test_changed_broker_is_told_as_it_was() -> None:
+def test_delta_has_a_changed_broker_as_it_was() -> None:
     before = one_broker()
     after = applied(before, [broker(1, epoch=200), broker(2)])
     delta = difference(before, after)

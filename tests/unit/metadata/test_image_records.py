@@ -55,7 +55,7 @@ def test_image_made_of_its_own_records_is_the_same(records: list[Message]) -> No
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(metadata_records, max_size=40), st.lists(metadata_records, max_size=10))
-def test_delta_tells_every_difference(before: list[Message], records: list[Message]) -> None:
+def test_delta_has_every_difference(before: list[Message], records: list[Message]) -> None:
     image = image_after(before)
     was, delta = image.copy(), MetadataDelta()
     for record in records:

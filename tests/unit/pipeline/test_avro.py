@@ -73,10 +73,10 @@ def test_a_record_that_is_written_is_read_again() -> None:
     ],
 )
 def test_what_is_no_record_has_a_reason(value: bytes | None, reason: str) -> None:
-    fields, told = read_record(value, parse_record(schema(name="string")))
+    fields, refusal = read_record(value, parse_record(schema(name="string")))
     assert fields is None
-    assert told is not None
-    assert told.startswith(reason)
+    assert refusal is not None
+    assert refusal.startswith(reason)
 
 
 def test_a_row_that_does_not_fit_is_named() -> None:

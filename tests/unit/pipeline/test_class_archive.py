@@ -15,12 +15,12 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ClassArchive:
     return ClassArchive.of(Path("/bin/false"))
 
 
-def test_without_an_archive_java_is_told_nothing(archive: ClassArchive) -> None:
+def test_without_an_archive_java_gets_no_options(archive: ClassArchive) -> None:
     assert not archive.is_settled
     assert archive.options == ""
 
 
-def test_with_one_java_is_told_both_of_its_files(archive: ClassArchive) -> None:
+def test_with_an_archive_java_gets_both_of_its_files(archive: ClassArchive) -> None:
     archive.directory.mkdir(parents=True)
     for name in ("java", "spark"):
         (archive.directory / f"{name}.jsa").touch()

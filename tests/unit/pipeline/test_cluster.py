@@ -44,7 +44,7 @@ def persist(*, failures: int, code: ErrorCode) -> tuple[int, float]:
     return asyncio.run(run()), clock.now_s
 
 
-def test_a_topic_that_a_node_does_not_know_yet_is_asked_for_again() -> None:
+def test_a_topic_that_a_node_does_not_know_yet_is_requested_again() -> None:
     assert persist(failures=3, code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)[0] == 4
 
 

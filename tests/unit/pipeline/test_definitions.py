@@ -97,7 +97,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_a_mistake_is_told_with_what_to_do(tmp_path: Path, text: str) -> None:
+def test_a_mistake_is_reported_with_what_to_do(tmp_path: Path, text: str) -> None:
     with pytest.raises(DefinitionError, match=MISTAKES[text]):
         load(definition(tmp_path / "mistaken.py", text))
 

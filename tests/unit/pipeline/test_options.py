@@ -29,7 +29,7 @@ def test_a_stream_begins_with_what_comes_next() -> None:
     assert parsed(is_streaming=True).starting.everywhere == LATEST
 
 
-def test_only_committed_records_are_read_unless_told_otherwise() -> None:
+def test_only_committed_records_are_read_by_default() -> None:
     assert parsed().read_committed
     assert not parsed({"kafka.isolation.level": "read_uncommitted"}).read_committed
 

@@ -61,7 +61,7 @@ def test_a_trigger_takes_everything_if_that_is_little() -> None:
     assert limit({ORDERS[0]: 5}, {ORDERS[0]: 9}, records_max=4) == {ORDERS[0]: 9}
 
 
-def test_nobody_starves_beside_a_large_partition() -> None:
+def test_no_partition_starves_beside_a_large_one() -> None:
     start = dict.fromkeys(ORDERS[:2], 0)
     limited = limit(start, {ORDERS[0]: 1, ORDERS[1]: 1_000_000}, records_max=10)
     assert limited[ORDERS[0]] == 1

@@ -12,7 +12,7 @@ from ottla.pipeline.running.failures import explain, is_passing
 from ottla.pipeline.running.metrics import PipelineMetrics, serving
 from ottla.pipeline.running.progress import QueryProgress, to_progress
 
-TOLD = {
+REPORTED = {
     "batchId": 7,
     "numInputRows": 300,
     "processedRowsPerSecond": 150.0,
@@ -28,7 +28,7 @@ PROGRESS = QueryProgress("orders", 7, 300, 150.0, 2000, 6, 9, "2013-01-01T00:00:
 
 
 def test_lag_is_what_the_cluster_has_and_the_query_has_not() -> None:
-    assert to_progress("orders", json.dumps(TOLD)) == PROGRESS
+    assert to_progress("orders", json.dumps(REPORTED)) == PROGRESS
 
 
 def test_a_query_that_reads_no_topic_has_no_lag() -> None:
@@ -68,7 +68,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("text", FAILURES)
-def test_the_last_word_of_whoever_knew_is_told(text: str) -> None:
+def test_the_last_cause_of_a_failure_is_reported(text: str) -> None:
     failure = explain("orders", text, Path("/checks"))
     assert failure.message.startswith(FAILURES[text])
     assert "Nothing is lost" in failure.hints[-1]

@@ -29,9 +29,13 @@ def fetch_of(peer: Peer) -> Packet:
 
 def test_fetch_says_where_the_log_ends() -> None:
     packet = fetch_of(follower(1, 3))
-    asked = partition_of(packet.message)
+    requested = partition_of(packet.message)
     assert packet.target == 2
-    assert (asked.fetch_offset, asked.last_fetched_epoch, asked.current_leader_epoch) == (2, 3, 5)
+    assert (
+        requested.fetch_offset,
+        requested.last_fetched_epoch,
+        requested.current_leader_epoch,
+    ) == (2, 3, 5)
 
 
 def test_fetched_records_are_appended_and_fetched_on_from() -> None:
@@ -75,7 +79,7 @@ def test_follower_refuses_to_cut_what_was_committed() -> None:
         )
 
 
-def test_follower_that_hears_nothing_gives_its_leader_up() -> None:
+def test_follower_without_responses_gives_its_leader_up() -> None:
     peer = follower()
     peer.wait(1500)
     peer.respond(fetch_of(peer), fetched(2, 5))
@@ -85,7 +89,7 @@ def test_follower_that_hears_nothing_gives_its_leader_up() -> None:
     assert peer.state() is Prospective
 
 
-def test_follower_asks_others_when_its_leader_does_not_answer() -> None:
+def test_follower_fetches_from_others_when_its_leader_does_not_answer() -> None:
     peer = follower()
     peer.replica.fail(fetch_of(peer).number, peer.now_ms)
     assert fetch_of(peer).target == 3
@@ -106,7 +110,7 @@ def test_response_brings_word_of_a_later_leader() -> None:
     assert fetch_of(peer).target == 3
 
 
-def test_response_that_nobody_waits_for_is_ignored() -> None:
+def test_response_to_an_abandoned_request_is_ignored() -> None:
     peer = follower()
     packet = fetch_of(peer)
     peer.follow(3, 6)
@@ -126,7 +130,7 @@ def test_observer_finds_the_leader_from_bootstrap_servers() -> None:
     assert fetch_of(peer).target == 7
 
 
-def test_observer_that_finds_no_leader_asks_again_later_and_never_stands() -> None:
+def test_observer_that_finds_no_leader_retries_later_and_never_stands() -> None:
     peer = Peer(voter_set(2, 3))
     answer = fetched(-1, 0, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
     peer.respond(fetch_of(peer), answer)
@@ -190,7 +194,7 @@ def test_piece_that_does_not_fit_ends_the_download(
 # ---- updates
 
 
-def test_voter_that_listens_elsewhere_tells_the_leader() -> None:
+def test_voter_that_listens_elsewhere_updates_the_leader() -> None:
     peer = Peer()
     moved = with_endpoint(peer.replica.config, 9044)
     peer = follower(endpoints=moved.endpoints)

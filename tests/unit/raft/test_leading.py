@@ -31,7 +31,7 @@ def leader(**settings: object) -> Peer:
 def test_fetch_is_answered_with_what_follows() -> None:
     peer = leader()
     peer.replica.append("a", "b")
-    answer = peer.ask(fetch_request(2, 1, 3, 1))
+    answer = peer.send_request(fetch_request(2, 1, 3, 1))
     assert [str(entry) for entry in decode(answer.records)] == ["a", "b"]
     assert (answer.current_leader.leader_id, answer.current_leader.leader_epoch) == (1, 1)
 
@@ -51,14 +51,14 @@ def test_fetch_at_the_end_does_not_wait_longer_than_it_would() -> None:
     assert peer.raft.next_deadline_ms == peer.now_ms + 500
     peer.wait(500)
     assert partition_of(peer.replica.answers[number]).records == b""
-    assert peer.ask(fetch_request(2, 1, 3, 1, wait_ms=0)).records == b""
+    assert peer.send_request(fetch_request(2, 1, 3, 1, wait_ms=0)).records == b""
 
 
-def test_follower_hears_of_the_high_watermark_at_once() -> None:
+def test_follower_learns_the_high_watermark_at_once() -> None:
     peer = leader()
-    answer = peer.ask(fetch_request(2, 1, 3, 1, high_watermark=-1))
+    answer = peer.send_request(fetch_request(2, 1, 3, 1, high_watermark=-1))
     assert answer.high_watermark == 3
-    assert peer.ask(fetch_request(2, 1, 3, 1, high_watermark=3)) is None
+    assert peer.send_request(fetch_request(2, 1, 3, 1, high_watermark=3)) is None
 
 
 def test_fetch_of_a_deposed_leader_is_refused_not_forgotten() -> None:
@@ -85,20 +85,20 @@ def test_fetch_of_a_deposed_leader_is_refused_not_forgotten() -> None:
     ],
 )
 def test_fetch_that_cannot_be_served_is_refused(request_: FetchRequest, error: ErrorCode) -> None:
-    assert leader().ask(request_).error_code == error
+    assert leader().send_request(request_).error_code == error
 
 
 def test_replica_that_does_not_lead_says_who_does() -> None:
     peer = Peer()
     peer.follow(2, 1)
-    answer = peer.ask(fetch_request(3, 1, 0, 0))
+    answer = peer.send_request(fetch_request(3, 1, 0, 0))
     assert answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert answer.current_leader.leader_id == 2
 
 
-def test_diverging_fetch_is_told_the_end_of_its_epoch_and_commits_nothing() -> None:
+def test_response_to_a_diverging_fetch_has_the_end_of_its_epoch_and_commits_nothing() -> None:
     peer = leader()
-    answer = peer.ask(fetch_request(2, 1, 7, 0))
+    answer = peer.send_request(fetch_request(2, 1, 7, 0))
     assert (answer.diverging_epoch.epoch, answer.diverging_epoch.end_offset) == (0, 0)
     assert peer.raft.high_watermark is None
 
@@ -107,16 +107,16 @@ def test_replica_with_the_id_of_a_voter_and_another_disk_commits_nothing() -> No
     peer = leader()
     request = fetch_request(2, 1, 3, 1)
     request.topics[0].partitions[0].replica_directory_id = directory_id(9)
-    peer.ask(request)
+    peer.send_request(request)
     assert peer.raft.high_watermark is None
-    peer.ask(fetch_request(2, 1, 3, 1))
+    peer.send_request(fetch_request(2, 1, 3, 1))
     assert peer.raft.high_watermark == 3
 
 
 def test_quorum_is_described_by_the_leader_only() -> None:
     peer = leader()
-    peer.ask(fetch_request(2, 1, 3, 1))
-    peer.ask(fetch_request(9, 1, 0, 0))
+    peer.send_request(fetch_request(2, 1, 3, 1))
+    peer.send_request(fetch_request(9, 1, 0, 0))
     described = peer.raft.describe(now_ms=peer.now_ms)
     assert described is not None
     assert (described.leader_id, described.epoch, described.high_watermark) == (1, 1, 3)
@@ -138,7 +138,7 @@ def test_leader_makes_itself_known_to_voters_that_do_not_fetch() -> None:
     peer.become_leader()
     assert [each.target for each in peer.requests(BeginQuorumEpochRequest)] == [2, 3]
     peer.wait(600)
-    peer.ask(fetch_request(2, 1, 3, 1))
+    peer.send_request(fetch_request(2, 1, 3, 1))
     peer.wait(400)
     assert peer.requests(BeginQuorumEpochRequest) == []
     peer.wait(1600)
@@ -149,7 +149,7 @@ def test_leader_makes_itself_known_to_voters_that_do_not_fetch() -> None:
 def test_leader_resigns_without_a_majority() -> None:
     peer = leader()
     peer.wait(2000)
-    peer.ask(fetch_request(3, 1, 3, 1, wait_ms=0))
+    peer.send_request(fetch_request(3, 1, 3, 1, wait_ms=0))
     peer.wait(2999)
     assert peer.raft.is_leader
     peer.wait(1)
@@ -165,11 +165,11 @@ def test_only_voter_never_resigns() -> None:
 
 def test_resigned_leader_names_successors_and_goes_on_in_the_next_epoch() -> None:
     peer = leader()
-    peer.ask(fetch_request(3, 1, 3, 1, wait_ms=0))
+    peer.send_request(fetch_request(3, 1, 3, 1, wait_ms=0))
     peer.replica.resign(peer.now_ms)
-    told = peer.requests(EndQuorumEpochRequest)
-    assert [each.target for each in told] == [2, 3]
-    successors = partition_of(told[0].message).preferred_candidates
+    requests = peer.requests(EndQuorumEpochRequest)
+    assert [each.target for each in requests] == [2, 3]
+    successors = partition_of(requests[0].message).preferred_candidates
     assert [each.candidate_id for each in successors] == [3, 2]
     peer.wait(1000)
     assert peer.state() is Prospective
@@ -186,27 +186,27 @@ def test_follower_of_a_resigned_leader_waits_for_its_turn(
     peer = Peer()
     peer.follow(2, 1)
     if backoff_ms:
-        peer.ask(end_request(2, 1, *successors))
+        peer.send_request(end_request(2, 1, *successors))
         peer.wait(backoff_ms - 1)
         assert peer.state() is Follower
         peer.wait(1)
     else:
-        peer.ask(end_request(2, 1, *successors))
+        peer.send_request(end_request(2, 1, *successors))
     assert peer.state() is Prospective
 
 
 def test_second_leader_of_an_epoch_is_not_believed() -> None:
     peer = Peer()
     peer.follow(2, 1)
-    assert peer.ask(begin_request(3, 1)).error_code == ErrorCode.INVALID_REQUEST
+    assert peer.send_request(begin_request(3, 1)).error_code == ErrorCode.INVALID_REQUEST
     assert peer.raft.leader_and_epoch == (2, 1)
 
 
 def test_leader_of_a_past_epoch_is_fenced() -> None:
     peer = Peer()
     peer.follow(2, 4)
-    assert peer.ask(begin_request(3, 3)).error_code == ErrorCode.FENCED_LEADER_EPOCH
-    assert peer.ask(end_request(3, 3)).error_code == ErrorCode.FENCED_LEADER_EPOCH
+    assert peer.send_request(begin_request(3, 3)).error_code == ErrorCode.FENCED_LEADER_EPOCH
+    assert peer.send_request(end_request(3, 3)).error_code == ErrorCode.FENCED_LEADER_EPOCH
 
 
 # ---- snapshots
@@ -215,13 +215,13 @@ def test_leader_of_a_past_epoch_is_fenced() -> None:
 def test_snapshot_is_served_in_pieces() -> None:
     peer = leader()
     peer.replica.append("a")
-    peer.ask(fetch_request(2, 1, 4, 1, wait_ms=0))
+    peer.send_request(fetch_request(2, 1, 4, 1, wait_ms=0))
     peer.replica.snapshot(4)
-    answer = peer.ask(fetch_request(3, 1, 2, 1))
+    answer = peer.send_request(fetch_request(3, 1, 2, 1))
     assert (answer.snapshot_id.end_offset, answer.snapshot_id.epoch) == (4, 1)
     request = snapshot_request(3, 1, (4, 1), position=10)
     request.max_bytes = 7
-    piece = peer.ask(request)
+    piece = peer.send_request(request)
     whole = peer.log.snapshots[peer.log.start].encode()
     assert (piece.position, piece.size) == (10, len(whole))
     assert piece.unaligned_records == whole[10:17]
@@ -242,8 +242,8 @@ def test_snapshot_that_cannot_be_served_is_refused(
     snapshot_id: tuple[int, int], position: int, epoch: int, error: ErrorCode
 ) -> None:
     peer = leader()
-    peer.ask(fetch_request(2, 1, 3, 1, wait_ms=0))
+    peer.send_request(fetch_request(2, 1, 3, 1, wait_ms=0))
     peer.replica.snapshot(3)
     request = snapshot_request(3, epoch, snapshot_id, position=position)
-    assert peer.ask(request).error_code == error
-    assert peer.ask(FetchSnapshotRequest()).error_code == ErrorCode.INVALID_REQUEST
+    assert peer.send_request(request).error_code == error
+    assert peer.send_request(FetchSnapshotRequest()).error_code == ErrorCode.INVALID_REQUEST

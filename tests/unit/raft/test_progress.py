@@ -112,18 +112,18 @@ def test_observer_that_stopped_fetching_is_forgotten() -> None:
 def test_majority_that_fetches_puts_off_resignation() -> None:
     check = CheckQuorum(voter(1).key, timeout_ms=3000, now_ms=0)
     voters = voter_set(1, 2, 3, 4, 5)
-    check.heard_from(voter(2).key, voters, now_ms=1000)
-    check.heard_from(voter(2).key, voters, now_ms=1500)
-    check.heard_from(voter(9).key, voters, now_ms=1500)
+    check.record_fetch(voter(2).key, voters, now_ms=1000)
+    check.record_fetch(voter(2).key, voters, now_ms=1500)
+    check.record_fetch(voter(9).key, voters, now_ms=1500)
     assert check.deadline_ms == 3000
-    check.heard_from(voter(3).key, voters, now_ms=2000)
+    check.record_fetch(voter(3).key, voters, now_ms=2000)
     assert check.deadline_ms == 5000
 
 
 def test_leader_that_is_no_voter_needs_a_majority_of_others() -> None:
     check = CheckQuorum(voter(1).key, timeout_ms=3000, now_ms=0)
     voters = voter_set(2, 3)
-    check.heard_from(voter(2).key, voters, now_ms=1000)
+    check.record_fetch(voter(2).key, voters, now_ms=1000)
     assert check.deadline_ms == 3000
-    check.heard_from(voter(3).key, voters, now_ms=1000)
+    check.record_fetch(voter(3).key, voters, now_ms=1000)
     assert check.deadline_ms == 4000

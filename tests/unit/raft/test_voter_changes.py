@@ -23,9 +23,9 @@ def leader(*, is_committed: bool = True) -> Peer:
     peer = Peer()
     peer.become_leader()
     if is_committed:
-        peer.ask(fetch_request(2, 1, 3, 1, wait_ms=0))
-        peer.ask(fetch_request(3, 1, 3, 1, wait_ms=0))
-        peer.ask(fetch_request(4, 1, 3, 1, wait_ms=0))
+        peer.send_request(fetch_request(2, 1, 3, 1, wait_ms=0))
+        peer.send_request(fetch_request(3, 1, 3, 1, wait_ms=0))
+        peer.send_request(fetch_request(4, 1, 3, 1, wait_ms=0))
     return peer
 
 
@@ -87,17 +87,17 @@ def test_voter_counts_when_appended_and_is_announced_when_committed() -> None:
     peer = leader()
     number = start_adding(peer, add(), api_versions())
     assert peer.raft.voters == voter_set(1, 2, 3, 4)
-    peer.ask(fetch_request(2, 1, 4, 1, wait_ms=0))
+    peer.send_request(fetch_request(2, 1, 4, 1, wait_ms=0))
     assert number not in peer.replica.answers, "two of four are no majority"
-    peer.ask(fetch_request(4, 1, 4, 1, wait_ms=0))
+    peer.send_request(fetch_request(4, 1, 4, 1, wait_ms=0))
     assert error_of(peer, number) == ErrorCode.NONE
 
 
-def test_voter_is_announced_at_once_if_so_asked() -> None:
+def test_voter_is_announced_at_once_if_requested() -> None:
     peer = leader()
     number = start_adding(peer, add(is_acked_when_committed=False), api_versions())
     assert error_of(peer, number) == ErrorCode.NONE
-    assert peer.ask(remove(2)).error_code == ErrorCode.REQUEST_TIMED_OUT, "one at a time"
+    assert peer.send_request(remove(2)).error_code == ErrorCode.REQUEST_TIMED_OUT, "one at a time"
 
 
 def test_voter_that_cannot_speak_the_version_is_not_added() -> None:
@@ -109,7 +109,7 @@ def test_voter_that_cannot_speak_the_version_is_not_added() -> None:
 
 def test_voter_that_has_not_caught_up_is_not_added() -> None:
     peer = leader()
-    peer.ask(fetch_request(2, 1, 3, 1, wait_ms=0))
+    peer.send_request(fetch_request(2, 1, 3, 1, wait_ms=0))
     number = start_adding(peer, add(directory=directory_id(9)), api_versions())
     assert error_of(peer, number) == ErrorCode.REQUEST_TIMED_OUT
     assert peer.raft.voters == voter_set(1, 2, 3)
@@ -121,7 +121,7 @@ def test_voter_that_cannot_be_reached_is_not_added() -> None:
     [packet] = peer.requests(ApiVersionsRequest)
     peer.replica.fail(packet.number, peer.now_ms)
     assert error_of(peer, number) == ErrorCode.REQUEST_TIMED_OUT
-    assert peer.ask(add()).error_code == ErrorCode.REQUEST_TIMED_OUT
+    assert peer.send_request(add()).error_code == ErrorCode.REQUEST_TIMED_OUT
 
 
 def test_change_that_does_not_commit_times_out() -> None:
@@ -129,7 +129,9 @@ def test_change_that_does_not_commit_times_out() -> None:
     number = peer.replica.request(remove(3), peer.now_ms)
     peer.wait(2000)
     assert error_of(peer, number) == ErrorCode.REQUEST_TIMED_OUT
-    assert peer.ask(remove(2)).error_code == ErrorCode.REQUEST_TIMED_OUT, "still not committed"
+    assert peer.send_request(remove(2)).error_code == ErrorCode.REQUEST_TIMED_OUT, (
+        "still not committed"
+    )
 
 
 def test_change_under_a_deposed_leader_is_refused() -> None:
@@ -154,40 +156,48 @@ def test_change_under_a_deposed_leader_is_refused() -> None:
 def test_change_that_makes_no_sense_is_refused(
     request_: AddRaftVoterRequest | RemoveRaftVoterRequest, error: ErrorCode
 ) -> None:
-    answer = leader().ask(request_)
+    answer = leader().send_request(request_)
     assert answer.error_code == error
     assert answer.error_message
 
 
 def test_voters_do_not_change_before_the_leader_has_committed() -> None:
-    assert leader(is_committed=False).ask(remove(3)).error_code == ErrorCode.REQUEST_TIMED_OUT
+    assert (
+        leader(is_committed=False).send_request(remove(3)).error_code == ErrorCode.REQUEST_TIMED_OUT
+    )
 
 
 def test_only_the_leader_changes_voters() -> None:
-    assert Peer().ask(remove(3)).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert Peer().send_request(remove(3)).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 def test_leader_that_removed_itself_resigns_once_that_is_committed() -> None:
     peer = leader()
     number = peer.replica.request(remove(1), peer.now_ms)
-    peer.ask(fetch_request(2, 1, 4, 1, wait_ms=0))
+    peer.send_request(fetch_request(2, 1, 4, 1, wait_ms=0))
     assert peer.raft.is_leader
-    peer.ask(fetch_request(3, 1, 4, 1, wait_ms=0))
+    peer.send_request(fetch_request(3, 1, 4, 1, wait_ms=0))
     assert error_of(peer, number) == ErrorCode.NONE
     assert peer.state() is Resigned
 
 
 def test_voter_changes_its_endpoint() -> None:
     peer = leader()
-    assert peer.ask(update(2)).error_code == ErrorCode.NONE
+    assert peer.send_request(update(2)).error_code == ErrorCode.NONE
     moved = peer.raft.voters.get(2)
     assert moved is not None
     assert moved.endpoints == (("CONTROLLER", "elsewhere", 9999),)
-    assert peer.ask(update(3)).error_code == ErrorCode.REQUEST_TIMED_OUT, "not committed yet"
+    assert peer.send_request(update(3)).error_code == ErrorCode.REQUEST_TIMED_OUT, (
+        "not committed yet"
+    )
 
 
 def test_update_that_makes_no_sense_is_refused() -> None:
-    assert leader().ask(update(7)).error_code == ErrorCode.VOTER_NOT_FOUND
-    assert leader().ask(update(2, epoch=0)).error_code == ErrorCode.FENCED_LEADER_EPOCH
-    assert leader().ask(update(2, epoch=2)).error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
-    assert leader().ask(UpdateRaftVoterRequest(cluster_id=None, current_leader_epoch=1)).error_code
+    assert leader().send_request(update(7)).error_code == ErrorCode.VOTER_NOT_FOUND
+    assert leader().send_request(update(2, epoch=0)).error_code == ErrorCode.FENCED_LEADER_EPOCH
+    assert leader().send_request(update(2, epoch=2)).error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
+    assert (
+        leader()
+        .send_request(UpdateRaftVoterRequest(cluster_id=None, current_leader_epoch=1))
+        .error_code
+    )

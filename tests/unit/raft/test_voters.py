@@ -39,7 +39,7 @@ def test_sets_that_differ_by_one_voter_have_common_majorities() -> None:
     assert not voter_set(1, 2, 3).overlaps(voter_set(1, 4, 5))
 
 
-def test_history_tells_voters_by_offset_and_takes_truncated_ones_back() -> None:
+def test_history_returns_voters_by_offset_and_drops_truncated_ones() -> None:
     history = VoterHistory(VoterSet(), [])
     assert history.voters == VoterSet()
     assert history.voters_offset is None

@@ -11,15 +11,15 @@ from tests.support.raft.raft_replica import directory_id, voter_set
 
 def test_vote_is_granted_once_per_epoch_and_again_to_the_same_candidate() -> None:
     peer = Peer()
-    assert peer.ask(vote_request(2, 1)).vote_granted
-    assert not peer.ask(vote_request(3, 1)).vote_granted
-    assert peer.ask(vote_request(2, 1)).vote_granted
-    assert peer.ask(vote_request(3, 2)).vote_granted
+    assert peer.send_request(vote_request(2, 1)).vote_granted
+    assert not peer.send_request(vote_request(3, 1)).vote_granted
+    assert peer.send_request(vote_request(2, 1)).vote_granted
+    assert peer.send_request(vote_request(3, 2)).vote_granted
 
 
 def test_vote_is_on_disk_with_the_candidates_directory() -> None:
     peer = Peer()
-    peer.ask(vote_request(2, 4))
+    peer.send_request(vote_request(2, 4))
     stored = peer.replica.disk.quorum_state
     assert stored == QuorumStateData(
         leader_id=-1, leader_epoch=4, voted_id=2, voted_directory_id=directory_id(2)
@@ -32,13 +32,13 @@ def test_vote_is_on_disk_with_the_candidates_directory() -> None:
 )
 def test_vote_goes_to_no_shorter_log(end: tuple[int, int], is_granted: bool) -> None:
     peer = Peer(epochs=(1, 2))
-    assert peer.ask(vote_request(2, 4, end=end)).vote_granted is is_granted
+    assert peer.send_request(vote_request(2, 4, end=end)).vote_granted is is_granted
 
 
 def test_vote_in_a_past_epoch_is_fenced() -> None:
     peer = Peer()
     peer.follow(2, 5)
-    answer = peer.ask(vote_request(3, 4))
+    answer = peer.send_request(vote_request(3, 4))
     assert answer.error_code == ErrorCode.FENCED_LEADER_EPOCH
     assert (answer.leader_id, answer.leader_epoch) == (2, 5)
 
@@ -46,23 +46,23 @@ def test_vote_in_a_past_epoch_is_fenced() -> None:
 def test_no_vote_in_an_epoch_that_has_a_leader() -> None:
     peer = Peer()
     peer.follow(2, 5)
-    assert not peer.ask(vote_request(3, 5)).vote_granted
+    assert not peer.send_request(vote_request(3, 5)).vote_granted
 
 
 def test_word_of_a_later_epoch_deposes_even_if_the_vote_is_refused() -> None:
     peer = Peer()
     peer.become_leader()
-    assert not peer.ask(vote_request(2, 9)).vote_granted
+    assert not peer.send_request(vote_request(2, 9)).vote_granted
     assert peer.state() is Unattached
     assert peer.raft.leader_and_epoch == (None, 9)
 
 
 def test_request_for_another_cluster_is_refused() -> None:
     assert (
-        Peer().ask(vote_request(2, 1, cluster_id="other")).error_code
+        Peer().send_request(vote_request(2, 1, cluster_id="other")).error_code
         == ErrorCode.INCONSISTENT_CLUSTER_ID
     )
-    assert Peer().ask(vote_request(2, 1, cluster_id=None)).vote_granted
+    assert Peer().send_request(vote_request(2, 1, cluster_id=None)).vote_granted
 
 
 def test_request_for_the_replica_that_had_this_disk_before_is_refused() -> None:
@@ -70,47 +70,47 @@ def test_request_for_the_replica_that_had_this_disk_before_is_refused() -> None:
         vote_request(2, 1, voter_directory=directory_id(9)),
         vote_request(2, 1, voter_id=7),
     ):
-        answer = Peer().ask(request)
+        answer = Peer().send_request(request)
         assert answer.error_code == ErrorCode.INVALID_VOTER_KEY
         assert not answer.vote_granted
 
 
 def test_request_about_no_partition_is_invalid() -> None:
-    assert Peer().ask(VoteRequest()).error_code == ErrorCode.INVALID_REQUEST
+    assert Peer().send_request(VoteRequest()).error_code == ErrorCode.INVALID_REQUEST
 
 
 @pytest.mark.parametrize("end", [(-1, 0), (0, -1), (0, 1), (0, 2)])
 def test_impossible_log_end_is_invalid(end: tuple[int, int]) -> None:
-    assert Peer().ask(vote_request(2, 1, end=end)).error_code == ErrorCode.INVALID_REQUEST
+    assert Peer().send_request(vote_request(2, 1, end=end)).error_code == ErrorCode.INVALID_REQUEST
 
 
 def test_pre_vote_may_end_in_the_epoch_it_is_in() -> None:
-    assert Peer().ask(vote_request(2, 1, end=(3, 1), is_pre_vote=True)).vote_granted
+    assert Peer().send_request(vote_request(2, 1, end=(3, 1), is_pre_vote=True)).vote_granted
 
 
 # ---- pre-votes (KIP-996)
 
 
-def test_pre_vote_binds_nobody() -> None:
+def test_pre_vote_binds_no_voter() -> None:
     peer = Peer()
-    assert peer.ask(vote_request(2, 1, is_pre_vote=True)).vote_granted
-    assert peer.ask(vote_request(3, 1, is_pre_vote=True)).vote_granted
-    assert peer.ask(vote_request(3, 1)).vote_granted
+    assert peer.send_request(vote_request(2, 1, is_pre_vote=True)).vote_granted
+    assert peer.send_request(vote_request(3, 1, is_pre_vote=True)).vote_granted
+    assert peer.send_request(vote_request(3, 1)).vote_granted
 
 
-def test_follower_that_hears_from_its_leader_refuses_pre_votes() -> None:
+def test_follower_with_a_live_leader_refuses_pre_votes() -> None:
     peer = Peer()
     peer.follow(2, 1)
-    assert peer.ask(vote_request(3, 1, is_pre_vote=True)).vote_granted
+    assert peer.send_request(vote_request(3, 1, is_pre_vote=True)).vote_granted
     [fetch] = [each for each in peer.requests(FetchRequest) if each.target == 2][-1:]
     peer.respond(fetch, fetched(2, 1))
-    assert not peer.ask(vote_request(3, 1, is_pre_vote=True)).vote_granted
+    assert not peer.send_request(vote_request(3, 1, is_pre_vote=True)).vote_granted
 
 
 def test_leader_refuses_pre_votes() -> None:
     peer = Peer()
     peer.become_leader()
-    assert not peer.ask(vote_request(3, 1, end=(99, 1), is_pre_vote=True)).vote_granted
+    assert not peer.send_request(vote_request(3, 1, end=(99, 1), is_pre_vote=True)).vote_granted
     assert peer.raft.is_leader
 
 
@@ -119,10 +119,10 @@ def test_voter_raises_the_epoch_only_once_it_would_win() -> None:
     peer.wait(1000)
     assert peer.state() is Prospective
     assert peer.raft.leader_and_epoch.epoch == 0
-    asked = peer.requests(VoteRequest)
-    assert {each.target for each in asked} == {2, 3}
-    assert all(partition_of(each.message).pre_vote for each in asked)
-    peer.respond(asked[0], vote_granted(0))
+    sent = peer.requests(VoteRequest)
+    assert {each.target for each in sent} == {2, 3}
+    assert all(partition_of(each.message).pre_vote for each in sent)
+    peer.respond(sent[0], vote_granted(0))
     assert peer.state() is Candidate
     assert peer.raft.leader_and_epoch.epoch == 1
 
@@ -132,18 +132,18 @@ def test_prospective_that_is_refused_goes_back_to_its_leader() -> None:
     peer.follow(2, 3)
     peer.wait(2000)
     assert peer.state() is Prospective
-    for asked in peer.requests(VoteRequest):
-        peer.respond(asked, vote_granted(3, is_granted=False))
+    for sent in peer.requests(VoteRequest):
+        peer.respond(sent, vote_granted(3, is_granted=False))
     assert peer.state() is Follower
     assert peer.raft.leader_and_epoch == (2, 3)
 
 
-def test_candidate_that_loses_waits_and_asks_for_pre_votes_again() -> None:
+def test_candidate_that_loses_waits_and_requests_pre_votes_again() -> None:
     peer = Peer()
     peer.wait(1000)
     peer.respond(peer.requests(VoteRequest)[0], vote_granted(0))
-    for asked in peer.requests(VoteRequest):
-        peer.respond(asked, vote_granted(1, is_granted=False))
+    for sent in peer.requests(VoteRequest):
+        peer.respond(sent, vote_granted(1, is_granted=False))
     assert peer.state() is Candidate
     peer.wait(1000)
     assert peer.state() is Prospective
@@ -153,28 +153,28 @@ def test_candidate_that_loses_waits_and_asks_for_pre_votes_again() -> None:
 def test_refused_and_lost_votes_do_not_elect() -> None:
     peer = Peer(voter_set(1, 2, 3, 4, 5))
     peer.wait(1000)
-    asked = peer.requests(VoteRequest)
-    peer.respond(asked[0], vote_granted(0))
-    peer.respond(asked[1], vote_granted(0, is_granted=False))
-    peer.respond(asked[0], vote_granted(0))
-    peer.respond(asked[2], VoteResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR))
+    sent = peer.requests(VoteRequest)
+    peer.respond(sent[0], vote_granted(0))
+    peer.respond(sent[1], vote_granted(0, is_granted=False))
+    peer.respond(sent[0], vote_granted(0))
+    peer.respond(sent[2], VoteResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR))
     assert peer.state() is Prospective
 
 
-def test_vote_is_asked_for_again_after_a_failure_and_after_a_timeout() -> None:
+def test_vote_is_requested_again_after_a_failure_and_after_a_timeout() -> None:
     peer = Peer(election_timeout_ms=10_000)
     peer.wait(10_000)
-    asked = peer.requests(VoteRequest)
-    peer.replica.fail(asked[0].number, peer.now_ms)
+    sent = peer.requests(VoteRequest)
+    peer.replica.fail(sent[0].number, peer.now_ms)
     assert peer.requests(VoteRequest) == []
     peer.wait(20)
-    assert [each.target for each in peer.requests(VoteRequest)] == [asked[0].target]
+    assert [each.target for each in peer.requests(VoteRequest)] == [sent[0].target]
     peer.wait(2000)
     peer.wait(20)
     assert {each.target for each in peer.requests(VoteRequest)} == {2, 3}
 
 
-def test_votes_are_not_asked_for_with_a_log_that_is_not_flushed() -> None:
+def test_votes_are_not_requested_with_a_log_that_is_not_flushed() -> None:
     peer = Peer(is_flushing_at_once=False)
     peer.log.append([])
     peer.log.flushed_end_offset = -1
@@ -189,16 +189,16 @@ def test_votes_are_not_asked_for_with_a_log_that_is_not_flushed() -> None:
 
 
 def test_no_state_of_a_voter_that_shuts_down_leads_to_its_election() -> None:
-    waits, follows, asks, stands = Peer(), Peer(), Peer(), Peer()
+    waits, follows, prospective, stands = Peer(), Peer(), Peer(), Peer()
     follows.follow(2, 3)
-    for peer in (asks, stands):
+    for peer in (prospective, stands):
         peer.wait(1000)
     stands.respond(stands.requests(VoteRequest)[0], vote_granted(0))
-    assert (asks.state(), stands.state()) == (Prospective, Candidate)
-    for peer in (waits, follows, asks, stands):
-        asked = peer.requests(VoteRequest)
+    assert (prospective.state(), stands.state()) == (Prospective, Candidate)
+    for peer in (waits, follows, prospective, stands):
+        sent = peer.requests(VoteRequest)
         peer.replica.begin_shutdown(peer.now_ms)
-        for each in asked:
+        for each in sent:
             peer.respond(each, vote_granted(peer.raft.leader_and_epoch.epoch))
         peer.wait(10_000)
         assert peer.state() in (Unattached, Follower)
@@ -210,9 +210,9 @@ def test_a_follower_that_shuts_down_pre_votes_once_its_leader_is_silent() -> Non
     peer.follow(2, 3)
     peer.respond(peer.requests(FetchRequest)[-1], fetched(2, 3))
     peer.replica.begin_shutdown(peer.now_ms)
-    assert not peer.ask(vote_request(3, 3, is_pre_vote=True)).vote_granted
+    assert not peer.send_request(vote_request(3, 3, is_pre_vote=True)).vote_granted
     peer.wait(2_000)
-    assert peer.ask(vote_request(3, 3, is_pre_vote=True)).vote_granted
+    assert peer.send_request(vote_request(3, 3, is_pre_vote=True)).vote_granted
 
 
 def test_a_candidate_that_shuts_down_keeps_to_its_vote() -> None:
@@ -220,8 +220,8 @@ def test_a_candidate_that_shuts_down_keeps_to_its_vote() -> None:
     peer.wait(1000)
     peer.respond(peer.requests(VoteRequest)[0], vote_granted(0))
     peer.replica.begin_shutdown(peer.now_ms)
-    assert not peer.ask(vote_request(2, 1)).vote_granted
-    assert peer.ask(vote_request(2, 2)).vote_granted
+    assert not peer.send_request(vote_request(2, 1)).vote_granted
+    assert peer.send_request(vote_request(2, 2)).vote_granted
 
 
 def test_a_leader_that_shuts_down_leads_until_it_resigns() -> None:
@@ -249,7 +249,7 @@ def test_leader_starts_as_resigned() -> None:
     peer = Peer(stored=QuorumStateData(leader_id=1, leader_epoch=4))
     assert peer.state() is Resigned
     assert peer.raft.leader_and_epoch == (None, 4)
-    assert not peer.ask(vote_request(2, 4)).vote_granted
+    assert not peer.send_request(vote_request(2, 4)).vote_granted
 
 
 def test_only_voter_that_led_leads_in_the_next_epoch() -> None:
@@ -260,8 +260,8 @@ def test_only_voter_that_led_leads_in_the_next_epoch() -> None:
 def test_vote_outlasts_a_restart() -> None:
     stored = QuorumStateData(leader_epoch=4, voted_id=2, voted_directory_id=directory_id(2))
     peer = Peer(stored=stored)
-    assert not peer.ask(vote_request(3, 4)).vote_granted
-    assert peer.ask(vote_request(2, 4)).vote_granted
+    assert not peer.send_request(vote_request(3, 4)).vote_granted
+    assert peer.send_request(vote_request(2, 4)).vote_granted
 
 
 def test_follower_starts_as_follower() -> None:

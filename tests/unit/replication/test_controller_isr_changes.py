@@ -158,7 +158,7 @@ def test_a_refusal_reaches_its_partition_only() -> None:
     here.run(scenario())
 
 
-def test_one_change_after_the_other_goes_without_being_asked_twice() -> None:
+def test_one_change_after_the_other_needs_one_request_each() -> None:
     here = Here(1)
 
     async def scenario() -> None:

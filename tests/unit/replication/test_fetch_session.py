@@ -90,7 +90,7 @@ def test_a_session_that_the_leader_lost_begins_anew() -> None:
     assert place(filled(session)) == (8, 1)
 
 
-def test_a_leader_without_room_for_sessions_is_asked_for_everything() -> None:
+def test_a_leader_without_room_for_sessions_receives_full_fetches() -> None:
     session = FetcherSession()
     filled(session, (A, 0))
     assert session.answered(FetchResponse(session_id=0))

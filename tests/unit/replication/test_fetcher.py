@@ -20,17 +20,17 @@ def test_requests_name_what_changed_only() -> None:
         partitions = [here.follow(index) for index in range(3)]
         await here.settle()
         leader = here.leaders[1]
-        assert leader.asked == {0: 0, 1: 0, 2: 0}
+        assert leader.requested == {0: 0, 1: 0, 2: 0}
         state = leader.requests[0].replica_state
         assert state is not None
         assert (state.replica_id, state.replica_epoch) == (2, 20)
         leader.answer(data(1, records=fetched(1, 1), high_watermark=1), data(2, high_watermark=0))
         await here.settle()
-        assert leader.asked == {1: 2}
+        assert leader.requested == {1: 2}
         assert partitions[1].require_log().high_watermark == 1
         leader.answer(data(1, high_watermark=2))
         await here.settle()
-        assert leader.asked == {}
+        assert leader.requested == {}
         assert partitions[1].require_log().high_watermark == 2
         leader.answer()
         await here.settle()
@@ -49,7 +49,7 @@ def test_partitions_come_and_go_while_a_request_is_under_way() -> None:
         leader.answer(data(0, records=fetched(1)))
         await here.settle()
         assert end(first) == 0
-        assert (leader.asked, leader.forgotten) == ({1: 0}, [0])
+        assert (leader.requested, leader.forgotten) == ({1: 0}, [0])
         assert len(here.fetchers) == 1
 
     run_follower(scenario)
@@ -62,7 +62,7 @@ def test_partitions_are_fetched_from_their_leader() -> None:
         partition.become_follower(registered(leader=3, leader_epoch=1, partition_epoch=1))
         here.fetchers.follow(partition)
         await here.settle()
-        assert here.leaders[3].asked == {0: 0}
+        assert here.leaders[3].requested == {0: 0}
         here.leaders[3].answer(data(0, records=fetched(1, epoch=1)))
         await here.settle()
         assert end(partition) == 1
@@ -84,12 +84,12 @@ def test_a_request_to_a_leader_that_was_lost_does_not_hold_up_its_return() -> No
         here.fetchers.follow(partition)
         await here.settle()
         assert here.leaders[1] is not lost
-        assert here.leaders[1].asked == {0: 0}
+        assert here.leaders[1].requested == {0: 0}
 
     run_follower(scenario)
 
 
-def test_an_answer_to_an_earlier_epoch_is_nobodys() -> None:
+def test_an_answer_to_an_earlier_epoch_is_ignored() -> None:
     async def scenario(here: Follower) -> None:
         partition = here.follow(0)
         await here.settle()
@@ -125,12 +125,12 @@ def test_an_error_rests_the_partition_and_no_other() -> None:
         leader = here.leaders[1]
         leader.answer(data(0, error_code=ErrorCode.UNKNOWN_LEADER_EPOCH))
         await here.settle()
-        assert (leader.asked, leader.forgotten) == ({}, [0])
+        assert (leader.requested, leader.forgotten) == ({}, [0])
         assert leader.requests[-1].max_wait_ms <= 21, "nobody rests longer because others wait"
         await here.settle(0.02)
         leader.answer()
         await here.settle()
-        assert leader.asked == {0: 0}
+        assert leader.requested == {0: 0}
         assert leader.requests[-1].max_wait_ms == 500
 
     run_follower(scenario)
@@ -149,13 +149,13 @@ def test_errors_that_go_on_are_met_less_and_less_often() -> None:
             assert deadline is not None
             rests.append(round((deadline - here.clock.monotonic()) * 1_000))
             await here.settle(deadline - here.clock.monotonic())
-            assert leader.asked == {0: 0}
+            assert leader.requested == {0: 0}
         assert rests == [20, 40, 80, 160, 320, 640, 1_000, 1_000, 1_000]
         leader.answer(data(0, high_watermark=0))
         await here.settle()
         leader.answer(data(0, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER))
         await here.settle(0.02)
-        assert leader.asked == {0: 0}, "it went well in between"
+        assert leader.requested == {0: 0}, "it went well in between"
 
     run_follower(scenario)
 
@@ -171,7 +171,7 @@ def test_a_fenced_partition_waits_for_its_new_epoch() -> None:
         partition.become_follower(registered(leader_epoch=1, partition_epoch=1))
         here.fetchers.follow(partition)
         await here.settle()
-        assert leader.asked == {0: 0}
+        assert leader.requested == {0: 0}
 
     run_follower(scenario)
 
@@ -188,12 +188,12 @@ def test_a_lost_connection_begins_a_new_session_with_everything() -> None:
         await here.settle(0.02)
         request = leader.requests[-1]
         assert (request.session_id, request.session_epoch) == (7, 0)
-        assert leader.asked == {0: 1, 1: 0}
+        assert leader.requested == {0: 1, 1: 0}
 
     run_follower(scenario)
 
 
-def test_what_nobody_expected_does_not_end_fetching(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unexpected_exceptions_do_not_end_fetching(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_arguments: object, **_more: object) -> None:
         monkeypatch.undo()
         raise RuntimeError("what nobody expects")
@@ -205,7 +205,7 @@ def test_what_nobody_expected_does_not_end_fetching(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr("ottla.replication.fetcher.apply_fetched", fail)
         leader.answer(data(0, records=fetched(1)))
         await here.settle(2.0)
-        assert leader.asked == {0: 0}
+        assert leader.requested == {0: 0}
         leader.answer(data(0, records=fetched(1)))
         await here.settle()
         assert end(partition) == 1
@@ -222,12 +222,12 @@ def test_a_session_that_the_leader_lost_begins_anew() -> None:
         await here.settle()
         leader.answer(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         await here.settle()
-        assert leader.asked == {0: 0}
+        assert leader.requested == {0: 0}
 
     run_follower(scenario)
 
 
-def test_a_diverging_log_is_cut_and_asked_for_again() -> None:
+def test_a_diverging_log_is_truncated_and_fetched_again() -> None:
     async def scenario(here: Follower) -> None:
         partition = here.follow(0)
         await here.settle()
@@ -237,7 +237,7 @@ def test_a_diverging_log_is_cut_and_asked_for_again() -> None:
         leader.answer(data(0, diverging_epoch=EpochEndOffset(epoch=0, end_offset=1)))
         await here.settle()
         assert end(partition) == 1
-        assert leader.asked == {0: 1}
+        assert leader.requested == {0: 1}
 
     run_follower(scenario)
 
@@ -250,7 +250,7 @@ def test_out_of_range_begins_again_where_the_leader_does() -> None:
         leader.offsets = (40, 50)
         leader.answer(data(0, error_code=ErrorCode.OFFSET_OUT_OF_RANGE))
         await here.settle(0.02)
-        assert leader.asked == {0: 40}
+        assert leader.requested == {0: 40}
         assert partition.require_log().log_start_offset == 40
         assert [each.replica_id for each in leader.listed] == [2, 2]
 
@@ -266,7 +266,7 @@ def test_damaged_records_are_fetched_again() -> None:
         damaged[-1] ^= 1
         leader.answer(data(0, records=damaged))
         await here.settle(0.02)
-        assert leader.asked == {0: 0}
+        assert leader.requested == {0: 0}
         leader.answer(data(0, records=fetched(1)))
         await here.settle()
         assert end(partition) == 1
@@ -274,7 +274,7 @@ def test_damaged_records_are_fetched_again() -> None:
     run_follower(scenario)
 
 
-def test_a_failing_disk_stops_its_partition_and_is_told_of() -> None:
+def test_a_failing_disk_stops_its_partition_and_is_reported() -> None:
     async def scenario(here: Follower) -> None:
         disk = SimulatedDisk()
         partition = here.follow(0, disk=disk)
@@ -308,14 +308,14 @@ def test_a_partition_that_keeps_its_log_after_an_error_is_fetched_again() -> Non
     run_follower(scenario)
 
 
-def test_what_must_be_durable_is_so_before_the_leader_hears_of_it() -> None:
+def test_records_are_durable_before_they_are_acknowledged_to_the_leader() -> None:
     async def scenario(here: Follower) -> None:
         partition = here.follow(0, flush_messages=1)
         await here.settle()
         leader = here.leaders[1]
         leader.answer(data(0, records=fetched(1, 1)))
         await here.settle()
-        assert leader.asked == {0: 2}
+        assert leader.requested == {0: 2}
         assert partition.require_log().recovery_point == 2
 
     run_follower(scenario)
@@ -347,11 +347,11 @@ def test_a_throttled_partition_rests_while_it_is_behind() -> None:
         assert len(leader.requests) == 1
         throttle.is_full = False
         await here.settle(0.1)
-        assert leader.asked == {0: 1}
+        assert leader.requested == {0: 1}
         throttle.is_full = True
         leader.answer(data(0, records=fetched(1, start=1), high_watermark=2))
         await here.settle()
-        assert leader.asked == {0: 2}, "it is in sync and must stay so"
+        assert leader.requested == {0: 2}, "it is in sync and must stay so"
 
     run_follower(scenario, throttle=throttle)
 
@@ -379,12 +379,12 @@ def test_an_idle_round_does_not_depend_on_how_many_partitions_there_are(count: i
             here.fetchers.follow(partition)
         await here.settle()
         leader = here.leaders[1]
-        assert len(leader.asked) == count
+        assert len(leader.requested) == count
         looked.clear()
         for _ in range(5):
             leader.answer()
             await here.settle()
-            assert leader.asked == {}
+            assert leader.requested == {}
         assert not looked
 
     run_follower(scenario)

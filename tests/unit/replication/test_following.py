@@ -24,7 +24,7 @@ def data(
     return PartitionData(records=records, high_watermark=high_watermark, log_start_offset=log_start)
 
 
-def test_what_was_fetched_is_appended_and_asked_for_no_more() -> None:
+def test_what_was_fetched_is_appended_and_not_fetched_again() -> None:
     partition = new_follower(leader_epoch=3)
     assert fetch_position(partition, bytes_max=7).last_fetched_epoch == -1
     assert apply_fetched(partition, data(fetched(1, 1, epoch=2)), now_ms=NOW_MS)

@@ -16,7 +16,7 @@ def test_a_follower_that_stays_behind_leaves_the_isr() -> None:
     leader = Leader()
     leader.fetch(2, 0)
     leader.fetch(3, 0)
-    told = leader.append()
+    results = leader.append()
     leader.fetch(2, 1)
     leader.now_ms = LAG_MAX_MS
     leader.partition.maybe_shrink_isr(now_ms=leader.now_ms)
@@ -25,9 +25,9 @@ def test_a_follower_that_stays_behind_leaves_the_isr() -> None:
     leader.partition.maybe_shrink_isr(now_ms=leader.now_ms)
     (change,) = leader.proposed
     assert [tuple(each) for each in change.new_isr] == [(1, 10), (2, 20)]
-    assert not told, "the controller may still elect the one that lags"
+    assert not results, "the controller may still elect the one that lags"
     leader.commit()
-    assert told == [ErrorCode.NONE]
+    assert results == [ErrorCode.NONE]
     assert leader.partition.isr == {1, 2}
 
 
@@ -106,11 +106,11 @@ def test_a_follower_that_could_not_be_proposed_yet_is_when_the_other_one_is_in()
 
 def test_what_a_follower_had_in_the_epoch_before_does_not_count() -> None:
     leader = Leader(isr=(1, 2), replicas=(1, 2))
-    told = leader.append()
+    results = leader.append()
     leader.become(isr=(1, 2), replicas=(1, 2), leader_epoch=2, partition_epoch=2)
-    assert not told, "it was another's follower meanwhile, and may have lost it again"
+    assert not results, "it was another's follower meanwhile, and may have lost it again"
     leader.fetch(2, 1)
-    assert told == [ErrorCode.NONE]
+    assert results == [ErrorCode.NONE]
 
 
 @pytest.mark.parametrize("follows_between", [True, False])
@@ -198,7 +198,7 @@ def test_fetches_of_an_earlier_incarnation_are_refused() -> None:
     assert refused.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def test_a_replica_that_is_not_known_yet_should_ask_again() -> None:
+def test_a_replica_that_is_not_known_yet_should_retry() -> None:
     leader = Leader(replicas=(1, 2), isr=(1, 2))
     with pytest.raises(KafkaError) as refused:
         leader.fetch(3, 0)
@@ -252,7 +252,7 @@ def test_an_answer_that_newer_metadata_overtook_is_ignored() -> None:
     assert leader.partition.partition_epoch == 5
 
 
-def test_metadata_that_an_answer_told_before_does_not_undo_the_next_proposal() -> None:
+def test_metadata_older_than_an_answer_does_not_undo_the_next_proposal() -> None:
     leader = Leader(isr=(1,))
     leader.fetch(2, 0)
     leader.commit()

@@ -33,24 +33,24 @@ def test_alone_everything_is_committed_at_once() -> None:
 
 def test_the_high_watermark_is_the_lowest_end_in_the_isr() -> None:
     leader = Leader(isr=(1, 2, 3))
-    told = leader.append(5)
+    results = leader.append(5)
     leader.fetch(2, 4)
     assert leader.log.high_watermark == 0
     leader.fetch(3, 3)
     assert leader.log.high_watermark == 3
-    assert told == [ErrorCode.NONE] * 3
+    assert results == [ErrorCode.NONE] * 3
     leader.fetch(3, 5)
-    assert (leader.log.high_watermark, len(told)) == (4, 4)
+    assert (leader.log.high_watermark, len(results)) == (4, 4)
 
 
 def test_what_the_leader_has_not_synced_is_not_committed_where_that_counts() -> None:
     leader = Leader(new_log(flush_messages=1), isr=(1, 2))
-    told = leader.append(2)
+    results = leader.append(2)
     leader.fetch(2, 2)
-    assert (leader.log.high_watermark, told) == (0, [])
+    assert (leader.log.high_watermark, results) == (0, [])
     leader.log.flush()
     leader.partition.log_synced()
-    assert (leader.log.high_watermark, told) == (2, [ErrorCode.NONE] * 2)
+    assert (leader.log.high_watermark, results) == (2, [ErrorCode.NONE] * 2)
 
 
 def test_a_sync_commits_no_more_than_the_followers_have() -> None:
@@ -64,11 +64,11 @@ def test_a_sync_commits_no_more_than_the_followers_have() -> None:
 
 def test_alone_what_is_not_synced_is_not_committed_where_that_counts() -> None:
     leader = Leader(new_log(flush_messages=1), replicas=(1,), isr=(1,))
-    told = leader.append()
-    assert (leader.log.high_watermark, told) == (0, [])
+    results = leader.append()
+    assert (leader.log.high_watermark, results) == (0, [])
     leader.log.flush()
     leader.partition.log_synced()
-    assert (leader.log.high_watermark, told) == (1, [ErrorCode.NONE])
+    assert (leader.log.high_watermark, results) == (1, [ErrorCode.NONE])
 
 
 def test_a_replica_outside_the_isr_that_lags_does_not_hold_it_back() -> None:
@@ -96,14 +96,14 @@ def test_one_that_gave_up_joining_holds_nothing_back() -> None:
     leader.fetch(3, 0)
     leader.commit()
     leader.partition.isr_change_refused(leader.proposed[-1], ErrorCode.INELIGIBLE_REPLICA)
-    told = leader.append()
+    results = leader.append()
     leader.fetch(2, 1)
     leader.now_ms = LAG_MAX_MS
     leader.partition.maybe_shrink_isr(now_ms=leader.now_ms)
-    assert not told, "node 3 was caught up a moment ago and may be proposed again"
+    assert not results, "node 3 was caught up a moment ago and may be proposed again"
     leader.now_ms += 1
     leader.partition.maybe_shrink_isr(now_ms=leader.now_ms)
-    assert told == [ErrorCode.NONE]
+    assert results == [ErrorCode.NONE]
 
 
 def test_it_does_not_move_before_it_is_known_who_leads() -> None:
@@ -123,12 +123,12 @@ def test_it_does_not_move_while_too_few_are_in_sync() -> None:
     assert leader.log.high_watermark == 1
 
 
-def test_more_in_sync_replicas_than_there_are_cannot_be_asked_for() -> None:
+def test_no_more_in_sync_replicas_are_required_than_there_are() -> None:
     leader = Leader(replicas=(1, 2), isr=(1, 2))
     leader.partition.set_min_insync_replicas(3)
-    told = leader.append()
+    results = leader.append()
     leader.fetch(2, 1)
-    assert told == [ErrorCode.NONE]
+    assert results == [ErrorCode.NONE]
 
 
 # ---- acknowledgements
@@ -146,36 +146,36 @@ def test_too_few_in_sync_replicas_refuse_before_anything_is_appended() -> None:
 def test_an_isr_that_becomes_too_small_refuses_what_waits() -> None:
     leader = Leader(isr=(1, 2, 3))
     leader.partition.set_min_insync_replicas(2)
-    told = leader.append()
+    results = leader.append()
     leader.become(isr=(1,), partition_epoch=1)
-    assert told == [ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND]
+    assert results == [ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND]
 
 
-def test_who_waits_when_leadership_is_lost_is_told() -> None:
+def test_waiter_is_called_back_when_leadership_is_lost() -> None:
     leader = Leader()
-    told = leader.append(2)
+    results = leader.append(2)
     leader.partition.become_follower(registered(leader=2, leader_epoch=1, partition_epoch=1))
-    assert told == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 2
+    assert results == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 2
     with pytest.raises(KafkaError) as refused:
         leader.append()
     assert refusal(refused) is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def test_who_waits_when_the_directory_fails_is_told() -> None:
+def test_waiter_is_called_back_when_the_directory_fails() -> None:
     leader = Leader()
-    told = leader.append()
+    results = leader.append()
     leader.partition.go_offline()
-    assert told == [ErrorCode.KAFKA_STORAGE_ERROR]
+    assert results == [ErrorCode.KAFKA_STORAGE_ERROR]
 
 
-def test_who_gave_up_waiting_is_not_told() -> None:
-    leader, told = Leader(), list[ErrorCode]()
+def test_cancelled_waiter_is_not_called_back() -> None:
+    leader, results = Leader(), list[ErrorCode]()
     leader.append(acks=1)
-    leader.partition.when_acknowledged(1, told.append).cancel()
+    leader.partition.when_acknowledged(1, results.append).cancel()
     leader.fetch(2, 1)
     leader.fetch(3, 1)
     assert leader.log.high_watermark == 1
-    assert not told
+    assert not results
 
 
 # ---- fetches that wait
@@ -205,7 +205,7 @@ def test_consumers_see_nothing_above_the_high_watermark_and_followers_everything
     assert leader.fetch(2, 0).records is not None
 
 
-def test_who_waits_looks_again_when_the_leader_is_deposed() -> None:
+def test_waiting_fetch_looks_again_when_the_leader_is_deposed() -> None:
     leader, looked = Leader(), list[int]()
     leader.partition.when_committed("consumer", looked.append)
     leader.partition.become_follower(registered(leader=2, leader_epoch=1, partition_epoch=1))
@@ -231,26 +231,26 @@ def test_a_new_epoch_waits_for_every_follower_to_say_how_far_it_is() -> None:
     leader.fetch(3, 1)
     leader.partition.become_follower(registered(leader=2, leader_epoch=1, partition_epoch=1))
     leader.become(leader_epoch=2, partition_epoch=2)
-    told = leader.append()
+    results = leader.append()
     leader.fetch(2, 2)
-    assert not told
+    assert not results
     leader.fetch(3, 2)
-    assert told == [ErrorCode.NONE]
+    assert results == [ErrorCode.NONE]
 
 
 def test_an_isr_of_one_commits_what_waited() -> None:
     leader = Leader()
-    told = leader.append()
+    results = leader.append()
     leader.become(isr=(1,), partition_epoch=1)
-    assert told == [ErrorCode.NONE]
+    assert results == [ErrorCode.NONE]
 
 
 def test_a_removed_replica_no_longer_counts() -> None:
     leader = Leader()
-    told = leader.append()
+    results = leader.append()
     leader.fetch(2, 1)
     leader.become(replicas=(1, 2), isr=(1, 2), partition_epoch=1)
-    assert told == [ErrorCode.NONE]
+    assert results == [ErrorCode.NONE]
 
 
 @pytest.mark.parametrize(
@@ -267,14 +267,19 @@ def test_fetches_under_another_epoch_are_refused(epoch: int, error: ErrorCode) -
 # ---- logs that went another way
 
 
-def test_a_follower_is_told_where_its_last_epoch_ended() -> None:
+def test_a_fetch_response_has_the_end_of_the_followers_last_epoch() -> None:
     leader = Leader()
     leader.append(3, acks=1)
     leader.become(leader_epoch=2, partition_epoch=1)
     leader.append(2, acks=1)
-    for last_epoch, offset, told in [(0, 4, (0, 3)), (1, 4, (0, 3)), (2, 5, None), (0, 3, None)]:
+    for last_epoch, offset, expected in [
+        (0, 4, (0, 3)),
+        (1, 4, (0, 3)),
+        (2, 5, None),
+        (0, 3, None),
+    ]:
         read = leader.fetch(2, offset, last_epoch=last_epoch)
-        assert read.diverging_epoch == told
+        assert read.diverging_epoch == expected
 
 
 def test_a_leader_that_has_appended_nothing_knows_its_own_epoch() -> None:
@@ -318,28 +323,28 @@ def test_consumers_are_sent_to_followers_in_sync_that_have_the_offset() -> None:
 
 
 def test_records_are_deleted_when_every_live_replica_has_deleted_them() -> None:
-    leader, told = Leader(isr=(1, 2)), list[ErrorCode]()
+    leader, results = Leader(isr=(1, 2)), list[ErrorCode]()
     leader.append(5)
     leader.fetch(2, 5)
     leader.fetch(3, 0)
     leader.log.delete_records_before(4)
-    leader.partition.when_deleted(4, told.append)
+    leader.partition.when_deleted(4, results.append)
     leader.fetch(2, 5, log_start=4)
-    assert (told, leader.partition.low_watermark) == ([], 0)
+    assert (results, leader.partition.low_watermark) == ([], 0)
     leader.brokers[3] = broker(3, epoch=30, fenced=True)
     leader.fetch(2, 5, log_start=4)
-    assert told == [ErrorCode.NONE]
+    assert results == [ErrorCode.NONE]
 
 
 def test_a_duplicate_waits_for_its_first_copy() -> None:
-    leader, told = Leader(replicas=(1, 2), isr=(1, 2)), list[ErrorCode]()
+    leader, results = Leader(replicas=(1, 2), isr=(1, 2)), list[ErrorCode]()
     for _ in range(2):
         batch = batch_of(b"v", producer_id=1, sequence=0)
         result = leader.partition.append(batch, now_ms=NOW_MS, acks=-1)
-        leader.partition.when_acknowledged(result.last_offset + 1, told.append)
+        leader.partition.when_acknowledged(result.last_offset + 1, results.append)
     assert result.is_duplicate
     leader.fetch(2, 1)
-    assert told == [ErrorCode.NONE] * 2
+    assert results == [ErrorCode.NONE] * 2
 
 
 def test_a_new_leader_learns_from_its_followers_how_far_all_is_committed() -> None:

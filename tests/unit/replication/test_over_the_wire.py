@@ -34,11 +34,11 @@ def served_by(leader: Leader, request: Message) -> FetchResponse | None:
     if not request.topics:
         return None
     (topic,) = request.topics
-    (asked,) = topic.partitions
+    (requested,) = topic.partitions
     sender = FetchingFollower(request.replica_state.replica_id, request.replica_state.replica_epoch)
-    leader.partition.record_follower_fetch(sender, asked, now_ms=0)
+    leader.partition.record_follower_fetch(sender, requested, now_ms=0)
     read = leader.partition.read_for_follower(
-        sender, asked, bytes_max=asked.partition_max_bytes, min_one_batch=True
+        sender, requested, bytes_max=requested.partition_max_bytes, min_one_batch=True
     )
     data = PartitionData(
         records=read.records.read() if read.records else b"",
@@ -52,7 +52,7 @@ def served_by(leader: Leader, request: Message) -> FetchResponse | None:
 def test_a_follower_becomes_its_leaders_copy() -> None:
     async def scenario() -> None:
         leader = Leader(replicas=(1, 2), isr=(1, 2))
-        told = leader.append(100)
+        results = leader.append(100)
         node = ScriptedNode(lambda request: served_by(leader, request))
         address = await node.listen()
         clock, errors = SimulatedClock(), list[BaseException]()
@@ -73,7 +73,7 @@ def test_a_follower_becomes_its_leaders_copy() -> None:
         )
         follower = new_follower(replicas=(1, 2), isr=(1, 2))
         fetchers.follow(follower)
-        await until(lambda: errors or len(told) == 100)
+        await until(lambda: errors or len(results) == 100)
         copied = follower.require_log()
         await until(lambda: errors or copied.high_watermark == 100)
         assert not errors

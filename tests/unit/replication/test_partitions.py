@@ -13,7 +13,7 @@ from tests.support.replication.replicas import registered
 TOPIC_ID = Uuid(b"t" * 16)
 
 
-def test_who_waits_for_records_of_a_removed_topic_finds_it_gone() -> None:
+def test_fetch_that_waits_for_a_removed_topic_fails_as_unknown() -> None:
     partitions = Partitions()
     name = TopicPartition("t", 0)
     partition = Partition(name, TOPIC_ID, leader=NodeId(1), leader_epoch=LeaderEpoch(0))
@@ -56,8 +56,8 @@ def test_a_removed_replica_is_elsewhere_as_long_as_its_topic_is_there() -> None:
     elsewhere, unknown = ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert refusals(partitions) == [elsewhere, elsewhere, elsewhere, elsewhere, unknown, unknown]
     topics.remove(topics.by_id[TOPIC_ID])
-    nobody = ErrorCode.UNKNOWN_TOPIC_ID
-    assert refusals(partitions) == [unknown, nobody, unknown, nobody, unknown, nobody]
+    unknown_id = ErrorCode.UNKNOWN_TOPIC_ID
+    assert refusals(partitions) == [unknown, unknown_id, unknown, unknown_id, unknown, unknown_id]
 
 
 def refusals(partitions: Partitions) -> list[ErrorCode]:

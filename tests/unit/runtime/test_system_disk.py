@@ -112,7 +112,7 @@ def test_read_cached_reads_what_was_just_written(file: SystemFile) -> None:
     assert file.read_cached(99, 1) == b""
 
 
-def test_read_cached_is_none_where_the_device_would_have_to_be_asked(
+def test_read_cached_is_none_where_the_device_would_have_to_be_read(
     file: SystemFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file.write_at(0, [b"abcdefgh"])
@@ -130,7 +130,7 @@ def test_read_cached_is_none_where_the_device_would_have_to_be_asked(
     assert file.read_cached(4, 4) is None
 
 
-def test_read_cached_reads_plainly_where_the_file_system_cannot_tell(
+def test_read_cached_reads_plainly_where_the_file_system_has_no_support(
     file: SystemFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unsupported(*_: object) -> int:

@@ -279,7 +279,7 @@ def test_a_peer_that_sends_no_more_still_gets_what_was_written() -> None:
     run(scenario())
 
 
-def test_a_reset_is_told_as_the_error_it_is() -> None:
+def test_a_reset_is_passed_on_as_an_error() -> None:
     async def scenario() -> None:
         server = Recorder()
         listener = await SystemNetwork().listen(ANY_PORT, lambda: server)
@@ -321,7 +321,7 @@ def test_a_handler_that_fails_ends_its_connection_with_that_error(method: str) -
     run(scenario())
 
 
-def test_a_port_where_nobody_listens_refuses() -> None:
+def test_a_port_without_a_listener_refuses() -> None:
     async def scenario() -> None:
         listener = await SystemNetwork().listen(ANY_PORT, Recorder)
         listener.close()

@@ -11,10 +11,10 @@ from ottla.runtime.tasks import Tasks
 
 class Errors:
     def __init__(self) -> None:
-        self.heard: list[tuple[str, str]] = []
+        self.reported: list[tuple[str, str]] = []
 
     def __call__(self, name: str, error: BaseException) -> None:
-        self.heard.append((name, str(error)))
+        self.reported.append((name, str(error)))
 
 
 async def fail() -> None:
@@ -28,7 +28,7 @@ async def wait_forever(events: list[str]) -> None:
         events.append("ended")
 
 
-def test_an_error_is_heard_with_the_tasks_name() -> None:
+def test_an_error_is_reported_with_the_tasks_name() -> None:
     errors = Errors()
 
     async def scenario() -> None:
@@ -38,7 +38,7 @@ def test_an_error_is_heard_with_the_tasks_name() -> None:
         await tasks.close()
 
     asyncio.run(scenario())
-    assert errors.heard == [("flusher", "broken")]
+    assert errors.reported == [("flusher", "broken")]
 
 
 def test_closing_cancels_every_task_and_waits_for_its_end() -> None:
@@ -53,10 +53,10 @@ def test_closing_cancels_every_task_and_waits_for_its_end() -> None:
         assert events == ["ended"] * 4
 
     asyncio.run(scenario())
-    assert errors.heard == []
+    assert errors.reported == []
 
 
-def test_an_error_while_being_cancelled_is_heard_too() -> None:
+def test_an_error_while_being_cancelled_is_reported_too() -> None:
     errors = Errors()
 
     async def scenario() -> None:
@@ -72,7 +72,7 @@ def test_an_error_while_being_cancelled_is_heard_too() -> None:
         await tasks.close()
 
     asyncio.run(scenario())
-    assert errors.heard == [("flusher", "could not flush")]
+    assert errors.reported == [("flusher", "could not flush")]
 
 
 def test_nothing_starts_after_closing() -> None:

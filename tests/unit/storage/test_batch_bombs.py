@@ -48,5 +48,5 @@ def test_a_batch_of_more_records_than_bytes_are_allowed_is_refused(config: LogCo
     assert refusal(bomb(b"\x00" * 1_000, count=count), config) is ErrorCode.INVALID_RECORD
 
 
-def test_a_batch_that_nobody_opens_may_be_any_size_when_opened() -> None:
+def test_a_batch_that_is_not_opened_may_decompress_to_any_size() -> None:
     append(bomb(bytes(LIMIT * 64 + 1)), PLAIN)

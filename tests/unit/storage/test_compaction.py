@@ -159,7 +159,7 @@ def test_records_without_a_key_go() -> None:
     assert offsets(log) == [1]
 
 
-def test_long_keys_are_told_apart() -> None:
+def test_long_keys_are_distinguished() -> None:
     log = compacted_log()
     for length in (46, 47, 48, 49, 64, 300):
         put(log, b"k" * length, b"old")
@@ -374,7 +374,7 @@ def test_last_batch_of_a_producer_stays_without_records() -> None:
     assert put(log, b"key", b"5", producer_id=7, sequence=2) == 4
 
 
-def test_the_marker_that_alone_tells_a_producers_epoch_stays() -> None:
+def test_the_only_marker_with_a_producers_epoch_stays() -> None:
     disk = SimulatedDisk()
     log = new_log(disk, compact=True, min_cleanable_dirty_ratio=0.0)
     put(log, b"key", b"1", producer_id=7, sequence=0, is_transactional=True)

@@ -132,7 +132,7 @@ def test_compaction_of_a_deleted_log_ends_quietly() -> None:
         compact(log.disk, plan)
 
 
-def test_worker_can_tell_what_is_corrupt() -> None:
+def test_worker_reports_what_is_corrupt() -> None:
     error = CorruptLogError("a.log", position=7, reason="bad")
     copy = pickle.loads(pickle.dumps(error))
     assert isinstance(copy, CorruptLogError)

@@ -130,7 +130,7 @@ def test_both_replace_the_same_file_one_after_the_other(
     assert_sound(log)
 
 
-def test_a_segment_that_is_gone_is_closed_when_nobody_syncs_it(
+def test_a_removed_segment_is_closed_when_no_sync_uses_it(
     log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log.advance_high_watermark(log.log_end_offset)

@@ -69,7 +69,7 @@ def test_a_read_is_bounded_by_bytes_and_may_cut_its_last_batch_off(log: Log) -> 
     assert bases(data) == [0, 3]
 
 
-def test_one_whole_batch_comes_however_few_bytes_are_asked_for(log: Log) -> None:
+def test_one_whole_batch_comes_however_few_bytes_are_requested(log: Log) -> None:
     assert bases(read(log, 5, bytes_max=1)) == [3]
 
 
@@ -245,7 +245,7 @@ def test_aborted_transactions_are_found_in_every_segment_that_a_reader_passes() 
     assert aborted(0, 1) == [second]
 
 
-def test_of_a_long_log_only_the_aborted_transactions_around_what_was_read_are_told() -> None:
+def test_of_a_long_log_only_aborted_transactions_around_the_read_are_returned() -> None:
     log = new_log(index_interval_bytes=200, segment_bytes=4_000)
     for number in range(100):
         transactional(log, number)
@@ -257,12 +257,12 @@ def test_of_a_long_log_only_the_aborted_transactions_around_what_was_read_are_to
         records = log.read(offset, bytes_max=500, upper_offset=200)
         assert records is not None
         headers = [header for _, header in iterate_batches(records.read())]
-        told = log.aborted_transactions(
+        listed = log.aborted_transactions(
             fetch_offset=offset, upper_bound_offset=200, records=records
         )
         needed = {header.producer_id for header in headers if header.last_offset >= offset}
-        assert needed <= {each.producer_id for each in told}
-        assert len(told) <= len(needed) + 4
+        assert needed <= {each.producer_id for each in listed}
+        assert len(listed) <= len(needed) + 4
 
 
 def test_a_batch_outside_the_open_transaction_is_refused() -> None:

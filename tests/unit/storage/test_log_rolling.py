@@ -97,7 +97,7 @@ def test_rolling_an_empty_segment_does_nothing() -> None:
     assert base_offsets(log) == [0, 1]
 
 
-def test_headers_tell_where_each_batch_went_after_a_roll() -> None:
+def test_headers_have_the_offset_of_each_batch_after_a_roll() -> None:
     log = new_log(segment_bytes=200, index_interval_bytes=0)
     for number in range(20):
         append(log, batch_of(*[b"%d" % number] * 3))

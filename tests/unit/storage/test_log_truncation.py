@@ -137,7 +137,7 @@ def test_truncation_below_the_first_segment_begins_the_log_anew(
 
 
 @pytest.mark.parametrize("start", [0, 7, 20, 500])
-def test_a_fully_truncated_log_is_empty_and_begins_where_it_is_told(
+def test_a_fully_truncated_log_is_empty_and_begins_at_the_given_offset(
     disk: SimulatedDisk, log: Log, start: int
 ) -> None:
     log.truncate_fully(start, now_ms=NOW_MS)

@@ -63,7 +63,7 @@ def index_size(disk: SimulatedDisk) -> int:
     return disk.file_size(f"{DIRECTORY}/{SegmentFileName(0, FileKind.OFFSET_INDEX)}")
 
 
-def test_a_log_that_nobody_wrote_to_is_closed_without_a_sync() -> None:
+def test_an_unwritten_log_is_closed_without_a_sync() -> None:
     disk = SimulatedDisk()
     log = opened(disk, CONFIG, clean=True)
     append(log, batch_of(b"value"))

@@ -128,7 +128,7 @@ def test_columns_hold_what_the_records_hold(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(record_lists(), max_size=3), st.booleans(), st.booleans(), st.booleans())
-def test_columns_that_nobody_wants_are_empty_and_the_others_as_ever(
+def test_columns_that_are_not_selected_are_empty_and_the_others_complete(
     batches: list[list[Record]], keys: bool, values: bool, headers: bool
 ) -> None:
     built = [build_batch(records) for records in batches]

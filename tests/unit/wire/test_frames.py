@@ -170,7 +170,7 @@ def test_idle_connection_keeps_no_frame_alive() -> None:
         tracemalloc.stop()
 
 
-def test_kept_memory_is_received_into_when_nobody_looks_at_it() -> None:
+def test_kept_memory_is_received_into_when_it_has_no_views() -> None:
     reader = FrameReader(frame_bytes_max=LIMIT, keeps_memory=True)
     first, second = bytes(range(250)) * 2_000, bytes(range(240)) * 2_000
     (frame,) = receive(reader, framed(first))

@@ -184,7 +184,7 @@ def test_text_that_is_not_utf8_is_refused() -> None:
         Plain.decode(b"\x00\x02\xff\xff\x00\x00", 0)
 
 
-def test_message_inside_a_buffer_tells_where_it_ends() -> None:
+def test_decoding_inside_a_buffer_returns_the_end_of_the_message() -> None:
     data = Plain(text="a").encode(0)
     assert Plain.decode_from(b"??" + data + b"!", 0, 2) == (Plain(text="a"), 2 + len(data))
     with pytest.raises(ProtocolError, match="ends at byte 5, but 1 more bytes follow"):
@@ -207,6 +207,14 @@ def test_messages_compare_and_show_their_values() -> None:
     assert repr(Plain(text="a")) == "Plain(text='a', code=0)"
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         Plain(colour=1)  # type: ignore[call-arg]
+
+
+def test_repr_hides_secrets() -> None:
+    class Login(Struct):
+        name: String = ""
+        password: String = field(default="", secret=True)
+
+    assert repr(Login(name="a", password="b")) == "Login(name='a', password=[hidden])"
 
 
 @given(seed=st.integers(0, 2**32 - 1))

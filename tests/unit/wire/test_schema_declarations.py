@@ -33,7 +33,7 @@ def test_printed_module_declares_what_the_table_says(
             assert layout_of(cls, version, flexible=version in cls.flexible) == layouts[version]
 
 
-def test_structs_of_one_name_are_told_apart() -> None:
+def test_structs_of_one_name_are_distinguished() -> None:
     source = module_source(["Vote", "DescribeTopicPartitions"])
     assert "class VoteRequestPartitionData(Struct):" in source
     assert "class VoteResponsePartitionData(Struct):" in source

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.configs import (
@@ -13,9 +12,6 @@ from ottla.configs import (
     validate_broker_configs,
 )
 from ottla.model import ErrorCode, KafkaError, NodeId
-
-if TYPE_CHECKING:
-    pass
 
 
 def check_is_this_node(name: str, node_id: NodeId) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ottla.broker.control.active_controller import ActiveController
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.client import versions
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -15,7 +14,7 @@ _DEFAULT_COUNT = -1
 
 
 async def auto_create_topics(
-    controller: ActiveController, replicas: LocalReplicas, names: Sequence[str]
+    changes: MetadataChanges, names: Sequence[str]
 ) -> dict[str, ErrorCode]:
     """Returns when the topics can be used, with an error for each that was not created.
 
@@ -30,10 +29,9 @@ async def auto_create_topics(
         ]
     )
     try:
-        response = await controller.ask(request, versions.CREATE_TOPICS)
+        response = await changes.request(request, versions.CREATE_TOPICS, is_repeatable=True)
     except KafkaError as error:
         return dict.fromkeys(names, error.code)
-    await replicas.wait_applied()
     return {
         result.name: ErrorCode(result.error_code)
         for result in response.topics

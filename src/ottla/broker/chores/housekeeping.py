@@ -14,13 +14,13 @@ from math import inf
 from typing import Any
 
 from ottla.broker.chores.compaction import Compaction
+from ottla.broker.chores.flushing import Flushing
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.connections import Connections
 from ottla.broker.replicas.replication import Replication
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.replicas.stray_expiry import StrayExpiry
 from ottla.configs import NodeConfig
-from ottla.model import KafkaError
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
@@ -34,8 +34,6 @@ _log = logging.getLogger(__name__)
 
 # A task yields to the loop after this long.
 _STEP_SECONDS = 0.002
-# Checking this many logs for unflushed records takes about a millisecond.
-_GLANCED_AT_MAX = 2_000
 _LOOP_DELAY_SECONDS = 0.25
 # Rolled segments are flushed at this interval, even without `flush.ms`.
 _FLUSH_SECONDS = 1.0
@@ -97,7 +95,6 @@ class Housekeeping:
         self._dice = dice
         self._tasks = tasks
         self._logs = logs
-        self._commit = commit
         self._replication = replication
         self._failures = failures
         self._connections = connections
@@ -108,13 +105,15 @@ class Housekeeping:
         self._compaction = Compaction(cluster, clock, background, logs, commit, failures, metrics)
         self._loop_delay = metrics.histogram("EventLoopDelayMs")
         self._deleted_segments = metrics.counter("LogSegmentsDeleted")
-        self._flushes = metrics.histogram("LogFlushTimeMs")
+        self._flushing = Flushing(
+            clock, logs, commit, metrics, self._failed, interval_seconds=intervals.flush
+        )
 
     def start(self) -> None:
         chores: dict[str, tuple[float, Callable[[], Coroutine[Any, Any, None]]]] = {
             "retention": (self._intervals.retention, self._retain),
             "strays": (self._intervals.retention, self._strays.remove_expired),
-            "flush": (self._intervals.flush, self._flush),
+            "flush": (self._intervals.flush, self._flushing.flush_due),
             "checkpoints": (self._intervals.checkpoints, self._write_checkpoints),
             "producer expiry": (self._intervals.producer_expiry, self._expire_producers),
             "compaction": (self._intervals.compaction, self._compaction.compact_filthiest),
@@ -162,41 +161,13 @@ class Housekeeping:
                     log.log_start_offset,
                 )
 
-    async def _flush(self) -> None:
-        """Flushes rolled segments, logs that reached `flush.messages`, and logs whose `flush.ms` is
-        at most the interval of this task."""
-        # Does not read the clock for each log: of thousands of logs few have anything to flush.
-        for number, log in enumerate(list(self._logs), start=1):
-            if log.recovery_point < log.log_end_offset and self._is_due(log):
-                await self._flush_log(log)
-            if number % _GLANCED_AT_MAX == 0:
-                await self._clock.sleep(0)
-
-    def _is_due(self, log: Log) -> bool:
-        recovery_point, config = log.recovery_point, log.config
-        return (
-            recovery_point < log.segments.active.base_offset
-            or log.log_end_offset - recovery_point >= config.flush_messages
-            or config.flush_ms <= self._intervals.flush * 1_000
-        ) and self._logs.get(log.partition) is log
-
-    async def _flush_log(self, log: Log) -> None:
-        started = self._clock.monotonic()
-        try:
-            await self._commit.when_durable(log, log.log_end_offset)
-        except OSError as error:
-            self._failed(log, error)
-        except KafkaError as error:
-            _log.info("%s was truncated while it was flushed: %s", log.partition, error)
-        self._flushes.record((self._clock.monotonic() - started) * 1_000)
-
     async def _write_checkpoints(self) -> None:
         for directory in self._logs.directories:
             try:
                 directory.write_checkpoints()
             except OSError as error:
-                told = self._failures.directory_failed(directory.path, error)
-                _log.error("no checkpoints in %s: %s", directory.path, told.message)
+                failure = self._failures.directory_failed(directory.path, error)
+                _log.error("no checkpoints in %s: %s", directory.path, failure.message)
 
     async def _expire_producers(self) -> None:
         async for log in self._each_log():
@@ -221,5 +192,5 @@ class Housekeeping:
             self._loop_delay.record(max(delay, 0.0) * 1_000)
 
     def _failed(self, log: Log, error: OSError) -> None:
-        told = self._failures.log_failed(log, error)
-        _log.error("%s: %s", log.partition, told)
+        failure = self._failures.log_failed(log, error)
+        _log.error("%s: %s", log.partition, failure)

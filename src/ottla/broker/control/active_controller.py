@@ -1,26 +1,40 @@
 """Sends requests to the active controller, in this process or on another node.
 
-`ask` retries until its timeout when a request fails or reaches a controller that is no longer
-active: at once when the quorum has a new leader, else after a short pause. Each lane has its own
-connection, because a node handles the requests of one connection in order, and a heartbeat must not
-wait for the creation of a thousand topics.
+`forward` retries until its timeout when a request was not sent or reaches a controller that is no
+longer active: at once when the quorum has a new leader, else after a short pause.
+
+A request whose connection is lost may have been executed, and so may one whose controller is
+deposed before the commit. Kafka's brokers send every such request again. Here, only a request that
+can be repeated is sent again: executed twice, it changes nothing more and has the same response.
+Others fail with REQUEST_TIMED_OUT, which says that the outcome is unknown. Sent again, a
+CreateTopics that succeeded would be answered with TOPIC_ALREADY_EXISTS, and a DeleteTopics could
+delete a topic that was created again in the meantime.
+
+For the same reason, requests that cannot be repeated are left on their connection when another
+node becomes the active controller, as in Kafka: the previous one may still respond. Requests that
+can be repeated go to the new controller at once, since a host that lost power never responds.
+
+Each lane has its own connection, because a node handles the requests of one connection in order,
+and a heartbeat must not wait for the creation of a thousand topics.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from ottla.client import ChannelError, Peer, versions
+from ottla.client import ChannelError, ChannelSecurity, NotSentError, Peer, versions
 from ottla.client.peer import ReconnectBackoff
+from ottla.controller.controller import OutcomeUnknownError
 from ottla.controller.service import ControllerService
 from ottla.model import ErrorCode, KafkaError
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network
-from ottla.runtime.nudge import Nudge
 from ottla.runtime.tasks import Tasks
+from ottla.runtime.wakeup import Wakeup
 from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
@@ -39,7 +53,9 @@ DEFAULT_TIMEOUT_MS: Final = 30_000
 class Lane(Enum):
     HEARTBEATS = auto()
     REQUESTS = auto()
-    FORWARDED = auto()
+    # Requests of clients, and topics that this node creates for them.
+    REPEATABLE = auto()
+    UNREPEATABLE = auto()
 
 
 _VERSIONS: Final = {
@@ -50,13 +66,25 @@ _VERSIONS: Final = {
     ApiKey.ASSIGN_REPLICAS_TO_DIRS: versions.ASSIGN_REPLICAS_TO_DIRS,
     ApiKey.CONTROLLER_REGISTRATION: versions.CONTROLLER_REGISTRATION,
 }
+_REPEATABLE: Final = frozenset(
+    {
+        ApiKey.ALTER_CONFIGS,
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        ApiKey.UPDATE_FEATURES,
+        ApiKey.LIST_PARTITION_REASSIGNMENTS,
+        ApiKey.DESCRIBE_QUORUM,
+    }
+)
+# The requests of these lanes are sent again when the quorum has a new leader.
+_MOVING: Final = (Lane.REQUESTS, Lane.REPEATABLE)
 _RETRIED: Final = (ErrorCode.NOT_CONTROLLER, ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 
 def _nothing() -> None: ...
 
 
-class _Line(NamedTuple):
+@dataclass(slots=True, eq=False)
+class _Line:
     """The connection of a lane to one controller. A new controller gets a new one, so that its
     reconnect backoff starts at zero."""
 
@@ -64,6 +92,8 @@ class _Line(NamedTuple):
     peer: Peer
     # The quorum's leader epoch when the connection was opened.
     epoch: int
+    # Requests without a response. A line that was replaced closes after the last of them.
+    pending: int = 0
 
 
 class ActiveController:
@@ -77,6 +107,7 @@ class ActiveController:
         clock: Clock,
         dice: Dice,
         tasks: Tasks,
+        security: ChannelSecurity,
         *,
         node_id: int,
         on_lost: Callable[[], None],
@@ -90,10 +121,13 @@ class ActiveController:
         self._clock = clock
         self._dice = dice
         self._tasks = tasks
+        self._security = security
         self._node_id = node_id
         self._on_lost = on_lost
         self._lines: dict[Lane, _Line] = {}
-        self._moved = Nudge(clock)
+        # Replaced lines with pending requests that cannot be repeated.
+        self._replaced: set[_Line] = set()
+        self._moved = Wakeup(clock)
         self._quorum.listen_leader(self._leader_changed)
 
     @property
@@ -113,18 +147,23 @@ class ActiveController:
         pause_ms = self._dice.jitter(retry_ms, fraction=_RETRY_JITTER)
         await self._moved.wait(pause_ms / 1_000)
 
-    async def ask(
+    async def forward(
         self,
         request: Message,
         version: int,
         *,
         rights: Rights = UNRESTRICTED,
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
+        is_repeatable: bool = False,
     ) -> Any:
         """Forwards a client's request with its rights, and returns the response. Uses the client's
-        version, because another version may lack some fields. Raises `KafkaError`:
-        REQUEST_TIMED_OUT if no controller responds in time, KAFKA_STORAGE_ERROR if this node's
-        metadata has failed."""
+        version, because another version may lack some fields. `is_repeatable`: the caller accepts
+        the response to a repeated request, whatever the API.
+
+        Raises `KafkaError`: REQUEST_TIMED_OUT if no controller responds in time, or if the request
+        cannot be repeated and may have been executed; KAFKA_STORAGE_ERROR if this node's metadata
+        has failed."""
+        is_repeatable |= request.api_key in _REPEATABLE
         deadline = self._clock.monotonic() + timeout_ms / 1_000
         while True:
             left_ms = int((deadline - self._clock.monotonic()) * 1_000)
@@ -134,9 +173,15 @@ class ActiveController:
                     "no active controller has answered in time; is a majority of them running?",
                 )
             try:
-                return await self._forward(request, version, rights, left_ms)
-            except ChannelError:
+                return await self._forward_once(
+                    request, version, rights, left_ms, is_repeatable=is_repeatable
+                )
+            except NotSentError:
                 pass
+            except (ChannelError, OutcomeUnknownError) as error:
+                if not is_repeatable:
+                    self.require_metadata()
+                    raise _outcome_unknown() from error
             except KafkaError as error:
                 if error.code not in _RETRIED:
                     raise
@@ -152,34 +197,51 @@ class ActiveController:
             return await self._service.serve(request)
         assert request.api_key is not None
         version = _VERSIONS[ApiKey(request.api_key)]
-        return await self._peer(lane).send(request, version, timeout_ms=timeout_ms)
+        return await self._send(lane, request, version, timeout_ms)
 
     def close(self) -> None:
-        for line in self._lines.values():
+        for line in (*self._lines.values(), *self._replaced):
             line.peer.close()
 
     def _leader_changed(self) -> None:
-        """Fails pending requests of this node, so that they are retried at the new controller: a
-        host that lost power never responds. Forwarded client requests are left alone, because the
-        previous controller may have executed them."""
+        """Fails the pending requests that can be repeated, so that they are sent to the new
+        controller."""
         leader_id, epoch = self._quorum.leader_and_epoch
-        line = self._lines.get(Lane.REQUESTS)
-        if line is not None and leader_id is not None and line.epoch < epoch:
-            del self._lines[Lane.REQUESTS]
-            line.peer.close()
-        self._moved.give()
+        for lane in _MOVING:
+            line = self._lines.get(lane)
+            if line is not None and leader_id is not None and line.epoch < epoch:
+                del self._lines[lane]
+                line.peer.close()
+        self._moved.wake()
 
-    def _peer(self, lane: Lane) -> Peer:
+    async def _send(self, lane: Lane, request: Message, version: int, timeout_ms: int) -> Any:
+        line = self._line(lane)
+        line.pending += 1
+        try:
+            return await line.peer.send(request, version, timeout_ms=timeout_ms)
+        finally:
+            line.pending -= 1
+            if not line.pending and line in self._replaced:
+                self._replaced.remove(line)
+                line.peer.close()
+
+    def _line(self, lane: Lane) -> _Line:
         address = self._locate()
         if address is None:
-            raise ChannelError("nobody knows yet who the active controller is")
+            raise NotSentError("the address of the active controller is not known yet")
         line = self._lines.get(lane)
         if line is None or line.address != address:
             if line is not None:
-                line.peer.close()
+                self._replace(lane, line)
             epoch = self._quorum.leader_and_epoch.epoch
             line = self._lines[lane] = _Line(address, self._open(lane, address), epoch)
-        return line.peer
+        return line
+
+    def _replace(self, lane: Lane, line: _Line) -> None:
+        if lane is Lane.UNREPEATABLE and line.pending:
+            self._replaced.add(line)
+        else:
+            line.peer.close()
 
     def _open(self, lane: Lane, address: Address) -> Peer:
         return Peer(
@@ -191,6 +253,7 @@ class ActiveController:
             client_id=f"ottla-{self._node_id}-{lane.name.lower()}",
             backoff=_BACKOFF,
             on_lost=self._on_lost if lane is Lane.HEARTBEATS else _nothing,
+            security=self._security,
         )
 
     def require_metadata(self) -> None:
@@ -203,8 +266,14 @@ class ActiveController:
                 "start it anew",
             )
 
-    async def _forward(
-        self, request: Message, version: int, rights: Rights, timeout_ms: int
+    async def _forward_once(
+        self,
+        request: Message,
+        version: int,
+        rights: Rights,
+        timeout_ms: int,
+        *,
+        is_repeatable: bool,
     ) -> Any:
         self.require_metadata()
         if self.is_here:
@@ -212,13 +281,21 @@ class ActiveController:
         key = request.api_key
         assert key is not None
         parts = encode_request(request, version, correlation_id=0, client_id=None)
-        answer: EnvelopeResponse = await self._peer(Lane.FORWARDED).send(
-            EnvelopeRequest(request_data=b"".join(parts)[4:]),
-            versions.ENVELOPE,
-            timeout_ms=timeout_ms,
-        )
+        envelope = EnvelopeRequest(request_data=b"".join(parts)[4:])
+        lane = Lane.REPEATABLE if is_repeatable else Lane.UNREPEATABLE
+        answer: EnvelopeResponse = await self._send(lane, envelope, versions.ENVELOPE, timeout_ms)
+        if answer.error_code == ErrorCode.REQUEST_TIMED_OUT:
+            raise _outcome_unknown()
         if answer.error_code != ErrorCode.NONE or answer.response_data is None:
             code = ErrorCode(answer.error_code)
             raise KafkaError(code, f"the controller answers with {code.name}")
         _, response = decode_response(answer.response_data, key, version)
         return response
+
+
+def _outcome_unknown() -> OutcomeUnknownError:
+    return OutcomeUnknownError(
+        ErrorCode.REQUEST_TIMED_OUT,
+        "the active controller was lost before it answered, and may have executed the request; "
+        "look at the cluster before you send it again",
+    )

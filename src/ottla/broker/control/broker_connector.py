@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ottla.broker.control.cluster_view import ClusterView
-from ottla.client import Peer
+from ottla.client import ChannelSecurity, Peer
 from ottla.client.peer import ReconnectBackoff
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
@@ -19,13 +19,20 @@ class BrokerConnector:
     """Opens peers. The caller owns and closes them."""
 
     def __init__(
-        self, cluster: ClusterView, network: Network, clock: Clock, dice: Dice, tasks: Tasks
+        self,
+        cluster: ClusterView,
+        network: Network,
+        clock: Clock,
+        dice: Dice,
+        tasks: Tasks,
+        security: ChannelSecurity,
     ) -> None:
         self._cluster = cluster
         self._network = network
         self._clock = clock
         self._dice = dice
         self._tasks = tasks
+        self._security = security
 
     def open(self, node_id: int, purpose: str) -> Peer:
         """A new peer, which connects with its first request. `purpose` is part of the client id."""
@@ -37,6 +44,7 @@ class BrokerConnector:
             lambda: self._address_of(node_id),
             client_id=f"ottla-{self._cluster.node_id}-{purpose}",
             backoff=_BACKOFF,
+            security=self._security,
         )
 
     def _address_of(self, node_id: int) -> Address | None:

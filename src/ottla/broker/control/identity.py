@@ -19,7 +19,7 @@ from ottla.storage.directories.meta_properties import (
 from ottla.storage.errors import StorageError
 
 # The endpoint of a standalone node in its voter set. No other node connects to it.
-_NOBODY_CONNECTS: Final = ("localhost", 0)
+_UNUSED_ADDRESS: Final = ("localhost", 0)
 
 
 def identify(
@@ -58,7 +58,7 @@ def controller_endpoint(config: NodeConfig) -> VoterEndpoint:
     """This controller's endpoint for other controllers, from its advertised listeners."""
     for listener in config.listeners.advertised_controller:
         return VoterEndpoint(listener.name, listener.host or "localhost", listener.port)
-    return VoterEndpoint(config.listeners.controller_names[0], *_NOBODY_CONNECTS)
+    return VoterEndpoint(config.listeners.controller_names[0], *_UNUSED_ADDRESS)
 
 
 def _begin_cluster(

@@ -42,6 +42,7 @@ def _tls(security: ListenerSecurity) -> TlsEndpoint | None:
 def _client_mechanism(
     listener: str, sasl: SaslSettings, dice: Dice
 ) -> Callable[[], ClientMechanism]:
+    assert sasl.client_mechanism is not None, "the listener is one that nodes connect to"
     mechanism = Mechanism(sasl.client_mechanism)
     entry = jaas_entry(mechanism, sasl.jaas, listener=listener)
     if mechanism is Mechanism.OAUTHBEARER:
@@ -56,9 +57,7 @@ def _client_mechanism(
     return lambda: ScramClient(scram, name, password, nonce=nonce())
 
 
-def _credentials(
-    entry: JaasEntry, listener: str, mechanism: Mechanism
-) -> tuple[str, Password]:
+def _credentials(entry: JaasEntry, listener: str, mechanism: Mechanism) -> tuple[str, Password]:
     name, password = entry.options.get("username"), entry.options.get("password")
     if not name or not password:
         raise InvalidConfigError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from ottla.client import ChannelError, Peer, versions
+from ottla.client import ChannelError, ChannelSecurity, Peer, versions
 from ottla.client.peer import ReconnectBackoff
 from ottla.raft import Destination
 from ottla.runtime.clock import Clock
@@ -44,6 +44,7 @@ class QuorumPeers:
         clock: Clock,
         dice: Dice,
         tasks: Tasks,
+        security: ChannelSecurity,
         *,
         node_id: int,
         timeout_ms: int,
@@ -54,6 +55,7 @@ class QuorumPeers:
         self._clock = clock
         self._dice = dice
         self._tasks = tasks
+        self._security = security
         self._client_id = f"ottla-{node_id}-quorum"
         self._timeout_ms = timeout_ms
         self._on_lost = on_lost
@@ -94,4 +96,5 @@ class QuorumPeers:
             client_id=self._client_id,
             backoff=ReconnectBackoff(first_ms=20, max_ms=500, connect_timeout_ms=timeout_ms),
             on_lost=lambda: self._on_lost(destination.node_id),
+            security=self._security,
         )

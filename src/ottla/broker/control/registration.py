@@ -14,7 +14,7 @@ Heartbeats are sent at an interval. One is sent at once when
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any, Final
 
@@ -22,11 +22,12 @@ from ottla.broker.control.active_controller import ActiveController, Lane
 from ottla.client import ChannelError
 from ottla.configs.listeners import ConfiguredListener
 from ottla.controller.committed_metadata import CommittedMetadata
-from ottla.metadata import BrokerRegistration, MetadataDelta
+from ottla.metadata import BrokerRegistration, Endpoint, MetadataDelta
+from ottla.metadata.broker import feature_structs, listener_structs
 from ottla.metadata.features import SUPPORTED_FEATURES
 from ottla.model import ErrorCode, KafkaError, Uuid
 from ottla.runtime.clock import Clock
-from ottla.runtime.nudge import Nudge
+from ottla.runtime.wakeup import Wakeup
 from ottla.wire.messages import broker_registration, controller_registration
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from ottla.wire.messages.broker_registration import BrokerRegistrationRequest
@@ -41,7 +42,7 @@ _UNREGISTERED: Final = -1
 _LEAVE_STEP_SECONDS: Final = 0.01
 _LEAVE_SECONDS: Final = 10.0
 # Without an active controller no leadership can move, so waiting longer does not help.
-_LEAVE_UNHEARD_SECONDS: Final = 2.0
+_LEAVE_UNANSWERED_SECONDS: Final = 2.0
 
 
 class Registration:
@@ -69,35 +70,22 @@ class Registration:
         self._interval = heartbeat_interval_ms / 1_000
         self._session_timeout_ms = session_timeout_ms
         self._offline_directories = offline_directories
-        self._hurry = Nudge(clock)
+        self._heartbeat_due = Wakeup(clock)
         # Consecutive heartbeats without a response.
-        self._unheard = 0
+        self._unanswered = 0
         metadata.listen(self._metadata_changed)
 
     # ---- registration
 
-    async def register_controller(self, endpoints: Iterable[ConfiguredListener]) -> None:
+    async def register_controller(self, listeners: Iterable[ConfiguredListener]) -> None:
         """Registers the node as a controller (ControllerRegistration)."""
         request = ControllerRegistrationRequest(
             controller_id=self._node_id,
             incarnation_id=self._incarnation_id,
-            listeners=[
-                controller_registration.Listener(
-                    name=name,
-                    host=host,
-                    port=port,
-                    security_protocol=_SECURITY_PROTOCOLS[protocol],
-                )
-                for name, host, port, protocol in endpoints
-            ],
-            features=[
-                controller_registration.Feature(
-                    name=name, min_supported_version=low, max_supported_version=high
-                )
-                for name, (low, high) in SUPPORTED_FEATURES.items()
-            ],
+            listeners=listener_structs(controller_registration.Listener, _endpoints(listeners)),
+            features=feature_structs(controller_registration.Feature, SUPPORTED_FEATURES),
         )
-        await self._ask(request)
+        await self._send_request(request)
 
     async def register(
         self,
@@ -116,24 +104,14 @@ class Registration:
             broker_id=self._node_id,
             cluster_id=cluster_id,
             incarnation_id=self._incarnation_id,
-            listeners=[
-                broker_registration.Listener(
-                    name=name, host=host, port=port, security_protocol=_SECURITY_PROTOCOLS[protocol]
-                )
-                for name, host, port, protocol in advertised
-            ],
-            features=[
-                broker_registration.Feature(
-                    name=name, min_supported_version=low, max_supported_version=high
-                )
-                for name, (low, high) in SUPPORTED_FEATURES.items()
-            ],
+            listeners=listener_structs(broker_registration.Listener, _endpoints(advertised)),
+            features=feature_structs(broker_registration.Feature, SUPPORTED_FEATURES),
             rack=rack,
             log_dirs=directory_ids,
             previous_broker_epoch=previous_broker_epoch,
         )
         for attempts in count(1):
-            response = await self._ask(request)
+            response = await self._send_request(request)
             error = ErrorCode(response.error_code)
             if error is ErrorCode.NONE:
                 self.broker_epoch = response.broker_epoch
@@ -154,9 +132,9 @@ class Registration:
         """Returns once `is_known`. Raises KafkaError if this node's metadata has failed."""
         while not self.is_known:
             self._controller.require_metadata()
-            await self._hurry.wait(self._interval)
+            await self._heartbeat_due.wait(self._interval)
 
-    async def _ask(self, request: Message) -> Any:
+    async def _send_request(self, request: Message) -> Any:
         """Sends `request` until the active controller responds; the response may contain an error.
         Raises `KafkaError` if this process's controller or metadata has failed."""
         for attempts in count(1):
@@ -193,7 +171,7 @@ class Registration:
                     error, f"the controller does not let this node serve: {error.name}"
                 )
             if not self._is_serving():
-                await self._hurry.wait(self._interval)
+                await self._heartbeat_due.wait(self._interval)
 
     def _is_serving(self) -> bool:
         registered = self._registered()
@@ -202,7 +180,7 @@ class Registration:
     async def keep_alive(self) -> None:
         """Sends heartbeats until the controlled shutdown starts, or this is cancelled."""
         while True:
-            await self._hurry.wait(self._interval)
+            await self._heartbeat_due.wait(self._interval)
             if self._is_leaving:
                 # A heartbeat without `want_shut_down` would unfence the broker again.
                 return
@@ -217,30 +195,30 @@ class Registration:
                     ErrorCode(response.error_code).name,
                 )
 
-    def hurry(self) -> None:
+    def send_heartbeat_now(self) -> None:
         """Sends the next heartbeat at once, in case the controller considers this node dead."""
-        self._hurry.give()
+        self._heartbeat_due.wake()
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
         for broker_id in delta.brokers_changed:
             broker = self._metadata.image.brokers.get(broker_id)
             is_leaving = broker is not None and broker.in_controlled_shutdown and not broker.fenced
             if broker_id == self._node_id or is_leaving:
-                self.hurry()
+                self.send_heartbeat_now()
 
-    async def take_leave(self) -> None:
+    async def controlled_shutdown(self) -> None:
         """Controlled shutdown: waits until the controller has moved all leadership away."""
         if self.broker_epoch == _UNREGISTERED:
             return
         self._is_leaving = True
         deadline = self._clock.monotonic() + _LEAVE_SECONDS
-        unheard = self._clock.monotonic() + _LEAVE_UNHEARD_SECONDS
-        while self._clock.monotonic() < min(deadline, unheard):
+        unanswered_deadline = self._clock.monotonic() + _LEAVE_UNANSWERED_SECONDS
+        while self._clock.monotonic() < min(deadline, unanswered_deadline):
             response = await self._heartbeat(want_shut_down=True, timeout_ms=1_000)
             if response is not None:
                 if response.should_shut_down or response.error_code:
                     return
-                unheard = self._clock.monotonic() + _LEAVE_UNHEARD_SECONDS
+                unanswered_deadline = self._clock.monotonic() + _LEAVE_UNANSWERED_SECONDS
             await self._clock.sleep(_LEAVE_STEP_SECONDS)
 
     async def _heartbeat(
@@ -269,9 +247,14 @@ class Registration:
             _log.debug("a heartbeat is refused: %s", error)
         else:
             if response.error_code != ErrorCode.NOT_CONTROLLER:
-                self._unheard = 0
+                self._unanswered = 0
                 return response
-        self._unheard += 1
-        await self._controller.wait_moved(attempts=self._unheard)
-        self.hurry()
+        self._unanswered += 1
+        await self._controller.wait_moved(attempts=self._unanswered)
+        self.send_heartbeat_now()
         return None
+
+
+def _endpoints(listeners: Iterable[ConfiguredListener]) -> Iterator[Endpoint]:
+    for name, host, port, protocol in listeners:
+        yield Endpoint(name, host, port, _SECURITY_PROTOCOLS[protocol])

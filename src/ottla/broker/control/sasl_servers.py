@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+from ottla.broker.control.cluster_view import ClusterView
 from ottla.configs import InvalidConfigError
 from ottla.configs.listener_security import SaslSettings
 from ottla.configs.value import Password
@@ -31,6 +32,7 @@ from ottla.security.sasl.scram_credential import (
 )
 from ottla.security.tokens import DelegationToken, TokenCredentials
 
+_SECRET_BITS: Final = 256
 _LOGIN_MODULES: Final = {
     Mechanism.PLAIN: "PlainLoginModule",
     Mechanism.SCRAM_SHA_256: "ScramLoginModule",
@@ -100,18 +102,29 @@ class SaslServers:
         record = self._image().scram_credentials.get((name, mechanism))
         if record is None:
             return None
-        return ScramCredential(
-            record.salt, record.stored_key, record.server_key, record.iterations
-        )
+        return ScramCredential(record.salt, record.stored_key, record.server_key, record.iterations)
 
     def _token(self, token_id: str) -> DelegationToken | None:
         record = self._image().delegation_tokens.get(token_id)
         return None if record is None else DelegationToken.from_record(record)
 
 
-def jaas_entry(
-    mechanism: Mechanism, texts: Mapping[str, Password], *, listener: str
-) -> JaasEntry:
+def make_sasl_servers(cluster: ClusterView, dice: Dice) -> SaslServers:
+    """Without a secret that all nodes share, unknown users get other salts from each node."""
+    secret_key = cluster.config.delegation_token_secret_key
+    if secret_key is None:
+        secret = dice.below(1 << _SECRET_BITS).to_bytes(_SECRET_BITS // 8)
+    else:
+        secret = secret_key.value.encode()
+    return SaslServers(
+        lambda: cluster.image,
+        dice,
+        token_secret_key=secret_key,
+        unknown_user_secret=secret,
+    )
+
+
+def jaas_entry(mechanism: Mechanism, texts: Mapping[str, Password], *, listener: str) -> JaasEntry:
     """The JAAS entry of a mechanism. Raises InvalidConfigError, which does not contain the text."""
     setting = f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config"
     text = texts.get(mechanism)

@@ -112,14 +112,14 @@ class CoordinatorShards(Generic[M]):
             shard.submit(operation, reply, refuse, writer=writer, postpone=postpone)
 
     def end_transaction(
-        self, index: int, marker: TransactionMarker, told: Callable[[ErrorCode], None]
+        self, index: int, marker: TransactionMarker, callback: Callable[[ErrorCode], None]
     ) -> None:
         """Writes a transaction's end marker to partition `index` of the topic."""
         shard = self._shards.get(index)
         if shard is None:
-            told(ErrorCode.NOT_COORDINATOR)
+            callback(ErrorCode.NOT_COORDINATOR)
         else:
-            shard.end_transaction(marker, told)
+            shard.end_transaction(marker, callback)
 
     def partition_of(self, key: str) -> TopicPartition | None:
         """The partition with the state of `key`; None if the topic does not exist yet."""

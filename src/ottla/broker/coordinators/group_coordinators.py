@@ -87,6 +87,7 @@ class GroupCoordinators:
                 self._topic_regexes,
                 lambda: GroupSettings(cluster.config.values),
                 lambda: cluster.image,
+                lambda: cluster.metadata.end_offset - 1,
             )
         )
 

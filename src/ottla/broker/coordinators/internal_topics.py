@@ -6,9 +6,8 @@ import logging
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_view import ClusterView
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.client import versions
 from ottla.configs import NodeConfig
 from ottla.model import ErrorCode, KafkaError
@@ -69,9 +68,7 @@ _COORDINATOR_TOPICS: Final = {
 }
 
 
-async def create_internal_topic(
-    cluster: ClusterView, controller: ActiveController, replicas: LocalReplicas, name: str
-) -> None:
+async def create_internal_topic(cluster: ClusterView, changes: MetadataChanges, name: str) -> None:
     """Returns when the topic can be used. Raises `KafkaError` if it was not created."""
     topic, config = _COORDINATOR_TOPICS[name], cluster.config
     replication_factor = _replication_factor(cluster, topic)
@@ -88,13 +85,12 @@ async def create_internal_topic(
             )
         ]
     )
-    response = await controller.ask(request, versions.CREATE_TOPICS)
+    response = await changes.request(request, versions.CREATE_TOPICS, is_repeatable=True)
     (result,) = response.topics
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
         message = f"{name} cannot be made: {result.error_message}"
         _log.warning(message)
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, message)
-    await replicas.wait_applied()
 
 
 def _replication_factor(cluster: ClusterView, topic: InternalTopic) -> int:

@@ -62,24 +62,24 @@ class PartitionLog:
         # Holds even if the ISR is below min.insync.replicas by now: that only rejects appends.
         return is_durable and log.high_watermark >= end_offset
 
-    def when_committed(self, end_offset: int, told: Callable[[ErrorCode], None]) -> None:
+    def when_committed(self, end_offset: int, callback: Callable[[ErrorCode], None]) -> None:
         partition = self._partition
         try:
             partition.require_leader()
             log = partition.require_log()
         except KafkaError as error:
-            told(error.code)
+            callback(error.code)
             return
         if not log.config.syncs_before_acknowledging:
-            partition.when_acknowledged(end_offset, told)
+            partition.when_acknowledged(end_offset, callback)
             return
 
         def synced(durable: asyncio.Future[None]) -> None:
             error = self._sync_error(log, durable)
             if error:
-                told(error)
+                callback(error)
             else:
-                partition.when_acknowledged(end_offset, told)
+                partition.when_acknowledged(end_offset, callback)
 
         self._commit.when_durable(log, end_offset).add_done_callback(synced)
 

@@ -141,30 +141,30 @@ class _Reading:
         return found
 
     def _read_partition(self, wanted: SessionPartition, bytes_left: int, found: _Found) -> _Answer:
-        asked, partitions = wanted.request, self.node.partitions
+        requested, partitions = wanted.request, self.node.partitions
         if self._is_by_id:
-            partition = partitions.by_id(wanted.topic_id, asked.partition)
+            partition = partitions.by_id(wanted.topic_id, requested.partition)
         else:
-            partition = partitions.by_name(wanted.topic, asked.partition)
-        partition.check_leader_epoch(asked.current_leader_epoch)
+            partition = partitions.by_name(wanted.topic, requested.partition)
+        partition.check_leader_epoch(requested.current_leader_epoch)
         if not partition.is_leader and not self._reads_followers:
             raise partition.not_leader()
         found.partitions.append(partition)
-        bytes_max = min(asked.partition_max_bytes, bytes_left)
+        bytes_max = min(requested.partition_max_bytes, bytes_left)
         if self.request.rack_id and partition.is_leader:
             replica = preferred_read_replica(
                 self.node.cluster,
                 partition,
-                asked.fetch_offset,
+                requested.fetch_offset,
                 rack=self.request.rack_id,
                 now_ms=int(self.node.clock.monotonic() * 1_000),
             )
             if replica is not None:
-                read = self._look(partition, asked.fetch_offset, 0, min_one_batch=False)
+                read = self._look(partition, requested.fetch_offset, 0, min_one_batch=False)
                 return _Answer(wanted, read, preferred_read_replica=replica)
         return _Answer(
             wanted,
-            self._look(partition, asked.fetch_offset, bytes_max, min_one_batch=not found.size),
+            self._look(partition, requested.fetch_offset, bytes_max, min_one_batch=not found.size),
         )
 
     def _look(
@@ -185,31 +185,26 @@ class _Reading:
             response = FetchResponse(responses=_by_topic(answers))
         else:
             is_first = self.request.session_epoch == 0
-            told = []
+            changed = []
             for wanted, answer in answers:
-                if wanted.has_news(answer) or is_first:
-                    told.append((wanted, answer))
+                if wanted.has_changes(answer) or is_first:
+                    changed.append((wanted, answer))
                 if answer.records and wanted.key in session.wanted:
                     session.serve_last(wanted)
-            response = FetchResponse(session_id=session.id, responses=_by_topic(told))
+            response = FetchResponse(session_id=session.id, responses=_by_topic(changed))
         if found.is_urgent:
             self._add_hints(response)
         return response
 
     def _add_hints(self, response: FetchResponse) -> None:
-        hints = LeaderHints(self.node.cluster, self._context.listener)
+        hints = LeaderHints(
+            self.node.cluster, self._context.listener, LeaderIdAndEpoch, NodeEndpoint
+        )
         for topic in response.responses:
             for answer in topic.partitions:
                 name = TopicPartition(topic.topic, answer.partition_index)
-                leader = hints.of(answer.error_code, name, topic.topic_id)
-                if leader is not None:
-                    answer.current_leader = LeaderIdAndEpoch(
-                        leader_id=leader.node_id, leader_epoch=leader.epoch
-                    )
-        response.node_endpoints = [
-            NodeEndpoint(node_id=node.id, host=endpoint.host, port=endpoint.port, rack=node.rack)
-            for node, endpoint in hints.endpoints()
-        ]
+                answer.current_leader = hints.of(answer.error_code, name, topic.topic_id)
+        response.node_endpoints = hints.endpoints()
 
 
 def _message(answer: _Answer, found: _Found) -> PartitionData:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ottla.broker.fetching.follower_news import FollowerNews
+from ottla.broker.fetching.follower_changes import FollowerChanges
 from ottla.broker.fetching.session_partition import SessionPartition, wanted_of
 from ottla.model import NodeId
 from ottla.wire.messages.fetch import FetchRequest
@@ -28,7 +28,7 @@ class FetchSession:
     __slots__ = (
         "epoch",
         "follower",
-        "follower_news",
+        "follower_changes",
         "id",
         "opened_at",
         "size",
@@ -54,15 +54,15 @@ class FetchSession:
         # The number of partitions as last counted by the cache.
         self.size = len(self.wanted)
         # The changed partitions of a follower's session.
-        self.follower_news: FollowerNews | None = None
+        self.follower_changes: FollowerChanges | None = None
 
     def update(self, request: FetchRequest) -> None:
         for forgotten in request.forgotten_topics_data:
             keys = [(forgotten.topic, forgotten.topic_id, each) for each in forgotten.partitions]
             for key in keys:
                 self.wanted.pop(key, None)
-            if self.follower_news is not None:
-                self.follower_news.forget(keys)
+            if self.follower_changes is not None:
+                self.follower_changes.forget(keys)
         for each in wanted_of(request):
             known = self.wanted.get(each.key)
             if known is None:
@@ -70,14 +70,14 @@ class FetchSession:
             else:
                 if each.request.current_leader_epoch != known.request.current_leader_epoch:
                     # The fetcher may have dropped responses of an earlier leader epoch, so resend.
-                    known.told = None
+                    known.sent = None
                 known.request = each.request
         self.epoch = 1 if self.epoch == _EPOCH_MAX else self.epoch + 1
 
     def close(self) -> None:
         """Called when the session is closed."""
-        if self.follower_news is not None:
-            self.follower_news.close()
+        if self.follower_changes is not None:
+            self.follower_changes.close()
 
     def serve_last(self, served: SessionPartition) -> None:
         self.wanted[served.key] = self.wanted.pop(served.key)

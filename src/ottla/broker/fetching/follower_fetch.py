@@ -13,7 +13,7 @@ from typing import Final
 
 from ottla.broker.fetching.consumer_fetch import records_to_send
 from ottla.broker.fetching.fetch_session import FetchSession
-from ottla.broker.fetching.follower_news import FollowerNews
+from ottla.broker.fetching.follower_changes import FollowerChanges
 from ottla.broker.fetching.session_partition import SessionPartition, wanted_of
 from ottla.broker.fetching.warm_up import WarmUp
 from ottla.broker.network.pending import Pending
@@ -56,13 +56,13 @@ class FollowerFetches:
         self, request: FetchRequest, session: FetchSession | None, follower: FetchingFollower
     ) -> FetchResponse | Pending:
         if session is None:
-            news = FollowerNews({each.key: each for each in wanted_of(request)})
-            news.look_at(news.wanted.values())
+            changes = FollowerChanges({each.key: each for each in wanted_of(request)})
+            changes.look_at(changes.wanted.values())
         else:
-            news = session.follower_news or FollowerNews(session.wanted)
-            session.follower_news = news
-            news.look_at(wanted_of(request))
-        reading = _Reading(self, request, session, follower, news)
+            changes = session.follower_changes or FollowerChanges(session.wanted)
+            session.follower_changes = changes
+            changes.look_at(wanted_of(request))
+        reading = _Reading(self, request, session, follower, changes)
         reading.record_positions(now_ms=int(self.clock.monotonic() * 1_000))
         response = reading.look()
         if reading.is_enough(response) or not request.max_wait_ms:
@@ -75,8 +75,8 @@ class _Reading:
 
     __slots__ = (
         "_is_urgent",
+        "changes",
         "follower",
-        "news",
         "node",
         "request",
         "session",
@@ -90,13 +90,13 @@ class _Reading:
         request: FetchRequest,
         session: FetchSession | None,
         follower: FetchingFollower,
-        news: FollowerNews,
+        changes: FollowerChanges,
     ) -> None:
         self.node = node
         self.request = request
         self.session = session
         self.follower = follower
-        self.news = news
+        self.changes = changes
         self.size = 0
         self.slices: list[FileSlice] = []
         # Whether a partition has an error, or the follower's log diverges from the leader's.
@@ -111,34 +111,34 @@ class _Reading:
 
     def watch(self) -> None:
         """Subscribes to the changes of every partition."""
-        for key, wanted in self.news.wanted.items():
+        for key, wanted in self.changes.wanted.items():
             with suppress(KafkaError):
                 partition = self.node.partitions.by_id(wanted.topic_id, wanted.request.partition)
-                self.news.watch(key, partition)
+                self.changes.watch(key, partition)
 
     def record_positions(self, *, now_ms: int) -> None:
         """Records the follower's fetch offsets. Called once, when the request arrives."""
-        for key in list(self.news.changed):
-            wanted = self.news.wanted.get(key)
+        for key in list(self.changes.changed):
+            wanted = self.changes.wanted.get(key)
             if wanted is not None:
                 # `look` gets the same error and puts it into the response.
                 with suppress(KafkaError):
-                    asked = wanted.request
-                    partition = self.node.partitions.by_id(wanted.topic_id, asked.partition)
-                    partition.record_follower_fetch(self.follower, asked, now_ms=now_ms)
+                    requested = wanted.request
+                    partition = self.node.partitions.by_id(wanted.topic_id, requested.partition)
+                    partition.record_follower_fetch(self.follower, requested, now_ms=now_ms)
 
     def look(self) -> FetchResponse:
         """Reads the changed partitions and returns the response."""
         if self.session is None:
-            self.news.look_at(self.news.wanted.values())
+            self.changes.look_at(self.changes.wanted.values())
         self.size = 0
         self.slices.clear()
-        changed, self.news.changed = self.news.changed, {}
+        changed, self.changes.changed = self.changes.changed, {}
         left = self.request.max_bytes
         topics: dict[Uuid, FetchableTopicResponse] = {}
         is_first = self.session is None or self.request.session_epoch == 0
         for key in changed:
-            wanted = self.news.wanted.get(key)
+            wanted = self.changes.wanted.get(key)
             if wanted is None:
                 continue
             answer = self._answer(wanted, left)
@@ -149,8 +149,8 @@ class _Reading:
             self.size += size
             if size == 0 and left == 0:
                 # The response is full and the partition may have records: read it again.
-                self.news.changed[key] = None
-            if wanted.has_news(answer) or is_first:
+                self.changes.changed[key] = None
+            if wanted.has_changes(answer) or is_first:
                 topic = topics.get(wanted.topic_id)
                 if topic is None:
                     topic = FetchableTopicResponse(topic=wanted.topic, topic_id=wanted.topic_id)
@@ -160,22 +160,22 @@ class _Reading:
         return FetchResponse(session_id=session_id, responses=list(topics.values()))
 
     def _answer(self, wanted: SessionPartition, bytes_left: int) -> PartitionData:
-        asked = wanted.request
+        requested = wanted.request
         try:
-            partition = self.node.partitions.by_id(wanted.topic_id, asked.partition)
+            partition = self.node.partitions.by_id(wanted.topic_id, requested.partition)
             if self.session is not None:
-                self.news.watch(wanted.key, partition)
+                self.changes.watch(wanted.key, partition)
             read = self._read(partition, wanted, bytes_left)
         except KafkaError as error:
             return PartitionData(
-                partition_index=asked.partition,
+                partition_index=requested.partition,
                 error_code=error.code,
                 high_watermark=_INVALID_OFFSET,
                 records=b"",
             )
         diverging = read.diverging_epoch
         return PartitionData(
-            partition_index=asked.partition,
+            partition_index=requested.partition,
             high_watermark=read.high_watermark,
             last_stable_offset=read.last_stable_offset,
             log_start_offset=read.log_start_offset,
@@ -195,13 +195,13 @@ class _Reading:
         )
         if is_held_back:
             # Nothing notifies when the throttle ends, so the next fetch reads it again.
-            self.news.changed[wanted.key] = None
-        asked = wanted.request
+            self.changes.changed[wanted.key] = None
+        requested = wanted.request
         with self.node.failures.translated(partition):
             read = partition.read_for_follower(
                 self.follower,
-                asked,
-                bytes_max=0 if is_held_back else min(asked.partition_max_bytes, bytes_left),
+                requested,
+                bytes_max=0 if is_held_back else min(requested.partition_max_bytes, bytes_left),
                 min_one_batch=not self.size and not is_held_back,
             )
         if read.records is not None:
@@ -219,13 +219,13 @@ class _Waiting:
         self.pending = Pending(on_abandoned=self._stop)
         self._reading = reading
         self._is_due = False
-        reading.news.waiting = self
+        reading.changes.waiting = self
         if reading.session is None:
             reading.watch()
         seconds = reading.request.max_wait_ms / 1_000
         self._timer = reading.node.clock.call_later(seconds, self._time_is_up)
 
-    def has_news(self) -> None:
+    def notify_changed(self) -> None:
         """Responds after this turn of the loop, to include all changes of the turn."""
         if not self._is_due:
             self._is_due = True
@@ -233,7 +233,7 @@ class _Waiting:
 
     def _answer(self) -> None:
         self._is_due = False
-        if self.pending.response is not None or self._reading.news.waiting is not self:
+        if self.pending.response is not None or self._reading.changes.waiting is not self:
             return
         response = self._reading.look()
         if self._reading.is_enough(response):
@@ -246,6 +246,6 @@ class _Waiting:
 
     def _stop(self) -> None:
         self._timer.cancel()
-        self._reading.news.waiting = None
+        self._reading.changes.waiting = None
         if self._reading.session is None:
-            self._reading.news.close()
+            self._reading.changes.close()

@@ -10,25 +10,25 @@ from ottla.wire.messages.fetch import FetchPartition, FetchRequest, PartitionDat
 
 @dataclass(slots=True)
 class SessionPartition:
-    """A fetched partition. `told` holds the high watermark, last stable offset and log start offset
+    """A fetched partition. `sent` holds the high watermark, last stable offset and log start offset
     last sent to the client."""
 
     topic: str
     topic_id: Uuid
     request: FetchPartition
-    told: tuple[int, int, int] | None = None
+    sent: tuple[int, int, int] | None = None
 
     @property
     def key(self) -> tuple[str, Uuid, int]:
         return self.topic, self.topic_id, self.request.partition
 
-    def has_news(self, answer: PartitionData) -> bool:
+    def has_changes(self, answer: PartitionData) -> bool:
         """Whether an incremental response must include this partition. Stores the sent offsets."""
         offsets = (answer.high_watermark, answer.last_stable_offset, answer.log_start_offset)
-        is_news = offsets != self.told
-        self.told = offsets
+        has_changed = offsets != self.sent
+        self.sent = offsets
         return bool(
-            is_news or answer.error_code or answer.records or answer.diverging_epoch is not None
+            has_changed or answer.error_code or answer.records or answer.diverging_epoch is not None
         )
 
 

@@ -12,13 +12,12 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.internal_topics import create_internal_topic
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.broker.transactions.transaction_requests import (
     TransactionRequests,
     answer_of,
@@ -46,17 +45,14 @@ def add_offsets_to_txn(
     request: AddOffsetsToTxnRequest,
     *,
     cluster: ClusterView,
-    controller: ActiveController,
-    replicas: LocalReplicas,
+    changes: MetadataChanges,
     groups: CoordinatorShards[GroupCoordinator],
     transaction_requests: TransactionRequests,
 ) -> Message | Pending | Awaitable[Message]:
     if not request.transactional_id:
         return AddOffsetsToTxnResponse(error_code=ErrorCode.INVALID_REQUEST)
     if groups.partition_of(request.group_id) is None:
-        return _create_and_add(
-            cluster, controller, replicas, groups, transaction_requests, context, request
-        )
+        return _create_and_add(cluster, changes, groups, transaction_requests, context, request)
     pending = Pending()
     _submit(groups, transaction_requests, context, request, pending.resolve)
     return pending.answer
@@ -64,15 +60,14 @@ def add_offsets_to_txn(
 
 async def _create_and_add(
     cluster: ClusterView,
-    controller: ActiveController,
-    replicas: LocalReplicas,
+    changes: MetadataChanges,
     groups: CoordinatorShards[GroupCoordinator],
     transaction_requests: TransactionRequests,
     context: RequestContext,
     request: AddOffsetsToTxnRequest,
 ) -> Message:
     try:
-        await create_internal_topic(cluster, controller, replicas, CONSUMER_OFFSETS)
+        await create_internal_topic(cluster, changes, CONSUMER_OFFSETS)
     except KafkaError as error:
         return AddOffsetsToTxnResponse(error_code=error.code)
     answer: Message = await answer_of(

@@ -92,26 +92,26 @@ def _handle(
     transaction: AddPartitionsToTxnTransaction,
     reply: Reply,
 ) -> None:
-    asked = _Asked(version, transaction)
-    if not asked.transactional_id:
-        reply(asked.result(ErrorCode.INVALID_REQUEST))
+    requested = _RequestedTransaction(version, transaction)
+    if not requested.transactional_id:
+        reply(requested.result(ErrorCode.INVALID_REQUEST))
         return
-    refused = _refused(cluster, version, asked.partitions)
+    refused = _refused(cluster, version, requested.partitions)
     if refused:
-        reply(_result(asked.transactional_id, refused))
+        reply(_result(requested.transactional_id, refused))
         return
-    operation = asked.verify if transaction.verify_only else asked.add
+    operation = requested.verify if transaction.verify_only else requested.add
     is_broker = version >= _BROKERS_VERSION
     transaction_requests.submit_patiently(
-        asked.transactional_id,
+        requested.transactional_id,
         operation,
         reply,
-        asked.refuse,
+        requested.refuse,
         patience_ms=BROKER_PATIENCE_MS if is_broker else CLIENT_PATIENCE_MS,
     )
 
 
-class _Asked:
+class _RequestedTransaction:
     """The part of a request for one transaction."""
 
     def __init__(self, version: int, transaction: AddPartitionsToTxnTransaction) -> None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from functools import partial
 
+from ottla.broker.administration.config_forwarding import forward_others
 from ottla.broker.administration.node_resource import check_is_this_node, check_own_configs
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.configs import ConfigResourceType, replace_configs
+from ottla.controller.operations.alter_configs import resource_answer
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_configs import (
@@ -32,21 +33,18 @@ async def alter_configs(
     request: AlterConfigsRequest,
     *,
     cluster: ClusterView,
-    controller: ActiveController,
-    replicas: LocalReplicas,
+    changes: MetadataChanges,
 ) -> AlterConfigsResponse:
     refused: dict[int, AlterConfigsResourceResponse] = {}
     for index, resource in enumerate(request.resources):
         try:
             _check(cluster, resource)
         except KafkaError as error:
-            refused[index] = _refuse(resource, error)
-    others = [each for index, each in enumerate(request.resources) if index not in refused]
-    forwarded = AlterConfigsRequest(resources=others, validate_only=request.validate_only)
-    answers = iter(await _ask_controller(controller, replicas, context, forwarded))
-    return AlterConfigsResponse(
-        responses=[refused.get(index) or next(answers) for index in range(len(request.resources))]
+            refused[index] = resource_answer(AlterConfigsResourceResponse, resource, error)
+    responses = await forward_others(
+        changes, context, request, refused, AlterConfigsResourceResponse
     )
+    return AlterConfigsResponse(responses=responses)
 
 
 def _check(cluster: ClusterView, resource: AlterConfigsResource) -> None:
@@ -60,28 +58,3 @@ def _check(cluster: ClusterView, resource: AlterConfigsResource) -> None:
         check_is_this_node(resource.resource_name, cluster.node_id)
         replacement = [(config.name, config.value) for config in resource.configs]
         check_own_configs(cluster, partial(replace_configs, replacement=replacement))
-
-
-async def _ask_controller(
-    controller: ActiveController,
-    replicas: LocalReplicas,
-    context: RequestContext,
-    request: AlterConfigsRequest,
-) -> list[AlterConfigsResourceResponse]:
-    if not request.resources:
-        return []
-    try:
-        response: AlterConfigsResponse = await controller.ask(request, context.api_version)
-    except KafkaError as error:
-        return [_refuse(resource, error) for resource in request.resources]
-    await replicas.wait_applied()
-    return response.responses
-
-
-def _refuse(resource: AlterConfigsResource, error: KafkaError) -> AlterConfigsResourceResponse:
-    return AlterConfigsResourceResponse(
-        error_code=error.code,
-        error_message=error.message,
-        resource_type=resource.resource_type,
-        resource_name=resource.resource_name,
-    )

@@ -1,13 +1,16 @@
 """AlterPartitionReassignments, versions 0 to 1: changes the replicas of partitions (KIP-455).
 
-Errors per partition are those of the controller's operation.
+Errors per partition are those of the controller's operation; REQUEST_TIMED_OUT if no controller
+responds or the outcome is unknown.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -16,18 +19,10 @@ from ottla.wire.messages.alter_partition_reassignments import (
 
 
 @handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
-async def alter_partition_reassignments(
+def alter_partition_reassignments(
     context: RequestContext,
     request: AlterPartitionReassignmentsRequest,
     *,
     controller: ActiveController,
-) -> AlterPartitionReassignmentsResponse:
-    try:
-        response: AlterPartitionReassignmentsResponse = await controller.ask(
-            request, context.api_version
-        )
-    except KafkaError as error:
-        return AlterPartitionReassignmentsResponse(
-            error_code=error.code, error_message=error.message
-        )
-    return response
+) -> Awaitable[AlterPartitionReassignmentsResponse]:
+    return forward(controller, request, context.api_version, context.rights)

@@ -24,17 +24,18 @@ async def alter_user_scram_credentials(
     controller: ActiveController,
 ) -> AlterUserScramCredentialsResponse:
     try:
-        response: AlterUserScramCredentialsResponse = await controller.ask(
+        response: AlterUserScramCredentialsResponse = await controller.forward(
             request, context.api_version, rights=context.rights
         )
     except KafkaError as error:
-        users = dict.fromkeys(each.name for each in (*request.deletions, *request.upsertions))
+        users = [each.name for each in request.deletions]
+        users += [each.name for each in request.upsertions]
         return AlterUserScramCredentialsResponse(
             results=[
                 AlterUserScramCredentialsResult(
                     user=user, error_code=error.code, error_message=error.message
                 )
-                for user in users
+                for user in dict.fromkeys(users)
             ]
         )
     return response

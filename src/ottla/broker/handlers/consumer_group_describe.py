@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ottla.broker.administration.authorized_operations import GROUP_OPERATIONS
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
-from ottla.broker.network.gathered import Gathered
+from ottla.broker.coordinators.fan_out import run_for_each
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
@@ -29,22 +29,7 @@ def consumer_group_describe(
     *,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
-    gathered = Gathered(
-        len(request.group_ids), lambda found: ConsumerGroupDescribeResponse(groups=list(found))
-    )
-    for index, group_id in enumerate(request.group_ids):
-        _describe(groups, request, group_id, gathered, index)
-    return gathered.pending.answer
-
-
-def _describe(
-    groups: CoordinatorShards[GroupCoordinator],
-    request: ConsumerGroupDescribeRequest,
-    group_id: str,
-    gathered: Gathered,
-    index: int,
-) -> None:
-    def describe(groups: GroupCoordinator) -> Outcome:
+    def describe(group_id: str, groups: GroupCoordinator) -> Outcome:
         if not group_id:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "a group's id cannot be empty")
         described = groups.describe_consumer(group_id)
@@ -52,7 +37,13 @@ def _describe(
             described.authorized_operations = GROUP_OPERATIONS
         return Outcome(response=described)
 
-    def refuse(error: KafkaError) -> DescribedGroup:
+    def refuse(group_id: str, error: KafkaError) -> DescribedGroup:
         return DescribedGroup(error_code=error.code, error_message=error.message, group_id=group_id)
 
-    groups.submit(group_id, describe, gathered.reply(index), refuse)
+    return run_for_each(
+        groups,
+        request.group_ids,
+        describe,
+        refuse,
+        lambda found: ConsumerGroupDescribeResponse(groups=list(found)),
+    )

@@ -24,7 +24,7 @@ async def create_acls(
     controller: ActiveController,
 ) -> CreateAclsResponse:
     try:
-        response: CreateAclsResponse = await controller.ask(
+        response: CreateAclsResponse = await controller.forward(
             request, context.api_version, rights=context.rights
         )
     except KafkaError as error:

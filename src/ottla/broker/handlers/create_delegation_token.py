@@ -24,7 +24,7 @@ async def create_delegation_token(
     controller: ActiveController,
 ) -> CreateDelegationTokenResponse:
     try:
-        response: CreateDelegationTokenResponse = await controller.ask(
+        response: CreateDelegationTokenResponse = await controller.forward(
             request, context.api_version, rights=context.rights
         )
     except KafkaError as error:

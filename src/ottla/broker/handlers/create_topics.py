@@ -1,14 +1,13 @@
 """CreateTopics, versions 2 to 7. The response is sent when the topics can be used.
 
 Errors per topic are those of the controller's operation; KAFKA_STORAGE_ERROR for all topics if the
-controller's disk fails.
+controller's disk fails, REQUEST_TIMED_OUT if no controller responds or the outcome is unknown.
 """
 
 from __future__ import annotations
 
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.create_topics import (
@@ -23,11 +22,10 @@ async def create_topics(
     context: RequestContext,
     request: CreateTopicsRequest,
     *,
-    controller: ActiveController,
-    replicas: LocalReplicas,
+    changes: MetadataChanges,
 ) -> CreateTopicsResponse:
     try:
-        response: CreateTopicsResponse = await controller.ask(request, context.api_version)
+        response: CreateTopicsResponse = await changes.request(request, context.api_version)
     except KafkaError as error:
         return CreateTopicsResponse(
             topics=[
@@ -37,5 +35,4 @@ async def create_topics(
                 for topic in request.topics
             ]
         )
-    await replicas.wait_applied()
     return response

@@ -24,7 +24,7 @@ async def delete_acls(
     controller: ActiveController,
 ) -> DeleteAclsResponse:
     try:
-        response: DeleteAclsResponse = await controller.ask(
+        response: DeleteAclsResponse = await controller.forward(
             request, context.api_version, rights=context.rights
         )
     except KafkaError as error:

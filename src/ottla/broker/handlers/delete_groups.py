@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
-from ottla.broker.network.gathered import Gathered
+from ottla.broker.coordinators.fan_out import run_for_each
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import KafkaError
@@ -31,19 +31,13 @@ def delete_groups(
     *,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
-    names = list(dict.fromkeys(request.groups_names))
-    gathered = Gathered(len(names), lambda found: DeleteGroupsResponse(results=list(found)))
-    for index, group_id in enumerate(names):
-        _delete(groups, group_id, gathered, index)
-    return gathered.pending.answer
-
-
-def _delete(
-    groups: CoordinatorShards[GroupCoordinator], group_id: str, gathered: Gathered, index: int
-) -> None:
-    def refuse(error: KafkaError) -> DeletableGroupResult:
+    def refuse(group_id: str, error: KafkaError) -> DeletableGroupResult:
         return DeletableGroupResult(group_id=group_id, error_code=error.code)
 
-    groups.submit(
-        group_id, lambda groups: groups.delete_group(group_id), gathered.reply(index), refuse
+    return run_for_each(
+        groups,
+        list(dict.fromkeys(request.groups_names)),
+        lambda group_id, groups: groups.delete_group(group_id),
+        refuse,
+        lambda found: DeleteGroupsResponse(results=list(found)),
     )

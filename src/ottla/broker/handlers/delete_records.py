@@ -4,9 +4,9 @@ Offset -1 means the high watermark. The response is sent when neither a crash no
 restore the records: this node has checkpointed the new log start offset, and every live replica has
 deleted the records too.
 
-Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR,
-POLICY_VIOLATION for a topic that is only compacted, INVALID_TOPIC_EXCEPTION for an internal topic,
-REQUEST_TIMED_OUT if a replica has not deleted the records in time.
+Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, OFFSET_OUT_OF_RANGE,
+KAFKA_STORAGE_ERROR, POLICY_VIOLATION for a topic that is only compacted, INVALID_TOPIC_EXCEPTION
+for an internal topic, REQUEST_TIMED_OUT if a replica has not deleted the records in time.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ def _delete(
     partitions: Partitions, topic: DeleteRecordsTopic, moved: list[_Moved]
 ) -> list[DeleteRecordsPartitionResult]:
     results = []
-    for asked in topic.partitions:
-        result = DeleteRecordsPartitionResult(partition_index=asked.partition_index)
+    for requested in topic.partitions:
+        result = DeleteRecordsPartitionResult(partition_index=requested.partition_index)
         try:
-            partition = partitions.by_name(topic.name, asked.partition_index)
-            offset = _delete_before(partition, asked.offset)
+            partition = partitions.by_name(topic.name, requested.partition_index)
+            offset = _delete_before(partition, requested.offset)
         except KafkaError as error:
             _refuse(result, error)
         else:
@@ -122,10 +122,10 @@ def _make_durable(logs: LogStore, failures: StorageFailures, moved: list[_Moved]
         try:
             directory.write_checkpoints()
         except OSError as error:
-            told = failures.directory_failed(directory.path, error)
+            failure = failures.directory_failed(directory.path, error)
             for each in moved:
                 if each.directory.startswith(f"{directory.path}/"):
-                    _refuse(each.result, told)
+                    _refuse(each.result, failure)
 
 
 class _Waiting:
@@ -145,8 +145,8 @@ class _Waiting:
         self._timer = clock.call_later(timeout_ms / 1_000, self._time_is_up)
         self._waiters: list[tuple[OffsetWaiter, DeleteRecordsPartitionResult]] = []
         for each in moved:
-            told = partial(self._deleted, each.result)
-            self._waiters.append((each.partition.when_deleted(each.offset, told), each.result))
+            callback = partial(self._deleted, each.result)
+            self._waiters.append((each.partition.when_deleted(each.offset, callback), each.result))
 
     def _deleted(self, result: DeleteRecordsPartitionResult, error: ErrorCode) -> None:
         if error:

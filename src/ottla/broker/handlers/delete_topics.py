@@ -1,16 +1,16 @@
 """DeleteTopics, versions 1 to 6. The response is sent when this node has removed the topics.
 
 Errors per topic are those of the controller's operation; KAFKA_STORAGE_ERROR for all topics if the
-controller's disk fails. Versions 1 and 2 get INVALID_REQUEST instead of TOPIC_DELETION_DISABLED.
+controller's disk fails, REQUEST_TIMED_OUT if no controller responds or the outcome is unknown.
+Versions 1 and 2 get INVALID_REQUEST instead of TOPIC_DELETION_DISABLED.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_topics import (
@@ -27,18 +27,16 @@ async def delete_topics(
     context: RequestContext,
     request: DeleteTopicsRequest,
     *,
-    controller: ActiveController,
-    replicas: LocalReplicas,
+    changes: MetadataChanges,
 ) -> DeleteTopicsResponse:
     try:
-        response: DeleteTopicsResponse = await controller.ask(request, context.api_version)
+        response: DeleteTopicsResponse = await changes.request(request, context.api_version)
     except KafkaError as error:
         return _refuse(request, error)
     if context.api_version < _DELETION_DISABLED_VERSION:
         for result in response.responses:
             if result.error_code == ErrorCode.TOPIC_DELETION_DISABLED:
                 result.error_code = ErrorCode.INVALID_REQUEST
-    await replicas.wait_applied()
     return response
 
 

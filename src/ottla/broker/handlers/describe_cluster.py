@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ottla.broker.administration.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
+from ottla.broker.administration.authorized_operations import CLUSTER_OPERATIONS, NOT_REQUESTED
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
@@ -37,7 +37,7 @@ def describe_cluster(
     view = ListenerView(cluster.image, context.listener)
     alive = view.brokers
     shown = list(view.all_brokers.values()) if request.include_fenced_brokers else alive
-    is_asked = request.include_cluster_authorized_operations
+    is_requested = request.include_cluster_authorized_operations
     return DescribeClusterResponse(
         endpoint_type=EndpointType.BROKER,
         cluster_id=cluster.cluster_id,
@@ -52,7 +52,7 @@ def describe_cluster(
             )
             for each, endpoint in shown
         ],
-        cluster_authorized_operations=CLUSTER_OPERATIONS if is_asked else NOT_ASKED,
+        cluster_authorized_operations=CLUSTER_OPERATIONS if is_requested else NOT_REQUESTED,
     )
 
 

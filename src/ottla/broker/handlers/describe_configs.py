@@ -53,25 +53,27 @@ def describe_configs(
 
 
 def _describe(
-    cluster: ClusterView, asked: DescribeConfigsResource, request: DescribeConfigsRequest
+    cluster: ClusterView, requested: DescribeConfigsResource, request: DescribeConfigsRequest
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(
-        error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
+        error_message=None,
+        resource_type=requested.resource_type,
+        resource_name=requested.resource_name,
     )
     try:
-        entries = _entries(cluster, asked)
+        entries = _entries(cluster, requested)
     except KafkaError as error:
         result.error_code = error.code
         result.error_message = error.message
     else:
-        kind = ConfigResourceType(asked.resource_type)
+        kind = ConfigResourceType(requested.resource_type)
         result.configs = [_shown(kind, entry, request) for entry in entries]
     return result
 
 
-def _entries(cluster: ClusterView, asked: DescribeConfigsResource) -> list[ConfigEntry]:
-    kind, name = ConfigResourceType(asked.resource_type), asked.resource_name
-    names = asked.configuration_keys
+def _entries(cluster: ClusterView, requested: DescribeConfigsResource) -> list[ConfigEntry]:
+    kind, name = ConfigResourceType(requested.resource_type), requested.resource_name
+    names = requested.configuration_keys
     if kind is ConfigResourceType.TOPIC:
         return _topic_entries(cluster, name, names)
     if kind is ConfigResourceType.BROKER and not name:
@@ -88,7 +90,7 @@ def _entries(cluster: ClusterView, asked: DescribeConfigsResource) -> list[Confi
             if not names or logger in names
         ]
     if kind not in (ConfigResourceType.GROUP, ConfigResourceType.CLIENT_METRICS):
-        raise _invalid(f"Unsupported resource type {asked.resource_type}")
+        raise _invalid(f"Unsupported resource type {requested.resource_type}")
     if not name:
         raise _invalid(f"A {kind.name} resource must have a name")
     configs = cluster.image.configs_of(ConfigResource(kind, name))

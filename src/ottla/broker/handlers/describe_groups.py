@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ottla.broker.administration.authorized_operations import GROUP_OPERATIONS
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
-from ottla.broker.network.gathered import Gathered
+from ottla.broker.coordinators.fan_out import run_for_each
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
@@ -30,29 +30,19 @@ def describe_groups(
     *,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
-    gathered = Gathered(
-        len(request.groups), lambda found: DescribeGroupsResponse(groups=list(found))
-    )
-    for index, group_id in enumerate(request.groups):
-        _describe(groups, context, request, group_id, gathered, index)
-    return gathered.pending.answer
-
-
-def _describe(
-    groups: CoordinatorShards[GroupCoordinator],
-    context: RequestContext,
-    request: DescribeGroupsRequest,
-    group_id: str,
-    gathered: Gathered,
-    index: int,
-) -> None:
-    def describe(groups: GroupCoordinator) -> Outcome:
+    def describe(group_id: str, groups: GroupCoordinator) -> Outcome:
         described = groups.describe_classic(group_id, version=context.api_version)
         if request.include_authorized_operations and not described.error_code:
             described.authorized_operations = GROUP_OPERATIONS
         return Outcome(response=described)
 
-    def refuse(error: KafkaError) -> DescribedGroup:
+    def refuse(group_id: str, error: KafkaError) -> DescribedGroup:
         return DescribedGroup(error_code=error.code, error_message=error.message, group_id=group_id)
 
-    groups.submit(group_id, describe, gathered.reply(index), refuse)
+    return run_for_each(
+        groups,
+        request.groups,
+        describe,
+        refuse,
+        lambda found: DescribeGroupsResponse(groups=list(found)),
+    )

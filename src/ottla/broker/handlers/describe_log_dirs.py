@@ -51,16 +51,16 @@ def describe_log_dirs(
     logs: LogStore,
     failures: StorageFailures,
 ) -> DescribeLogDirsResponse:
-    asked = None
+    requested = None
     if request.topics is not None:
-        asked = {
+        requested = {
             TopicPartition(topic.topic, index)
             for topic in request.topics
             for index in topic.partitions
         }
     failed = [_failed(path) for path in logs.failed]
     working = [
-        _describe(cluster, logs, failures, directory, asked) for directory in logs.directories
+        _describe(cluster, logs, failures, directory, requested) for directory in logs.directories
     ]
     return DescribeLogDirsResponse(results=working + failed)
 
@@ -70,16 +70,16 @@ def _describe(
     logs: LogStore,
     failures: StorageFailures,
     directory: LogDirectory,
-    asked: set[TopicPartition] | None,
+    requested: set[TopicPartition] | None,
 ) -> DescribeLogDirsResult:
     shown_logs = [
         _Shown(name, log, None)
         for name, log in directory.logs.items()
-        if asked is None or name in asked
+        if requested is None or name in requested
     ]
     for name in directory.futures:
         future, current = directory.futures.get(name), logs.get(name)
-        if future is not None and (asked is None or name in asked):
+        if future is not None and (requested is None or name in requested):
             shown_logs.append(_Shown(name, future, current))
     topics = _topics(sorted(shown_logs, key=lambda shown: shown.name))
     try:

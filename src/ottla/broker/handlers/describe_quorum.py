@@ -5,22 +5,17 @@ Forwarded to the quorum leader; its errors are in quorum_description.py.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 
 
 @handles(ApiKey.DESCRIBE_QUORUM)
-async def describe_quorum(
-    context: RequestContext,
-    request: DescribeQuorumRequest,
-    *,
-    controller: ActiveController,
-) -> DescribeQuorumResponse:
-    try:
-        response: DescribeQuorumResponse = await controller.ask(request, context.api_version)
-    except KafkaError as error:
-        return DescribeQuorumResponse(error_code=error.code, error_message=error.message)
-    return response
+def describe_quorum(
+    context: RequestContext, request: DescribeQuorumRequest, *, controller: ActiveController
+) -> Awaitable[DescribeQuorumResponse]:
+    return forward(controller, request, context.api_version, context.rights)

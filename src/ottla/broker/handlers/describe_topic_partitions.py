@@ -31,10 +31,10 @@ def describe_topic_partitions(
 ) -> DescribeTopicPartitionsResponse:
     topics, cursor = cluster.image.topics, request.cursor
     start = cursor.topic_name if cursor else ""
-    asked = {topic.name for topic in request.topics}
-    if cursor and (cursor.partition_index < 0 or (asked and start not in asked)):
+    requested = {topic.name for topic in request.topics}
+    if cursor and (cursor.partition_index < 0 or (requested and start not in requested)):
         return _refuse(request)
-    names = sorted(name for name in (asked or topics.by_name) if name >= start)
+    names = sorted(name for name in (requested or topics.by_name) if name >= start)
     limit = min(request.response_partition_limit, cluster.config.max_request_partition_size_limit)
     page = _Page(ListenerView(cluster.image, context.listener), partitions_max=max(limit, 1))
     for name in names:

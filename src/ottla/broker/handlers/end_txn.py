@@ -18,7 +18,7 @@ from ottla.broker.transactions.transaction_requests import TransactionRequests, 
 from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0, TV_2
 from ottla.model import ErrorCode, KafkaError
-from ottla.runtime.vigil import Vigil
+from ottla.runtime.busy_poll import BusyPoll
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from ottla.wire.schema import Message
@@ -32,10 +32,10 @@ def end_txn(
     context: RequestContext,
     request: EndTxnRequest,
     *,
-    vigil: Vigil,
+    busy_poll: BusyPoll,
     transaction_requests: TransactionRequests,
 ) -> Message | Pending:
-    vigil.end()
+    busy_poll.end()
     version = context.api_version
     if not request.transactional_id:
         return EndTxnResponse(error_code=ErrorCode.INVALID_REQUEST)

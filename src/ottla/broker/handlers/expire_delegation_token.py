@@ -24,7 +24,7 @@ async def expire_delegation_token(
     controller: ActiveController,
 ) -> ExpireDelegationTokenResponse:
     try:
-        response: ExpireDelegationTokenResponse = await controller.ask(
+        response: ExpireDelegationTokenResponse = await controller.forward(
             request, context.api_version, rights=context.rights
         )
     except KafkaError as error:

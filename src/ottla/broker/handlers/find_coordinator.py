@@ -18,14 +18,13 @@ from collections.abc import Awaitable
 from enum import IntEnum
 from typing import Final
 
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.leader_changes import LeaderChanges
 from ottla.broker.control.suspects import Suspects
 from ottla.broker.coordinators.internal_topics import create_internal_topic
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.coordinator.runtime.placement import partition_for
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
@@ -62,16 +61,15 @@ def find_coordinator(
     request: FindCoordinatorRequest,
     *,
     cluster: ClusterView,
-    controller: ActiveController,
+    changes: MetadataChanges,
     clock: Clock,
-    replicas: LocalReplicas,
     suspects: Suspects,
     leader_changes: LeaderChanges,
 ) -> FindCoordinatorResponse | Awaitable[FindCoordinatorResponse]:
     topic = _TOPICS.get(request.key_type)
     if topic is not None and topic not in cluster.image.topics.by_name:
         return _create_and_find(
-            cluster, controller, clock, replicas, suspects, leader_changes, context, request, topic
+            cluster, changes, clock, suspects, leader_changes, context, request, topic
         )
     response = _find_all(cluster, suspects, context, request)
     if topic is None or not _lacks_leader(response):
@@ -81,9 +79,8 @@ def find_coordinator(
 
 async def _create_and_find(
     cluster: ClusterView,
-    controller: ActiveController,
+    changes: MetadataChanges,
     clock: Clock,
-    replicas: LocalReplicas,
     suspects: Suspects,
     leader_changes: LeaderChanges,
     context: RequestContext,
@@ -91,7 +88,7 @@ async def _create_and_find(
     topic: str,
 ) -> FindCoordinatorResponse:
     try:
-        await create_internal_topic(cluster, controller, replicas, topic)
+        await create_internal_topic(cluster, changes, topic)
     except KafkaError as error:
         found = [_refuse(key, error) for key in _keys(context, request)]
         return _response(context, found)

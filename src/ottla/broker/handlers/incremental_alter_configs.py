@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
+from ottla.broker.administration.config_forwarding import forward_others
 from ottla.broker.administration.loggers import check_logger_level, set_logger_level
 from ottla.broker.administration.node_resource import check_is_this_node, check_own_configs
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.configs import ConfigAlteration, ConfigOperation, ConfigResourceType, alter_configs
+from ottla.controller.operations.alter_configs import resource_answer
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.incremental_alter_configs import (
@@ -34,18 +35,14 @@ async def incremental_alter_configs(
     request: IncrementalAlterConfigsRequest,
     *,
     cluster: ClusterView,
-    controller: ActiveController,
-    replicas: LocalReplicas,
+    changes: MetadataChanges,
 ) -> IncrementalAlterConfigsResponse:
-    return await alter_incrementally(
-        cluster, controller, replicas, context, request, of_any_node=False
-    )
+    return await alter_incrementally(cluster, changes, context, request, of_any_node=False)
 
 
 async def alter_incrementally(
     cluster: ClusterView,
-    controller: ActiveController,
-    replicas: LocalReplicas,
+    changes: MetadataChanges,
     context: RequestContext,
     request: IncrementalAlterConfigsRequest,
     *,
@@ -62,17 +59,11 @@ async def alter_incrementally(
                 continue
             _alter_loggers(resource, is_duplicate=is_duplicate, validate_only=request.validate_only)
         except KafkaError as error:
-            here[index] = _answer(resource, error)
+            here[index] = resource_answer(AlterConfigsResourceResponse, resource, error)
         else:
-            here[index] = _answer(resource, None)
-    others = [each for index, each in enumerate(request.resources) if index not in here]
-    forwarded = IncrementalAlterConfigsRequest(
-        resources=others, validate_only=request.validate_only
-    )
-    answers = iter(await _ask_controller(controller, replicas, context, forwarded))
-    return IncrementalAlterConfigsResponse(
-        responses=[here.get(index) or next(answers) for index in range(len(request.resources))]
-    )
+            here[index] = resource_answer(AlterConfigsResourceResponse, resource, None)
+    responses = await forward_others(changes, context, request, here, AlterConfigsResourceResponse)
+    return IncrementalAlterConfigsResponse(responses=responses)
 
 
 def _is_up_to_the_controller(
@@ -85,24 +76,6 @@ def _is_up_to_the_controller(
     if is_broker and not of_any_node:
         check_own_configs(cluster, partial(alter_configs, alterations=_alterations(resource)))
     return kind is not ConfigResourceType.BROKER_LOGGER
-
-
-async def _ask_controller(
-    controller: ActiveController,
-    replicas: LocalReplicas,
-    context: RequestContext,
-    request: IncrementalAlterConfigsRequest,
-) -> list[AlterConfigsResourceResponse]:
-    if not request.resources:
-        return []
-    try:
-        response: IncrementalAlterConfigsResponse = await controller.ask(
-            request, context.api_version
-        )
-    except KafkaError as error:
-        return [_answer(resource, error) for resource in request.resources]
-    await replicas.wait_applied()
-    return response.responses
 
 
 def _alter_loggers(
@@ -133,17 +106,6 @@ def _alterations(resource: AlterConfigsResource) -> list[ConfigAlteration]:
         ConfigAlteration.of(config.name, config.config_operation, config.value)
         for config in resource.configs
     ]
-
-
-def _answer(
-    resource: AlterConfigsResource, error: KafkaError | None
-) -> AlterConfigsResourceResponse:
-    return AlterConfigsResourceResponse(
-        error_code=ErrorCode.NONE if error is None else error.code,
-        error_message=None if error is None else error.message,
-        resource_type=resource.resource_type,
-        resource_name=resource.resource_name,
-    )
 
 
 def _invalid(message: str) -> KafkaError:

@@ -37,14 +37,14 @@ def list_config_resources(
     context: RequestContext, request: ListConfigResourcesRequest, *, cluster: ClusterView
 ) -> ListConfigResourcesResponse:
     listed = _LISTED if context.api_version else (ConfigResourceType.CLIENT_METRICS,)
-    asked = request.resource_types or listed
-    if not set(asked) <= set(listed):
+    requested = request.resource_types or listed
+    if not set(requested) <= set(listed):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     return ListConfigResourcesResponse(
         config_resources=[
             ConfigResource(resource_name=name, resource_type=kind)
             for kind in listed
-            if kind in asked
+            if kind in requested
             for name in _names(cluster, context, kind)
         ]
     )

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
-from ottla.broker.network.gathered import Gathered
+from ottla.broker.coordinators.fan_out import list_all
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.runtime.outcome import Outcome
-from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from ottla.wire.schema import Message
@@ -31,22 +30,8 @@ def list_groups(
         found = groups.list_groups(states=request.states_filter, types=request.types_filter)
         return Outcome(response=ListGroupsResponse(groups=found))
 
-    shards = groups.all
-    gathered = Gathered(len(shards), _combine)
-    for index, shard in enumerate(shards):
-        shard.submit(listing, gathered.reply(index), _refuse)
-    return gathered.pending.answer
-
-
-def _refuse(error: KafkaError) -> ListGroupsResponse:
-    if error.code == ErrorCode.NOT_COORDINATOR:
-        # Another node is now the coordinator of these groups and lists them.
-        return ListGroupsResponse()
-    return ListGroupsResponse(error_code=error.code)
+    return list_all(groups, listing, ListGroupsResponse, _combine)
 
 
 def _combine(found: Sequence[ListGroupsResponse]) -> ListGroupsResponse:
-    refused = [response for response in found if response.error_code]
-    if refused:
-        return refused[0]
     return ListGroupsResponse(groups=[group for response in found for group in response.groups])

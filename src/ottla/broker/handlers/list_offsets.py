@@ -122,9 +122,9 @@ def _answers(
     request: ListOffsetsRequest,
 ) -> _Work[ListOffsetsResponse]:
     named = Counter(
-        (topic.name, asked.partition_index)
+        (topic.name, requested.partition_index)
         for topic in request.topics
-        for asked in topic.partitions
+        for requested in topic.partitions
     )
     isolation = None
     if request.replica_id == _CONSUMER:
@@ -132,20 +132,22 @@ def _answers(
     topics = []
     for topic in request.topics:
         answers = []
-        for asked in topic.partitions:
+        for requested in topic.partitions:
             try:
-                if named[topic.name, asked.partition_index] > 1:
+                if named[topic.name, requested.partition_index] > 1:
                     raise KafkaError(ErrorCode.INVALID_REQUEST, "a partition is named twice")
-                _check_version(asked.timestamp, context.api_version)
-                partition = partitions.by_name(topic.name, asked.partition_index)
-                answers.append((yield from _answer(clock, failures, partition, asked, isolation)))
+                _check_version(requested.timestamp, context.api_version)
+                partition = partitions.by_name(topic.name, requested.partition_index)
+                answers.append(
+                    (yield from _answer(clock, failures, partition, requested, isolation))
+                )
             except KafkaError as error:
                 code = error.code
                 if code is ErrorCode.OFFSET_NOT_AVAILABLE and context.api_version < 5:
                     code = ErrorCode.LEADER_NOT_AVAILABLE
                 answers.append(
                     ListOffsetsPartitionResponse(
-                        partition_index=asked.partition_index, error_code=code
+                        partition_index=requested.partition_index, error_code=code
                     )
                 )
         topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
@@ -163,19 +165,19 @@ def _answer(
     clock: Clock,
     failures: StorageFailures,
     partition: Partition,
-    asked: ListOffsetsPartition,
+    requested: ListOffsetsPartition,
     isolation: Isolation | None,
 ) -> _Work[ListOffsetsPartitionResponse]:
-    partition.check_leader_epoch(asked.current_leader_epoch)
+    partition.check_leader_epoch(requested.current_leader_epoch)
     partition.require_leader()
     try:
         with failures.translated(partition):
-            found = yield from _find(clock, partition, asked.timestamp, isolation)
+            found = yield from _find(clock, partition, requested.timestamp, isolation)
     except ProtocolError as error:
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
     except WorkerCrashedError as error:
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
-    answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
+    answer = ListOffsetsPartitionResponse(partition_index=requested.partition_index)
     if found is not None:
         answer.timestamp = found.timestamp
         answer.offset = found.offset

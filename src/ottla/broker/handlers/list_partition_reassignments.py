@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
@@ -13,18 +15,10 @@ from ottla.wire.messages.list_partition_reassignments import (
 
 
 @handles(ApiKey.LIST_PARTITION_REASSIGNMENTS)
-async def list_partition_reassignments(
+def list_partition_reassignments(
     context: RequestContext,
     request: ListPartitionReassignmentsRequest,
     *,
     controller: ActiveController,
-) -> ListPartitionReassignmentsResponse:
-    try:
-        response: ListPartitionReassignmentsResponse = await controller.ask(
-            request, context.api_version
-        )
-    except KafkaError as error:
-        return ListPartitionReassignmentsResponse(
-            error_code=error.code, error_message=error.message
-        )
-    return response
+) -> Awaitable[ListPartitionReassignmentsResponse]:
+    return forward(controller, request, context.api_version, context.rights)

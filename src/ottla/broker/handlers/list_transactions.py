@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
-from ottla.broker.network.gathered import Gathered
+from ottla.broker.coordinators.fan_out import list_all
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.consumer.pattern import Pattern, PatternError
@@ -19,7 +19,7 @@ from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.coordinator.transactions.describing import TransactionFilter
 from ottla.coordinator.transactions.states import STATES_BY_TITLE
-from ottla.model import ErrorCode, KafkaError
+from ottla.model import ErrorCode
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.list_transactions import (
     ListTransactionsRequest,
@@ -46,19 +46,12 @@ def list_transactions(
         return Outcome(response=ListTransactionsResponse(transaction_states=found))
 
     def combine(found: Sequence[ListTransactionsResponse]) -> ListTransactionsResponse:
-        refused = [response for response in found if response.error_code]
-        if refused:
-            return refused[0]
         return ListTransactionsResponse(
             unknown_state_filters=unknown,
             transaction_states=[each for response in found for each in response.transaction_states],
         )
 
-    shards = transactions.all
-    gathered = Gathered(len(shards), combine)
-    for index, shard in enumerate(shards):
-        shard.submit(listing, gathered.reply(index), _refuse)
-    return gathered.pending.answer
+    return list_all(transactions, listing, ListTransactionsResponse, combine)
 
 
 def _filter(request: ListTransactionsRequest) -> TransactionFilter:
@@ -73,10 +66,3 @@ def _filter(request: ListTransactionsRequest) -> TransactionFilter:
 
 def _matcher(pattern: str | None) -> Callable[[str], bool]:
     return Pattern(pattern).matches if pattern else lambda _transactional_id: True
-
-
-def _refuse(error: KafkaError) -> ListTransactionsResponse:
-    if error.code == ErrorCode.NOT_COORDINATOR:
-        # Another node is now the coordinator of these ids and lists them.
-        return ListTransactionsResponse()
-    return ListTransactionsResponse(error_code=error.code)

@@ -17,18 +17,17 @@ from collections.abc import Awaitable
 
 from ottla.broker.administration.authorized_operations import (
     CLUSTER_OPERATIONS,
-    NOT_ASKED,
+    NOT_REQUESTED,
     TOPIC_OPERATIONS,
 )
 from ottla.broker.administration.topic_creation import auto_create_topics
 from ottla.broker.administration.topic_names import is_valid_topic_name, unknown_topic_error
-from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.departures import Departures
 from ottla.broker.control.suspects import Suspects
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
-from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.metadata import NO_LEADER, PartitionRegistration, TopicImage
 from ottla.model import ZERO_UUID, ErrorCode
 from ottla.model.internal_topics import is_internal_topic
@@ -53,10 +52,9 @@ def metadata(
     request: MetadataRequest,
     *,
     cluster: ClusterView,
-    controller: ActiveController,
+    changes: MetadataChanges,
     departures: Departures,
     dice: Dice,
-    replicas: LocalReplicas,
     suspects: Suspects,
 ) -> MetadataResponse | Awaitable[MetadataResponse]:
     description = _Description(cluster, suspects, departures, dice, context, request)
@@ -65,23 +63,22 @@ def metadata(
     missing = description.missing_topics()
     if missing and request.allow_auto_topic_creation and cluster.config.auto_create_topics_enable:
         return _create_and_describe(
-            cluster, controller, departures, dice, replicas, suspects, context, request, missing
+            cluster, changes, departures, dice, suspects, context, request, missing
         )
     return description.response({})
 
 
 async def _create_and_describe(
     cluster: ClusterView,
-    controller: ActiveController,
+    changes: MetadataChanges,
     departures: Departures,
     dice: Dice,
-    replicas: LocalReplicas,
     suspects: Suspects,
     context: RequestContext,
     request: MetadataRequest,
     missing: list[str],
 ) -> MetadataResponse:
-    errors = await auto_create_topics(controller, replicas, missing)
+    errors = await auto_create_topics(changes, missing)
     return _Description(cluster, suspects, departures, dice, context, request).response(errors)
 
 
@@ -108,11 +105,13 @@ class _Description:
         self._known: dict[tuple[int, PartitionRegistration], MetadataResponsePartition] = {}
         topics = request.topics
         self._is_all = topics is None or (not topics and self._version < _NULL_IS_ALL_VERSION)
-        asked = topics or []
+        requested = topics or []
         self._ids = list(
-            dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
+            dict.fromkeys(topic.topic_id for topic in requested if topic.topic_id != ZERO_UUID)
         )
-        self._names = list(dict.fromkeys(topic.name for topic in asked if topic.name is not None))
+        self._names = list(
+            dict.fromkeys(topic.name for topic in requested if topic.name is not None)
+        )
 
     @property
     def is_malformed(self) -> bool:
@@ -156,7 +155,7 @@ class _Description:
             for topic in topics:
                 topic.topic_authorized_operations = TOPIC_OPERATIONS
         alive = self._view.brokers
-        is_asked = request.include_cluster_authorized_operations
+        is_requested = request.include_cluster_authorized_operations
         return MetadataResponse(
             brokers=[
                 MetadataResponseBroker(
@@ -168,7 +167,7 @@ class _Description:
             # Clients cannot reach the controller; any broker forwards requests to it.
             controller_id=self._dice.choice(alive).broker.id if alive else -1,
             topics=topics,
-            cluster_authorized_operations=CLUSTER_OPERATIONS if is_asked else NOT_ASKED,
+            cluster_authorized_operations=CLUSTER_OPERATIONS if is_requested else NOT_REQUESTED,
         )
 
     def _describe_by_id(self) -> list[MetadataResponseTopic]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.group_requests import take_unknown
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.metadata import TopicImage
 from ottla.model import ErrorCode, KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_commit import (
@@ -42,9 +42,9 @@ def offset_commit(
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
     accepted, refused = _sort_out(cluster, context, request)
-    asked = len(request.topics)
+    requested_count = len(request.topics)
     request.topics = accepted
-    if asked and not accepted:
+    if requested_count and not accepted:
         return OffsetCommitResponse(topics=refused)
 
     def refuse(error: KafkaError) -> OffsetCommitResponse:
@@ -75,36 +75,24 @@ def _sort_out(
     """The known topics with their names and ids filled in, and the errors of unknown ones."""
     topics = cluster.image.topics
     accepted, refused = [], []
-    for asked in request.topics:
+    for requested in request.topics:
         by_id = context.api_version >= _TOPIC_ID_VERSION
-        topic = topics.by_id.get(asked.topic_id) if by_id else topics.by_name.get(asked.name)
+        topic = (
+            topics.by_id.get(requested.topic_id) if by_id else topics.by_name.get(requested.name)
+        )
         if topic is None:
             error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             refused.append(
-                _refused(asked, [each.partition_index for each in asked.partitions], error)
+                _refused(requested, [each.partition_index for each in requested.partitions], error)
             )
             continue
-        asked.name, asked.topic_id = topic.name, topic.id
-        unknown = _take_unknown(asked, topic)
+        requested.name, requested.topic_id = topic.name, topic.id
+        unknown = take_unknown(requested, topic.partitions)
         if unknown:
-            refused.append(_refused(asked, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
-        if asked.partitions:
-            accepted.append(asked)
+            refused.append(_refused(requested, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        if requested.partitions:
+            accepted.append(requested)
     return accepted, refused
-
-
-def _take_unknown(asked: OffsetCommitRequestTopic, topic: TopicImage) -> list[int]:
-    """Removes unknown partitions from the request and returns their indexes."""
-    unknown = [
-        each.partition_index
-        for each in asked.partitions
-        if each.partition_index not in topic.partitions
-    ]
-    if unknown:
-        asked.partitions = [
-            each for each in asked.partitions if each.partition_index in topic.partitions
-        ]
-    return unknown
 
 
 def _refused(

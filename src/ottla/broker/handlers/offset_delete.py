@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.group_requests import take_unknown
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
@@ -37,7 +38,7 @@ def offset_delete(
 ) -> Message | Pending:
     if not request.group_id:
         return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID)
-    unknown = _take_unknown(cluster, request)
+    unknown = _take_all_unknown(cluster, request)
     pending = Pending()
 
     def reply(response: OffsetDeleteResponse) -> None:
@@ -49,25 +50,23 @@ def offset_delete(
     return pending.answer
 
 
-def _take_unknown(
+def _take_all_unknown(
     cluster: ClusterView, request: OffsetDeleteRequest
 ) -> list[OffsetDeleteResponseTopic]:
     """Removes unknown partitions from the request and returns their errors."""
     refused = []
-    for asked in request.topics:
-        topic = cluster.image.topics.by_name.get(asked.name)
+    for requested in request.topics:
+        topic = cluster.image.topics.by_name.get(requested.name)
         known = () if topic is None else topic.partitions
-        unknown = [each for each in asked.partitions if each.partition_index not in known]
-        asked.partitions = [each for each in asked.partitions if each.partition_index in known]
+        unknown = take_unknown(requested, known)
         if unknown:
             answers = [
                 OffsetDeleteResponsePartition(
-                    partition_index=each.partition_index,
-                    error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+                    partition_index=index, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 )
-                for each in unknown
+                for index in unknown
             ]
-            refused.append(OffsetDeleteResponseTopic(name=asked.name, partitions=answers))
+            refused.append(OffsetDeleteResponseTopic(name=requested.name, partitions=answers))
     request.topics = [topic for topic in request.topics if topic.partitions]
     return refused
 

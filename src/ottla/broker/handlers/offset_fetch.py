@@ -48,16 +48,23 @@ def offset_fetch(
 ) -> Message | Pending:
     version = context.api_version
     if version >= _GROUPS_VERSION:
-        all_asked = request.groups
-        gathered = Gathered(len(all_asked), lambda found: OffsetFetchResponse(groups=list(found)))
+        requested_groups = request.groups
+        gathered = Gathered(
+            len(requested_groups), lambda found: OffsetFetchResponse(groups=list(found))
+        )
     else:
-        all_asked = [_only_group(request)]
+        requested_groups = [_only_group(request)]
         gathered = Gathered(1, lambda found: _one_group_response(found, version))
-    for index, asked in enumerate(all_asked):
-        unknown = _resolve_topics(cluster, asked, version)
+    for index, requested in enumerate(requested_groups):
+        unknown = _resolve_topics(cluster, requested, version)
         reply = gathered.reply(index)
         _submit(
-            cluster, groups, asked, unknown, require_stable=request.require_stable, reply_to=reply
+            cluster,
+            groups,
+            requested,
+            unknown,
+            require_stable=request.require_stable,
+            reply_to=reply,
         )
     return gathered.pending.answer
 
@@ -65,21 +72,21 @@ def offset_fetch(
 def _submit(
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
-    asked: OffsetFetchRequestGroup,
+    requested: OffsetFetchRequestGroup,
     unknown: list[OffsetFetchResponseTopics],
     *,
     require_stable: bool,
     reply_to: Callable[[OffsetFetchResponseGroup], None],
 ) -> None:
     def fetch(groups: GroupCoordinator) -> Outcome:
-        return groups.fetch(asked, require_stable=require_stable)
+        return groups.fetch(requested, require_stable=require_stable)
 
     def reply(found: OffsetFetchResponseGroup) -> None:
         _add_ids(cluster, found)
         found.topics += unknown
         reply_to(found)
 
-    groups.submit(asked.group_id, fetch, reply, lambda error: _refuse(asked, error))
+    groups.submit(requested.group_id, fetch, reply, lambda error: _refuse(requested, error))
 
 
 def _only_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
@@ -93,12 +100,12 @@ def _only_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
 
 
 def _resolve_topics(
-    cluster: ClusterView, asked: OffsetFetchRequestGroup, version: int
+    cluster: ClusterView, requested: OffsetFetchRequestGroup, version: int
 ) -> list[OffsetFetchResponseTopics]:
     """Fills in the names or ids that the request lacks, and returns the errors of unknown topic
     ids. A name without a topic is kept: there may be committed offsets for it."""
     topics, known, unknown = cluster.image.topics, [], []
-    for topic in asked.topics or ():
+    for topic in requested.topics or ():
         by_id = version >= _TOPIC_ID_VERSION
         found = topics.by_id.get(topic.topic_id) if by_id else topics.by_name.get(topic.name)
         if found is not None:
@@ -115,8 +122,8 @@ def _resolve_topics(
             )
             continue
         known.append(topic)
-    if asked.topics is not None:
-        asked.topics = known
+    if requested.topics is not None:
+        requested.topics = known
     return unknown
 
 
@@ -127,7 +134,7 @@ def _add_ids(cluster: ClusterView, found: OffsetFetchResponseGroup) -> None:
             topic.topic_id = known.id
 
 
-def _refuse(asked: OffsetFetchRequestGroup, error: KafkaError) -> OffsetFetchResponseGroup:
+def _refuse(requested: OffsetFetchRequestGroup, error: KafkaError) -> OffsetFetchResponseGroup:
     # Version 1 has error fields only for partitions; later versions omit the topics.
     topics = [
         OffsetFetchResponseTopics(
@@ -135,9 +142,11 @@ def _refuse(asked: OffsetFetchRequestGroup, error: KafkaError) -> OffsetFetchRes
             topic_id=topic.topic_id,
             partitions=[no_offset(index, error.code) for index in topic.partition_indexes],
         )
-        for topic in asked.topics or ()
+        for topic in requested.topics or ()
     ]
-    return OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error.code)
+    return OffsetFetchResponseGroup(
+        group_id=requested.group_id, topics=topics, error_code=error.code
+    )
 
 
 def _one_group_response(

@@ -1,7 +1,8 @@
 """OffsetForLeaderEpoch, versions 2 to 4: the end offset of a leader epoch (KIP-101, KIP-320).
 
 An unknown epoch has no end offset, which is not an error. Errors per partition:
-UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH.
+UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH,
+UNKNOWN_LEADER_EPOCH.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ def offset_for_leader_epoch(
     topics = []
     for topic in request.topics:
         answers = []
-        for asked in topic.partitions:
+        for requested in topic.partitions:
             try:
-                partition = partitions.by_name(topic.topic, asked.partition)
-                answers.append(_end_of(partition, asked))
+                partition = partitions.by_name(topic.topic, requested.partition)
+                answers.append(_end_of(partition, requested))
             except KafkaError as error:
-                answers.append(EpochEndOffset(partition=asked.partition, error_code=error.code))
+                answers.append(EpochEndOffset(partition=requested.partition, error_code=error.code))
         topics.append(OffsetForLeaderTopicResult(topic=topic.topic, partitions=answers))
     return OffsetForLeaderEpochResponse(topics=topics)
 
 
-def _end_of(partition: Partition, asked: OffsetForLeaderPartition) -> EpochEndOffset:
-    partition.check_leader_epoch(asked.current_leader_epoch)
+def _end_of(partition: Partition, requested: OffsetForLeaderPartition) -> EpochEndOffset:
+    partition.check_leader_epoch(requested.current_leader_epoch)
     partition.require_leader()
-    end = partition.epoch_end(asked.leader_epoch)
+    end = partition.epoch_end(requested.leader_epoch)
     return EpochEndOffset(
-        partition=asked.partition, leader_epoch=end.epoch, end_offset=end.end_offset
+        partition=requested.partition, leader_epoch=end.epoch, end_offset=end.end_offset
     )

@@ -15,7 +15,7 @@ from __future__ import annotations
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.broker.producing.appending import Appending
-from ottla.runtime.vigil import Vigil
+from ottla.runtime.busy_poll import BusyPoll
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.produce import ProduceRequest
 from ottla.wire.schema import Message
@@ -23,11 +23,11 @@ from ottla.wire.schema import Message
 
 @handles(ApiKey.PRODUCE)
 def produce(
-    context: RequestContext, request: ProduceRequest, *, appending: Appending, vigil: Vigil
+    context: RequestContext, request: ProduceRequest, *, appending: Appending, busy_poll: BusyPoll
 ) -> Message | Pending | None:
     if request.transactional_id is None:
         return appending.append(context, request)
-    vigil.end()
+    busy_poll.end()
     answer = appending.append_transactional(context, request)
-    vigil.begin()
+    busy_poll.begin()
     return answer

@@ -24,7 +24,7 @@ async def renew_delegation_token(
     controller: ActiveController,
 ) -> RenewDelegationTokenResponse:
     try:
-        response: RenewDelegationTokenResponse = await controller.ask(
+        response: RenewDelegationTokenResponse = await controller.forward(
             request, context.api_version, rights=context.rights
         )
     except KafkaError as error:

@@ -1,7 +1,7 @@
 """SaslAuthenticate, versions 0 to 2: one message of a SASL exchange, and the server's answer.
 
-SASL_AUTHENTICATION_FAILED, after which the connection is closed; ILLEGAL_SASL_STATE if no exchange is
-in progress.
+SASL_AUTHENTICATION_FAILED, after which the connection is closed; ILLEGAL_SASL_STATE if no exchange
+is in progress.
 """
 
 from __future__ import annotations

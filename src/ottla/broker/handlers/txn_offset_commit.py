@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.group_requests import take_unknown
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.broker.transactions.questions import (
+from ottla.broker.transactions.transaction_verification import TransactionVerification
+from ottla.broker.transactions.verification_requests import (
     TransactionalProducer,
     UnverifiedBatch,
     Verified,
     supported_by_offset_commit,
 )
-from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.coordinator.runtime.transactional import TransactionalWriter
 from ottla.model import NO_SEQUENCE, ErrorCode, TopicPartition
 from ottla.replication.partitions import Partitions
@@ -54,7 +55,7 @@ def txn_offset_commit(
     verification: TransactionVerification,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
-    refused = _take_unknown(cluster, request)
+    refused = _take_all_unknown(cluster, request)
     if refused and not request.topics:
         return TxnOffsetCommitResponse(topics=refused)
     return _Commit(groups, partitions, verification, context, request, refused).run()
@@ -112,7 +113,7 @@ class _Commit:
     def _write(self, name: TopicPartition, verified: Verified) -> None:
         error = verified.errors.get(name)
         if error is not None:
-            self._refuse(_told(error))
+            self._refuse(_client_error(error))
             return
         request, guard = self._request, verified.verifications.get(name)
         self._groups.submit(
@@ -141,7 +142,7 @@ class _Commit:
         )
 
 
-def _told(error: ErrorCode) -> ErrorCode:
+def _client_error(error: ErrorCode) -> ErrorCode:
     """Translates an error of the verification to a retriable one that clients know. An unreachable
     transaction coordinator must not make them look for a new group coordinator."""
     if error is ErrorCode.NETWORK_EXCEPTION:
@@ -151,22 +152,19 @@ def _told(error: ErrorCode) -> ErrorCode:
     return error
 
 
-def _take_unknown(
+def _take_all_unknown(
     cluster: ClusterView, request: TxnOffsetCommitRequest
 ) -> list[TxnOffsetCommitResponseTopic]:
     """Removes unknown partitions from the request and returns their errors."""
     refused, accepted = [], []
-    for asked in request.topics:
-        topic = cluster.image.topics.by_name.get(asked.name)
+    for requested in request.topics:
+        topic = cluster.image.topics.by_name.get(requested.name)
         known = {} if topic is None else topic.partitions
-        unknown = [
-            each.partition_index for each in asked.partitions if each.partition_index not in known
-        ]
+        unknown = take_unknown(requested, known)
         if unknown:
-            asked.partitions = [each for each in asked.partitions if each.partition_index in known]
-            refused.append(_refused(asked, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
-        if asked.partitions:
-            accepted.append(asked)
+            refused.append(_refused(requested, unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        if requested.partitions:
+            accepted.append(requested)
     request.topics = accepted
     return refused
 

@@ -5,22 +5,17 @@ Errors are those of the controller's operation, or KAFKA_STORAGE_ERROR if its di
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
-from ottla.model import KafkaError
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 
 
 @handles(ApiKey.UPDATE_FEATURES)
-async def update_features(
-    context: RequestContext,
-    request: UpdateFeaturesRequest,
-    *,
-    controller: ActiveController,
-) -> UpdateFeaturesResponse:
-    try:
-        response: UpdateFeaturesResponse = await controller.ask(request, context.api_version)
-    except KafkaError as error:
-        return UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
-    return response
+def update_features(
+    context: RequestContext, request: UpdateFeaturesRequest, *, controller: ActiveController
+) -> Awaitable[UpdateFeaturesResponse]:
+    return forward(controller, request, context.api_version, context.rights)

@@ -33,7 +33,7 @@ from ottla.wire.messages.write_txn_markers import (
 from ottla.wire.schema import Message
 
 # Group coordinator errors, translated to one that transaction coordinators retry.
-_TOLD: Final = {
+_TRANSLATED: Final = {
     ErrorCode.COORDINATOR_NOT_AVAILABLE: ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.NOT_COORDINATOR: ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -80,19 +80,19 @@ class _Writing:
         self._timer: Timer | None = None
         self._pending = Pending(on_abandoned=self._stop)
 
-    def write(self, asked: WritableTxnMarker) -> None:
+    def write(self, requested: WritableTxnMarker) -> None:
         marker = TransactionMarker(
-            asked.producer_id,
-            asked.producer_epoch,
-            asked.coordinator_epoch,
-            asked.transaction_result,
-            asked.transaction_version,
+            requested.producer_id,
+            requested.producer_epoch,
+            requested.coordinator_epoch,
+            requested.transaction_result,
+            requested.transaction_version,
         )
         now_ms = self._clock.now_ms()
         batch = marker.batch(now_ms=now_ms)
-        result = WritableTxnMarkerResult(producer_id=asked.producer_id)
+        result = WritableTxnMarkerResult(producer_id=requested.producer_id)
         self._response.markers.append(result)
-        for topic in asked.topics:
+        for topic in requested.topics:
             answers = [
                 WritableTxnMarkerPartitionResult(partition_index=index)
                 for index in topic.partition_indexes
@@ -110,7 +110,7 @@ class _Writing:
         if answer is None:
             # The request has already timed out.
             return
-        answer.error_code = _TOLD.get(error, error)
+        answer.error_code = _TRANSLATED.get(error, error)
         if self._timer is not None and not self._missing:
             self._finish()
 

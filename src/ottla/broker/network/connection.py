@@ -147,18 +147,18 @@ class ClientConnection:
         for awaited in self._awaited:
             awaited.pending.abandon()
         self._awaited.clear()
-        for told in self._when_closed:
-            told()
+        for callback in self._when_closed:
+            callback()
         self._release()
         if error is not None:
             _log.debug("the connection from %s ended: %s", self._connection.peer_address, error)
 
-    def when_closed(self, told: Callable[[], None]) -> None:
+    def when_closed(self, callback: Callable[[], None]) -> None:
         if self in self._connections:
-            self._when_closed.append(told)
+            self._when_closed.append(callback)
         else:
             # The connection closed before the handler's task ran.
-            told()
+            callback()
 
     @property
     def session(self) -> ClientSession:
@@ -308,8 +308,10 @@ class ClientConnection:
         self._contexts.clear()
 
     def _authentication_late(self) -> None:
-        _log.info("closing the connection from %s: it did not authenticate in time",
-            self._connection.peer_address)
+        _log.info(
+            "closing the connection from %s: it did not authenticate in time",
+            self._connection.peer_address,
+        )
         self.abort()
 
     async def _resolve(self, answer: Awaitable[Message], pending: Pending) -> None:

@@ -13,11 +13,13 @@ _STEP_SECONDS: Final = 0.002
 
 async def close_connections(connections: Connections, clock: Clock) -> None:
     """Closes all connections; aborts those whose client has not read its responses after
-    `_DRAIN_SECONDS`."""
-    for connection in connections:
+    `_DRAIN_SECONDS`. Does not wait for connections that are opened meanwhile: the other nodes of
+    the quorum connect again and again, because the controller's listener is still open."""
+    draining = list(connections)
+    for connection in draining:
         connection.close()
     deadline = clock.monotonic() + _DRAIN_SECONDS
-    while connections and clock.monotonic() < deadline:
+    while clock.monotonic() < deadline and any(each in connections for each in draining):
         await clock.sleep(_STEP_SECONDS)
     for connection in connections:
         connection.abort()

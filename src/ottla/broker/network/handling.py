@@ -88,12 +88,12 @@ def bind(handler: Handler, node: Any, *, is_within_transaction: bool = False) ->
     bound = partial(handler, **{name: getattr(node, name) for name in parts_of(handler)})
     if not is_within_transaction:
         return bound
-    vigil = node.vigil
+    busy_poll = node.busy_poll
 
     def stay_awake(context: RequestContext, request: Message) -> Answer:
-        vigil.end()
+        busy_poll.end()
         answer = bound(context, request)
-        vigil.begin()
+        busy_poll.begin()
         return answer
 
     return stay_awake

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from ottla.broker.control.cluster_view import ClusterView
-from ottla.broker.network.listener_view import ListenerView, ReachableBroker
+from ottla.broker.network.listener_view import ListenerView
 from ottla.model import ErrorCode, TopicPartition, Uuid
 
-_ASKED_THE_WRONG_NODE = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+L = TypeVar("L")
+E = TypeVar("E")
+
+_WRONG_NODE_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
-class LeaderHint(NamedTuple):
-    node_id: int
-    epoch: int
+class LeaderHints(Generic[L, E]):
+    """Created for one response, with its structs for a leader and for an endpoint. Collects the
+    leaders it names, to add their endpoints."""
 
-
-class LeaderHints:
-    """Created for one response. Collects the leaders it names, to add their endpoints."""
-
-    def __init__(self, cluster: ClusterView, listener: str) -> None:
+    def __init__(
+        self,
+        cluster: ClusterView,
+        listener: str,
+        leader: Callable[..., L],
+        endpoint: Callable[..., E],
+    ) -> None:
         self._cluster = cluster
         self._listener = listener
+        self._leader = leader
+        self._endpoint = endpoint
         self._named: set[int] = set()
 
-    def of(self, error: int, name: TopicPartition, topic_id: Uuid) -> LeaderHint | None:
+    def of(self, error: int, name: TopicPartition, topic_id: Uuid) -> L | None:
         """The partition's leader, if there is one and `error` says that the client used a wrong or
         outdated leader."""
-        if error not in _ASKED_THE_WRONG_NODE:
+        if error not in _WRONG_NODE_ERRORS:
             return None
         topics = self._cluster.image.topics
         topic = topics.by_name.get(name.topic) if name.topic else topics.by_id.get(topic_id)
@@ -35,10 +43,14 @@ class LeaderHints:
         if partition is None or partition.leader < 0:
             return None
         self._named.add(partition.leader)
-        return LeaderHint(partition.leader, partition.leader_epoch)
+        return self._leader(leader_id=partition.leader, leader_epoch=partition.leader_epoch)
 
-    def endpoints(self) -> list[ReachableBroker]:
+    def endpoints(self) -> list[E]:
         if not self._named:
             return []
         reachable = ListenerView(self._cluster.image, self._listener).all_brokers
-        return [reachable[node_id] for node_id in sorted(self._named) if node_id in reachable]
+        found = [reachable[node_id] for node_id in sorted(self._named) if node_id in reachable]
+        return [
+            self._endpoint(node_id=node.id, host=address.host, port=address.port, rack=node.rack)
+            for node, address in found
+        ]

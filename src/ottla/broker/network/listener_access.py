@@ -3,7 +3,7 @@
 | protocol | principal |
 |---|---|
 | PLAINTEXT | User:ANONYMOUS |
-| SSL | the subject of the client's certificate, mapped by ssl.principal.mapping.rules; User:ANONYMOUS without a certificate |
+| SSL | the mapped subject of the client's certificate; User:ANONYMOUS without a certificate |
 | SASL_PLAINTEXT, SASL_SSL | the user of the SASL exchange |
 """
 

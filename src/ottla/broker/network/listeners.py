@@ -43,7 +43,7 @@ class ListenerAccesses:
         cluster.listen(self._follow)
 
     def open(self, listener: str) -> None:
-        """Raises InvalidConfigError or StoreError if the settings of the listener cannot be used."""
+        """Raises InvalidConfigError or StoreError if its settings cannot be used."""
         security = self._security_of(listener)
         self._accesses[listener] = self._make(listener, security)
         if security.tls is not None:
@@ -97,7 +97,7 @@ class ListenerAccesses:
                 security,
                 mechanisms,
                 self._rights_of,
-                seconds_max=self._cluster.config.ottla_pre_auth_timeout_ms / 1_000,
+                seconds_max=self._cluster.config.pre_auth_timeout_ms / 1_000,
             )
         except ValueError as error:
             raise InvalidConfigError(f"ssl.principal.mapping.rules: {error}") from None

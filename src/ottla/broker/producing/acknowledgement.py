@@ -58,8 +58,8 @@ class Acknowledgement:
             durable.add_done_callback(partial(self._synced, log, answer))
         if not is_replicated:
             self._missing += 1
-            told = partial(self._replicated, answer)
-            waiter = partition.when_acknowledged(result.last_offset + 1, told)
+            callback = partial(self._replicated, answer)
+            waiter = partition.when_acknowledged(result.last_offset + 1, callback)
             self._waiters.append((waiter, answer))
 
     def wait(self, response: ProduceResponse, *, timeout_ms: int) -> Pending:

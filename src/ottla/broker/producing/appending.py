@@ -177,19 +177,12 @@ class Appending:
             )
 
     def _add_hints(self, context: RequestContext, response: ProduceResponse) -> None:
-        hints = LeaderHints(self._cluster, context.listener)
+        hints = LeaderHints(self._cluster, context.listener, LeaderIdAndEpoch, NodeEndpoint)
         for topic in response.responses:
             for answer in topic.partition_responses:
                 name = TopicPartition(topic.name, answer.index)
-                leader = hints.of(answer.error_code, name, topic.topic_id)
-                if leader is not None:
-                    answer.current_leader = LeaderIdAndEpoch(
-                        leader_id=leader.node_id, leader_epoch=leader.epoch
-                    )
-        response.node_endpoints = [
-            NodeEndpoint(node_id=node.id, host=endpoint.host, port=endpoint.port, rack=node.rack)
-            for node, endpoint in hints.endpoints()
-        ]
+                answer.current_leader = hints.of(answer.error_code, name, topic.topic_id)
+        response.node_endpoints = hints.endpoints()
 
 
 def _refuse(

@@ -29,7 +29,8 @@ from ottla.broker.network.pending import Pending
 from ottla.broker.producing.produced_partition import produced_partition
 from ottla.broker.producing.turns import Turns
 from ottla.broker.transactions.known_transactions import is_known
-from ottla.broker.transactions.questions import (
+from ottla.broker.transactions.transaction_verification import TransactionVerification
+from ottla.broker.transactions.verification_requests import (
     NOTHING_TO_VERIFY,
     Supported,
     TransactionalProducer,
@@ -37,7 +38,6 @@ from ottla.broker.transactions.questions import (
     Verified,
     supported_by_produce,
 )
-from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.model import Buffer, ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions

@@ -293,7 +293,7 @@ class LocalReplicas:
             except OSError as error:
                 self._failed(directory, placed, error)
                 continue
-            self._tell_directory(directory, placed)
+            self._report_directory(directory, placed)
             started = clock.monotonic()
             for replica in placed:
                 self._open(directory, replica)
@@ -301,7 +301,7 @@ class LocalReplicas:
                     await clock.sleep(0)
                     started = clock.monotonic()
 
-    def _tell_directory(self, directory: LogDirectory, replicas: list[_Replica]) -> None:
+    def _report_directory(self, directory: LogDirectory, replicas: list[_Replica]) -> None:
         """Reports to the controller the replicas whose directory this node chose itself."""
         node_id, directory_id = self._cluster.node_id, directory.id
         chosen = [
@@ -310,10 +310,10 @@ class LocalReplicas:
             if each.registration.directory_of(node_id) != directory_id
         ]
         if chosen and directory_id is not None:
-            told = assign_directories(
+            reporting = assign_directories(
                 self._cluster, self._controller, self._clock, {directory_id: chosen}
             )
-            self._tasks.start("assign directories", told)
+            self._tasks.start("assign directories", reporting)
 
     def _place(
         self, replicas: Iterable[_Replica], *, are_new: bool
@@ -346,9 +346,9 @@ class LocalReplicas:
         self, directory: LogDirectory, replicas: Collection[_Replica], error: OSError
     ) -> None:
         is_replicated = any(len(each.registration.replicas) > 1 for each in replicas)
-        told = self._failures.directory_failed(directory.path, error, is_replicated=is_replicated)
+        cause = self._failures.directory_failed(directory.path, error, is_replicated=is_replicated)
         for replica in replicas:
-            _log.error("%s has no log: %s", replica.name, told.message)
+            _log.error("%s has no log: %s", replica.name, cause.message)
             self._add_partition(replica, None)
 
     # ---- deleted logs

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
-from ottla.broker.transactions.questions import TransactionalProducer
+from ottla.broker.transactions.verification_requests import TransactionalProducer
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.model import TopicPartition
 

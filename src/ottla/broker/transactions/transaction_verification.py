@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Final
 from ottla.broker.control.broker_peers import BrokerPeers, PeerLane
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
-from ottla.broker.transactions.questions import (
+from ottla.broker.transactions.verification_requests import (
     NOTHING_TO_VERIFY,
-    Question,
     Supported,
     TransactionalProducer,
     UnverifiedBatch,
+    VerificationRequest,
     Verified,
     answer_all,
     request_of,
@@ -49,7 +49,7 @@ class TransactionVerification:
         peers: BrokerPeers,
         metrics: Metrics,
         transactions: CoordinatorShards[TransactionCoordinator],
-        ask_here: Callable[[Question], None],
+        verify_here: Callable[[VerificationRequest], None],
     ) -> None:
         self._cluster = cluster
         self._clock = clock
@@ -57,8 +57,8 @@ class TransactionVerification:
         self._peers = peers
         self._transactions = transactions
         # Sends a request to the coordinator in this process.
-        self.ask_here = ask_here
-        self._queues: defaultdict[int, deque[Question]] = defaultdict(deque)
+        self.verify_here = verify_here
+        self._queues: defaultdict[int, deque[VerificationRequest]] = defaultdict(deque)
         self._busy: set[int] = set()
         # The number of rejected partitions, and the response time of other nodes.
         self._failures = metrics.counter("VerificationFailures")
@@ -96,7 +96,7 @@ class TransactionVerification:
                 self._failures.add(len(refused))
             callback(Verified({**errors, **refused}, verifications))
 
-        self._ask(Question(producer, sorted(verifications), supported, answered))
+        self._dispatch(VerificationRequest(producer, sorted(verifications), supported, answered))
 
     def _start(
         self, producer: TransactionalProducer, batch: UnverifiedBatch, supported: Supported
@@ -112,14 +112,14 @@ class TransactionVerification:
 
     # ---- requests to coordinators
 
-    def _ask(self, question: Question) -> None:
-        node_id = self._coordinator_of(question.transactional_id)
+    def _dispatch(self, request: VerificationRequest) -> None:
+        node_id = self._coordinator_of(request.transactional_id)
         if node_id is None:
-            question.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            request.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         elif node_id == self._cluster.node_id:
-            self.ask_here(question)
+            self.verify_here(request)
         else:
-            self._queues[node_id].append(question)
+            self._queues[node_id].append(request)
             if node_id not in self._busy and not self._tasks.is_closed:
                 self._busy.add(node_id)
                 self._tasks.start(f"verify with {node_id}", self._send_all(node_id))
@@ -134,39 +134,39 @@ class TransactionVerification:
 
     async def _send_all(self, node_id: int) -> None:
         try:
-            while questions := self._take(node_id):
-                await self._send(node_id, questions)
+            while requests := self._take(node_id):
+                await self._send(node_id, requests)
         finally:
             self._busy.discard(node_id)
 
-    def _take(self, node_id: int) -> list[Question]:
+    def _take(self, node_id: int) -> list[VerificationRequest]:
         """Takes at most one request per transaction, because results are matched by transactional
         id."""
-        taken: dict[str, Question] = {}
-        left: deque[Question] = deque()
-        for question in self._queues.pop(node_id, ()):
-            if question.transactional_id in taken:
-                left.append(question)
+        taken: dict[str, VerificationRequest] = {}
+        left: deque[VerificationRequest] = deque()
+        for request in self._queues.pop(node_id, ()):
+            if request.transactional_id in taken:
+                left.append(request)
             else:
-                taken[question.transactional_id] = question
+                taken[request.transactional_id] = request
         if left:
             self._queues[node_id] = left
         return list(taken.values())
 
-    async def _send(self, node_id: int, questions: list[Question]) -> None:
+    async def _send(self, node_id: int, requests: list[VerificationRequest]) -> None:
         clock = self._clock
         sent_at = clock.monotonic()
         try:
             response = await self._peers.send(
                 node_id,
                 PeerLane.VERIFICATION,
-                request_of(questions),
+                request_of(requests),
                 versions.ADD_PARTITIONS_TO_TXN,
                 timeout_ms=self._cluster.config.request_timeout_ms,
             )
         except ChannelError:
-            for question in questions:
-                question.fail(ErrorCode.NETWORK_EXCEPTION)
+            for request in requests:
+                request.fail(ErrorCode.NETWORK_EXCEPTION)
         else:
             self._time_ms.record((clock.monotonic() - sent_at) * 1_000)
-            answer_all(questions, response)
+            answer_all(requests, response)

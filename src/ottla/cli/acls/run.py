@@ -42,7 +42,7 @@ async def add(
 ) -> ExitCode:
     wanted = bindings_to_add(resources, entries)
     request = CreateAclsRequest(creations=[_creation(each) for each in wanted])
-    response = await admin.ask(request)
+    response = await admin.send_request(request)
     added, worst = [], ExitCode.OK
     for binding, result in zip(wanted, response.results, strict=True):
         if result.error_code:
@@ -87,7 +87,7 @@ async def remove(
         _print(terminal, found, as_json=False)
         confirm(f"Remove {count(len(found), 'ACL')}?")
     request = DeleteAclsRequest(filters=[_exact_filter(each) for each in found])
-    response = await admin.ask(request)
+    response = await admin.send_request(request)
     removed, worst = [], ExitCode.OK
     for binding, result in zip(found, response.filter_results, strict=True):
         if result.error_code:
@@ -106,7 +106,7 @@ async def remove(
 async def _find(admin: ClusterAdmin, filters: Iterable[AclFilter]) -> list[AclBinding]:
     found: list[AclBinding] = []
     for each in dict.fromkeys(filters):
-        response = await admin.ask(
+        response = await admin.send_request(
             DescribeAclsRequest(
                 resource_type_filter=each.resource_type,
                 resource_name_filter=each.name,

@@ -49,7 +49,7 @@ class LatencyTest:
         waiting = partition_count
         while waiting:
             message = self._consumer.poll(0.1)
-            self._watch.check(has_heard=message is not None)
+            self._watch.check(has_received=message is not None)
             waiting -= message is not None and _is_end(message)
 
     def run(self, load: BenchLoad, clock: Clock, progress: RecordProgress) -> Latencies:

@@ -88,7 +88,7 @@ class ConsumeTest:
         started_at = clock.monotonic()
         while read < records and elapsed < load.seconds:
             messages = self._consumer.consume(RECORDS_PER_LOOK, timeout=WAIT_S)
-            self._watch.check(has_heard=bool(messages))
+            self._watch.check(has_received=bool(messages))
             for message in messages:
                 error = message.error()
                 if error is None:

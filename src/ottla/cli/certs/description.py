@@ -11,6 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
 
+from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.security.distinguished_name import InvalidCertificateError, subject_of
 from ottla.security.principal import USER, Principal
@@ -56,7 +57,8 @@ def describe(file: Path, rules: str, password: str | None) -> list[CertificateVi
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise _usage(f"Cannot read {file}: {error.strerror}.") from None
+        remedy = "name a PEM or PKCS#12 file"
+        raise unreadable(file, error, remedy=remedy) from None
     try:
         return [_view(each, mapping) for each in _certificates(file, content, password)]
     except (ValueError, InvalidCertificateError):

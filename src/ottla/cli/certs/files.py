@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.client_security.private_file import PRIVATE, create_file
 from ottla.cli.exit_codes import CommandError, ExitCode
 
@@ -82,9 +83,8 @@ def read_authority(directory: Path) -> KeyPair:
             exit_code=ExitCode.USAGE,
         ) from None
     except OSError as error:
-        raise CommandError(
-            f"Cannot read {error.filename}: {error.strerror}.", exit_code=ExitCode.USAGE
-        ) from None
+        remedy = "give --out the directory of an authority"
+        raise unreadable(error.filename, error, remedy=remedy) from None
     except (ValueError, TypeError) as error:
         raise CommandError(
             f"{certificate} and {key} are no authority: {error}.", exit_code=ExitCode.USAGE

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.configs.value import Password
 
@@ -70,7 +71,7 @@ class BearerTokenSource:
         try:
             return Path(path).read_text("ascii").strip()
         except OSError as error:
-            raise _usage(f"Cannot read the token in {path}: {error.strerror}.") from None
+            raise unreadable(path, error, remedy=f"correct {TOKEN_URL}") from None
         except UnicodeDecodeError:
             raise _usage(f"{path} is not a token: it has characters that no token has.") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.arguments.input_file import unreadable
 from ottla.configs.java_properties import parse_properties
 
 _BOOTSTRAP: Final = "bootstrap.servers"
@@ -23,8 +23,6 @@ def read_command_config(path: Path) -> CommandConfig:
     try:
         properties = parse_properties(path.read_text("latin-1"))
     except OSError as error:
-        raise CommandError(
-            f"Cannot read {path} (--command-config): {error.strerror}.",
-            exit_code=ExitCode.USAGE,
-        ) from None
+        remedy = "give --command-config the path of a file with client properties"
+        raise unreadable(path, error, remedy=remedy) from None
     return CommandConfig(properties.pop(_BOOTSTRAP, "") or None, properties)

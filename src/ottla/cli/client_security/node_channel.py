@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.client_security import tls_stores
 from ottla.cli.client_security.bearer_token import BearerTokenSource
 from ottla.cli.client_security.client_security import ClientSecurity
@@ -147,7 +148,7 @@ def _pem(security: ClientSecurity, text_name: str, location_name: str) -> Passwo
     try:
         return Password(Path(path).read_text())
     except OSError as error:
-        raise _usage(f"Cannot read {path} ({location_name}): {error.strerror}.") from None
+        raise unreadable(path, error, remedy=f"correct {location_name}") from None
     except UnicodeDecodeError:
         raise _usage(f"{path} ({location_name}) is not a PEM file.") from None
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.exit_codes import CommandError, ExitCode
 
 CA_LOCATION: Final = "ssl.ca.location"
@@ -122,7 +123,8 @@ def _store_type(given: Mapping[str, str], store: str, location: str) -> str:
         with Path(location).open("rb") as file:
             begin = file.read(_SNIFFED_BYTES)
     except OSError as error:
-        raise _usage(f"Cannot read {location} ({store}.location): {error.strerror}.") from None
+        remedy = f"correct the path of {store}.location"
+        raise unreadable(location, error, remedy=remedy) from None
     if begin.startswith(_JKS_MAGIC):
         raise _usage(
             f"{location} ({store}.location) is a store in Java's own format, which is not "

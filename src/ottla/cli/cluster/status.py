@@ -79,9 +79,9 @@ class ClusterStatus:
         )
 
 
-async def ask_status(admin: ClusterAdmin) -> ClusterStatus:
+async def fetch_status(admin: ClusterAdmin) -> ClusterStatus:
     metadata = await admin.metadata()
-    cluster = await admin.ask(DescribeClusterRequest(include_fenced_brokers=True))
+    cluster = await admin.send_request(DescribeClusterRequest(include_fenced_brokers=True))
     partitions = tuple(
         PartitionPlace(
             topic.name or "",
@@ -155,15 +155,15 @@ async def _log_ends(
     topics: dict[str, ListOffsetsTopic] = {}
     for partition in partitions:
         topic = topics.setdefault(partition.topic, ListOffsetsTopic(name=partition.topic))
-        asked = ListOffsetsPartition(partition_index=partition.partition, timestamp=_LATEST)
-        topic.partitions.append(asked)
+        requested = ListOffsetsPartition(partition_index=partition.partition, timestamp=_LATEST)
+        topic.partitions.append(requested)
     request = ListOffsetsRequest(
         replica_id=_DEBUGGING_REPLICA,
         topics=list(topics.values()),
         timeout_ms=_OFFSETS_TIMEOUT_MS,
     )
     try:
-        response = await admin.ask_node(address, request, timeout_ms=_OFFSETS_TIMEOUT_MS)
+        response = await admin.send_to_node(address, request, timeout_ms=_OFFSETS_TIMEOUT_MS)
     except (ChannelError, CommandError):
         return None
     return {

@@ -19,7 +19,7 @@ from ottla.cli.cluster.defaults import DEFAULT_DIR
 from ottla.cli.cluster.layout import ClusterLayout, has_cluster, read_layout
 from ottla.cli.cluster.nodes import running_pids
 from ottla.cli.cluster.state import is_paused, read_state
-from ottla.cli.cluster.status import ClusterStatus, ask_status
+from ottla.cli.cluster.status import ClusterStatus, fetch_status
 from ottla.cli.cluster.status_view import ProcessView, status_json, status_view
 from ottla.cli.connection.bootstrap_addresses import address_text
 from ottla.cli.connection.cluster_access import resolve
@@ -55,7 +55,7 @@ def show_status(
         return ExitCode.OK
     processes = _processes(layout)
     try:
-        status = asyncio.run(_ask(addresses, security))
+        status = asyncio.run(_fetch_status(addresses, security))
     except CommandError as error:
         if layout is not None and not any(process.is_well for process in processes.values()):
             raise CommandError(
@@ -85,7 +85,7 @@ async def _watch(
     with nullcontext() if as_json else Live(console=terminal.stdout, auto_refresh=False) as live:
         while True:
             try:
-                status = await _ask(addresses, security)
+                status = await _fetch_status(addresses, security)
             except CommandError as error:
                 fields: Mapping[str, Any] = {"is_well": False, "reason": error.message}
                 shown: RenderableType = Text(error.message, style="red")
@@ -101,9 +101,9 @@ async def _watch(
             await clock.sleep(interval_s)
 
 
-async def _ask(addresses: tuple[Address, ...], security: ChannelSecurity) -> ClusterStatus:
+async def _fetch_status(addresses: tuple[Address, ...], security: ChannelSecurity) -> ClusterStatus:
     async with ClusterAdmin(addresses, security=security) as admin:
-        return await ask_status(admin)
+        return await fetch_status(admin)
 
 
 def local_security(layout: ClusterLayout) -> ChannelSecurity:

@@ -17,7 +17,7 @@ from ottla.cli.display.terminal import new_table
 
 PARTITIONS_SHOWN_MAX: Final = 20
 # A follower of an idle leader fetches twice a second.
-_BEHIND_MS_WORTH_TELLING: Final = 2_000
+_BEHIND_MS_SHOWN_MIN: Final = 2_000
 
 
 class ProcessView(NamedTuple):
@@ -142,7 +142,7 @@ def _controller_cell(replica: QuorumReplica | None, now_ms: int) -> Text:
     text = Text(replica.role)
     if replica.last_caught_up_ms is None:
         text.append(", not heard of", "yellow")
-    elif (behind_ms := now_ms - replica.last_caught_up_ms) > _BEHIND_MS_WORTH_TELLING:
+    elif (behind_ms := now_ms - replica.last_caught_up_ms) > _BEHIND_MS_SHOWN_MIN:
         text.append(f", behind by {behind_ms / 1_000:.0f} s", "yellow")
     return text
 

@@ -161,9 +161,9 @@ def _hold(layout: ClusterLayout) -> File:
     ]
     if left:
         held.close()
-        told = ", ".join(f"node {node_id} (pid {pid})" for node_id, pid in left)
+        processes = ", ".join(f"node {node_id} (pid {pid})" for node_id, pid in left)
         raise CommandError(
-            f"Nodes in {layout.directory} still run that nobody looks after: {told}.",
+            f"Nodes in {layout.directory} still run that nobody looks after: {processes}.",
             f"`ottla cluster down --data-dir {layout.directory}` stops them.",
         )
     return held

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ottla.cli.arguments.name_values import parse_name_values
@@ -38,6 +39,9 @@ _OWN: Final[Mapping[str, str | None]] = {
     "group.id": "--group",
     "metadata.broker.list": "--bootstrap",
 }
+# The endings of the properties of librdkafka that are paths, and a value of theirs that is none.
+_PATHS: Final = (".location", ".keytab", ".file")
+_PROBE: Final = "probe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,17 @@ class ClusterAccess:
     def client_properties(self) -> dict[str, Any]:
         """The properties of an ordinary client, by librdkafka's names."""
         return ordinary_properties(self.properties, self.security)
+
+    def require_files(self) -> None:
+        """Called before the Kafka client is created, which reports a missing file only once a
+        broker answers, and in the words of its TLS library."""
+        for name, value in self.properties.items():
+            if name.endswith(_PATHS) and value not in ("", _PROBE) and not Path(value).exists():
+                where = "-X" if name in self.explicit else "--command-config or the profile"
+                raise CommandError(
+                    f"{value} does not exist; correct the path of {name} in {where}.",
+                    exit_code=ExitCode.USAGE,
+                )
 
     def channel_security(self) -> ChannelSecurity:
         """For commands with a protocol client of their own. It has no other properties: those of

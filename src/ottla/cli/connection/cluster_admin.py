@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Self, TypeVar
 
 from ottla.cli.connection.cluster_access import resolve
-from ottla.cli.connection.cluster_errors import insecure, nobody_listens
+from ottla.cli.connection.cluster_errors import cannot_connect, insecure
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.port_probe import reason_text
 from ottla.cli.exit_codes import CommandError, ExitCode
@@ -52,12 +52,12 @@ class ClusterAdmin:
         self._links: dict[Address, NodeLink] = {}
         self._home: NodeLink | None = None
 
-    async def ask(self, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS) -> Any:
+    async def send_request(self, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS) -> Any:
         """Sends a request to any node, which forwards requests for the active controller."""
         if self._home is None:
             self._home = await self._first_link()
         try:
-            return await self._home.ask(request, timeout_ms=timeout_ms)
+            return await self._home.send_request(request, timeout_ms=timeout_ms)
         except UnknownRequestError as error:
             raise CommandError(
                 f"{error}.", "Is it a broker's listener, and the broker new enough?"
@@ -69,17 +69,17 @@ class ClusterAdmin:
                 exit_code=ExitCode.UNREACHABLE,
             ) from None
 
-    async def ask_node(
+    async def send_to_node(
         self, address: Address, request: Message, *, timeout_ms: int = REQUEST_TIMEOUT_MS
     ) -> Any:
         """Sends a request to this node. Raises ChannelError if there is no response."""
         link = self._links.get(address) or await self._link(address)
-        return await link.ask(request, timeout_ms=timeout_ms)
+        return await link.send_request(request, timeout_ms=timeout_ms)
 
     async def metadata(self) -> MetadataResponse:
         """All live brokers, and all topics."""
         request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
-        response: MetadataResponse = await self.ask(request)
+        response: MetadataResponse = await self.send_request(request)
         return response
 
     async def __aenter__(self) -> Self:
@@ -107,16 +107,16 @@ class ClusterAdmin:
         refusals: dict[Address, str] = {}
         answers: asyncio.Queue[NodeLink | None] = asyncio.Queue()
         for address in self._bootstrap:
-            self._tasks.start("knock", self._knock(address, answers, reasons, refusals))
+            self._tasks.start("connect", self._connect(address, answers, reasons, refusals))
         for _ in self._bootstrap:
             link = await answers.get()
             if link is not None:
                 return link
         if refusals:
             raise insecure(refusals, next(iter(refusals.values())))
-        raise nobody_listens(reasons)
+        raise cannot_connect(reasons)
 
-    async def _knock(
+    async def _connect(
         self,
         address: Address,
         answers: asyncio.Queue[NodeLink | None],
@@ -144,14 +144,14 @@ def _raise(_name: str, error: BaseException) -> None:
     raise error
 
 
-def with_admin(options: ClusterOptions, ask: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
-    """Runs `ask` with a ClusterAdmin, and closes its connections afterwards."""
+def with_admin(options: ClusterOptions, operation: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
+    """Runs `operation` with a ClusterAdmin, and closes its connections afterwards."""
     access = resolve(options)
     security = access.channel_security()
 
     async def run() -> T:
         async with ClusterAdmin(access.addresses, security=security) as admin:
-            return await ask(admin)
+            return await operation(admin)
 
     return asyncio.run(run())
 

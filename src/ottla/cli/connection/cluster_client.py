@@ -117,12 +117,12 @@ class ConnectedCluster:
         spec: int,
         isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
     ) -> dict[int, ListOffsetsResultInfo]:
-        asked = {
+        requested = {
             TopicPartition(topic, partition): OffsetSpec(spec)  # type: ignore[abstract]
             for partition in partitions
         }
         answers = self.admin.list_offsets(
-            asked, isolation_level=isolation_level, request_timeout=REQUEST_TIMEOUT_S
+            requested, isolation_level=isolation_level, request_timeout=REQUEST_TIMEOUT_S
         )
         return {
             partition.partition: result_of(
@@ -159,11 +159,12 @@ def connect(
     options: ClusterOptions, terminal: Terminal, probe: PortProbe | None = None
 ) -> ConnectedCluster:
     access = resolve(options)
+    access.require_files()
     probe = probe or PortProbe(SystemNetwork())
     reasons = probe.why_unreachable(access.addresses)
     answering = tuple(address for address in access.addresses if address not in reasons)
     if not answering:
-        raise cluster_errors.nobody_listens(reasons)
+        raise cluster_errors.cannot_connect(reasons)
     cluster = _first_answer(replace(access, bootstrap=join_addresses(answering)), probe)
     _check_advertised(cluster, probe, terminal)
     return cluster
@@ -211,7 +212,7 @@ def advertised_brokers(metadata: ClusterMetadata) -> list[AdvertisedBroker]:
 def _first_answer(access: ClusterAccess, probe: PortProbe) -> ConnectedCluster:
     """Connects with a short timeout first: without a response the port may not be a broker's."""
     reasons: list[str] = []
-    cluster = _ask(access, FIRST_ANSWER_TIMEOUT_S, reasons)
+    cluster = _try_connect(access, FIRST_ANSWER_TIMEOUT_S, reasons)
     if cluster is not None:
         return cluster
     if not access.is_plaintext and reasons:
@@ -220,13 +221,15 @@ def _first_answer(access: ClusterAccess, probe: PortProbe) -> ConnectedCluster:
         for address in access.addresses:
             if protocol := probe.other_protocol(address):
                 raise cluster_errors.speaks_otherwise(address, protocol)
-    cluster = _ask(access, ANSWER_TIMEOUT_S, reasons)
+    cluster = _try_connect(access, ANSWER_TIMEOUT_S, reasons)
     if cluster is not None:
         return cluster
     raise cluster_errors.no_answer(access.addresses, FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S)
 
 
-def _ask(access: ClusterAccess, timeout_s: float, reasons: list[str]) -> ConnectedCluster | None:
+def _try_connect(
+    access: ClusterAccess, timeout_s: float, reasons: list[str]
+) -> ConnectedCluster | None:
     """None if there is no response; then the client and its connections are closed, too."""
 
     def note(error: KafkaError) -> None:

@@ -67,7 +67,7 @@ def refused(doing: str, error: KafkaError) -> CommandError:
     return CommandError(f"Cannot {doing}: {reason} ({name}).", *hints, exit_code=exit_code)
 
 
-def nobody_listens(reasons: Mapping[Address, str]) -> CommandError:
+def cannot_connect(reasons: Mapping[Address, str]) -> CommandError:
     return CommandError(
         f"Cannot connect to {unreachable_text(dict(reasons))}.",
         "Is a broker running there? Start one with `ottla start`, or say where it is with "
@@ -133,13 +133,13 @@ def advertised_wrongly(
 ) -> CommandError:
     """The bootstrap address responds, but the brokers advertise unreachable addresses."""
     answering = tuple(bootstrap)
-    told = "; ".join(
+    unreachable = "; ".join(
         f"broker {broker.broker_id} advertises {address_text(broker.address)} ({reason})"
         for broker, reason in reasons.items()
     )
     return CommandError(
         f"{', '.join(map(address_text, answering))} answers, but the cluster sends clients on to "
-        f"an address that cannot be reached from here: {told}.",
+        f"an address that cannot be reached from here: {unreachable}.",
         "Set advertised.listeners of the broker to an address that its clients can reach, such as "
         f"PLAINTEXT://{address_text(answering[0])} (`ottla start --advertise HOST:PORT`), and "
         "restart it; or make the advertised name and port lead to the broker from here.",

@@ -24,25 +24,25 @@ class ConnectionWatch:
         self._terminal = terminal
         self._is_patient = is_patient
         self._down_since: float | None = None
-        self._was_told = False
+        self._was_notified = False
 
     def on_error(self, error: KafkaError) -> None:
         is_down = error.code() == KafkaError._ALL_BROKERS_DOWN  # noqa: SLF001 - the client's naming
         if is_down and self._down_since is None:
             self._down_since = self._clock.monotonic()
 
-    def check(self, *, has_heard: bool) -> None:
-        if has_heard:
+    def check(self, *, has_received: bool) -> None:
+        if has_received:
             self._down_since = None
-            self._was_told = False
+            self._was_notified = False
         elif self._is_overdue and not self._is_patient:
             raise CommandError(
                 f"The cluster has not answered for {PATIENCE_S:.0f} s.",
                 "Are its brokers still running?",
                 exit_code=ExitCode.UNREACHABLE,
             )
-        elif self._is_overdue and not self._was_told:
-            self._was_told = True
+        elif self._is_overdue and not self._was_notified:
+            self._was_notified = True
             self._terminal.notice("The connection to the cluster is lost; trying again.")
 
     @property

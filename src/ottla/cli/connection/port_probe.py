@@ -49,11 +49,11 @@ class PortProbe:
         return asyncio.run(self._other_protocol(address))
 
     async def _why_unreachable(self, addresses: Iterable[Address]) -> dict[Address, str]:
-        asked = tuple(addresses)
-        reasons = await asyncio.gather(*map(self._why_one_unreachable, asked))
+        probed = tuple(addresses)
+        reasons = await asyncio.gather(*map(self._why_one_unreachable, probed))
         return {
             address: reason
-            for address, reason in zip(asked, reasons, strict=True)
+            for address, reason in zip(probed, reasons, strict=True)
             if reason is not None
         }
 
@@ -75,7 +75,7 @@ class PortProbe:
                 connection = await self._network.connect(address, words)
                 try:
                     connection.write((HTTP_REQUEST,))
-                    await words.heard.wait()
+                    await words.received.wait()
                 finally:
                     connection.abort()
         return protocol_of(bytes(words.said))
@@ -86,7 +86,7 @@ class FirstWords:
 
     def __init__(self) -> None:
         self.said = bytearray()
-        self.heard = asyncio.Event()
+        self.received = asyncio.Event()
         self._buffer = bytearray(ANSWER_BYTES_MAX)
 
     def connected(self, connection: Connection) -> None:
@@ -97,7 +97,7 @@ class FirstWords:
 
     def buffer_filled(self, length: int) -> None:
         self.said += self._buffer[:length]
-        self.heard.set()
+        self.received.set()
 
     def pause_writing(self) -> None:
         pass
@@ -106,7 +106,7 @@ class FirstWords:
         pass
 
     def closed(self, error: Exception | None) -> None:  # noqa: ARG002
-        self.heard.set()
+        self.received.set()
 
 
 def protocol_of(said: bytes) -> str | None:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.exit_codes import CommandError, ExitCode
 
 FILE_NAME: Final = "config.toml"
@@ -95,7 +96,8 @@ def read_profiles() -> Profiles:
     except FileNotFoundError:
         return Profiles()
     except OSError as error:
-        raise _unusable(file, error.strerror or str(error)) from None
+        remedy = "make it a file that you can read, or remove it"
+        raise unreadable(file, error, remedy=remedy) from None
     except (ValueError, TypeError) as error:
         raise _unusable(file, str(error)) from None
 

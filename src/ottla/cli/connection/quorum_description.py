@@ -58,7 +58,7 @@ async def describe_quorum(admin: ClusterAdmin) -> DescribedQuorum:
     topic = DescribeQuorumRequestTopicData(
         topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartitionData()]
     )
-    response = await admin.ask(DescribeQuorumRequest(topics=[topic]))
+    response = await admin.send_request(DescribeQuorumRequest(topics=[topic]))
     if response.error_code:
         raise refusal("describe the quorum", response.error_code, response.error_message)
     (partition,) = response.topics[0].partitions

@@ -53,7 +53,7 @@ def read_until_done(
         reading.begin()
         while not reading.is_done:
             messages = receive(consumer)
-            watch.check(has_heard=bool(messages))
+            watch.check(has_received=bool(messages))
             reading.take(messages, output)
             output.flush()
             reading.flushed()

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from ottla.cli.cluster.layout import ClusterLayout
 from ottla.cli.cluster.nodes import restart_node, send_signal
-from ottla.cli.cluster.status import ask_status
+from ottla.cli.cluster.status import fetch_status
 from ottla.cli.connection.cluster_admin import with_admin
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.demo.load import Sender, create_topics, leaders, read_all
@@ -31,7 +31,7 @@ IN_SYNC_SECONDS: Final = 30.0
 _POLL_SECONDS: Final = 0.1
 
 
-def tell_failover(console: Console, silent: Terminal, layout: ClusterLayout) -> None:
+def show_failover(console: Console, silent: Terminal, layout: ClusterLayout) -> None:
     clock = SystemClock()
     create_topics(layout.bootstrap, {TOPIC: {}}, partitions=PARTITIONS)
     sender = Sender(layout.bootstrap, TOPIC, clock, partitions=PARTITIONS)
@@ -62,7 +62,7 @@ def bring_back(silent: Terminal, layout: ClusterLayout, node_id: int) -> float:
     clock = SystemClock()
     started = clock.monotonic()
     restart_node(silent, layout, node_id, signal.SIGKILL)
-    while not with_admin(ClusterOptions(layout.bootstrap), ask_status).is_well:
+    while not with_admin(ClusterOptions(layout.bootstrap), fetch_status).is_well:
         waited = clock.monotonic() - started
         assert waited < IN_SYNC_SECONDS, "a node that came back is not in sync again"
         sleep_blocking(_POLL_SECONDS)

@@ -32,7 +32,7 @@ class PipelineProcess:
         self._file = file
         self._bootstrap = bootstrap
         self._home = home
-        self._told = home / "progress.jsonl"
+        self._progress_file = home / "progress.jsonl"
         self._log = home / "pipeline.log"
         self._position = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -42,10 +42,10 @@ class PipelineProcess:
     def start(self, *, once: bool) -> None:
         command = [sys.executable, "-m", "ottla", "pipelines", "run", str(self._file)]
         options = ["-b", self._bootstrap, "--checkpoints", str(self._home / "checkpoints")]
-        with self._told.open("ab") as told, self._log.open("ab") as log:
+        with self._progress_file.open("ab") as progress, self._log.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 - this program
                 [*command, *options, *_OPTIONS, "--json", *(["--once"] if once else [])],
-                stdout=told,
+                stdout=progress,
                 stderr=log,
                 cwd=self._home,
                 # A process group of its own, so that a kill ends Python and Java at once.
@@ -71,8 +71,8 @@ class PipelineProcess:
 
     def rows(self) -> dict[str, int]:
         """How many rows each query has read so far, from its reported progress."""
-        if self._told.exists():
-            with self._told.open("rb") as file:
+        if self._progress_file.exists():
+            with self._progress_file.open("rb") as file:
                 file.seek(self._position)
                 for line in file:
                     if not line.endswith(b"\n"):
@@ -84,5 +84,5 @@ class PipelineProcess:
     def _take(self, line: bytes) -> None:
         # A killed run may have left an incomplete line before this one.
         with suppress(json.JSONDecodeError):
-            told = json.loads(line)
-            self._batches[told["query"]][told["batch_id"]] = told["rows"]
+            progress = json.loads(line)
+            self._batches[progress["query"]][progress["batch_id"]] = progress["rows"]

@@ -52,10 +52,10 @@ def streamed_counts(bootstrap: str) -> tuple[dict[PunctualityGroup, Totals], int
     found: dict[PunctualityGroup, Totals] = {}
     words = 0
     for message in _committed(bootstrap, TOPIC):
-        told = json.loads(message.value() or b"")
-        group = PunctualityGroup(told["origin"], told["manufacturer"], told["day"][:10])
-        assert told["flights"] > found.get(group, Totals(0, 0)).flights, "counted again"
-        found[group] = Totals(told["flights"], told["delay"])
+        row = json.loads(message.value() or b"")
+        group = PunctualityGroup(row["origin"], row["manufacturer"], row["day"][:10])
+        assert row["flights"] > found.get(group, Totals(0, 0)).flights, "counted again"
+        found[group] = Totals(row["flights"], row["delay"])
         words += 1
     return found, words
 
@@ -121,5 +121,5 @@ def _ends(bootstrap: str, topic: str) -> dict[int, int]:
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     end = OffsetSpec.latest()  # type: ignore[no-untyped-call]
     latest = {TopicPartition(topic, number): end for number in range(PARTITIONS)}
-    asked = admin.list_offsets(latest, isolation_level=IsolationLevel.READ_UNCOMMITTED)
-    return {place.partition: answer.result().offset for place, answer in asked.items()}
+    answers = admin.list_offsets(latest, isolation_level=IsolationLevel.READ_UNCOMMITTED)
+    return {place.partition: answer.result().offset for place, answer in answers.items()}

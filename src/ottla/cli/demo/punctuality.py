@@ -40,7 +40,7 @@ _POLL_S: Final = 0.1
 _MAKERS_SHOWN: Final = 6
 
 
-def tell_punctuality(console: Console, silent: Terminal, layout: ClusterLayout, home: Path) -> None:
+def show_punctuality(console: Console, silent: Terminal, layout: ClusterLayout, home: Path) -> None:
     """Writes the table and the plot to `home`. Raises CommandError if Spark cannot run."""
     wanted = PipelineChoice.parse(
         DEFINITION, options=ClusterOptions(layout.bootstrap), master="", configs=None

@@ -14,8 +14,8 @@ from ottla.cli.cluster.layout import ClusterLayout
 from ottla.cli.cluster.making import NewCluster, make_cluster
 from ottla.cli.cluster.nodes import take_down
 from ottla.cli.cluster.up import run_in_background
-from ottla.cli.demo.failover import replicas, tell_failover
-from ottla.cli.demo.punctuality import DEFINITION, PLOT, TABLE, tell_punctuality
+from ottla.cli.demo.failover import replicas, show_failover
+from ottla.cli.demo.punctuality import DEFINITION, PLOT, TABLE, show_punctuality
 from ottla.cli.display.terminal import Terminal
 from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock
@@ -23,7 +23,7 @@ from ottla.runtime.system_clock import SystemClock
 HOME: Final = Path(".cache") / "demo"
 
 
-def tell() -> None:
+def run() -> None:
     """Runs the demo. Raises CommandError."""
     console = Console(highlight=False, soft_wrap=True)
     clock = SystemClock()
@@ -42,8 +42,8 @@ def tell() -> None:
             f"[bold]1.[/] Three nodes start: ready on {layout.bootstrap} after "
             f"{clock.monotonic() - started:.1f} s."
         )
-        tell_failover(console, silent, layout)
-        tell_punctuality(console, silent, layout, home)
+        show_failover(console, silent, layout)
+        show_punctuality(console, silent, layout, home)
         console.print(f"\nAll of it took {clock.monotonic() - started:.0f} s.")
         _leave(console, layout)
     finally:

@@ -7,6 +7,7 @@ import sys
 from getpass import getpass
 from pathlib import Path
 
+from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.configs.value import Password
 
@@ -16,7 +17,7 @@ def read_password_file(path: Path) -> Password:
     try:
         text = sys.stdin.readline() if str(path) == "-" else path.read_text("utf-8")
     except OSError as error:
-        raise _usage(f"Cannot read the password in {path}: {error.strerror}.") from None
+        raise unreadable(path, error, remedy="write the password into a file") from None
     except UnicodeDecodeError:
         raise _usage(f"The password in {path} is not UTF-8.") from None
     password, _, rest = text.partition("\n")

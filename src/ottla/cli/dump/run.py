@@ -139,7 +139,10 @@ class Dump:
 
     def _file_of(self, path: str, working_directory: str) -> list[KnownFile]:
         if not self._disk.exists(path):
-            self._unreadable(f"{path}: there is no such file or directory")
+            self._unreadable(
+                f"{path}: there is no such file or directory; name a log file, or a directory "
+                "with log files"
+            )
             return []
         file = recognise(path, working_directory=working_directory)
         if file is None:

@@ -45,7 +45,7 @@ async def elect_leaders(
     as_json: bool,
 ) -> ExitCode:
     """Tries every partition. The exit code shows whether an election was refused."""
-    response = await admin.ask(
+    response = await admin.send_request(
         ElectLeadersRequest(
             election_type=UNCLEAN if unclean else PREFERRED,
             topic_partitions=await _partitions(admin, wanted) if wanted.topics else None,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ottla.broker.control.identity import controller_endpoint
+from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.configs import InvalidConfigError, NodeConfig
@@ -68,7 +69,8 @@ def _read_config(path: Path) -> NodeConfig:
     try:
         return NodeConfig.from_properties(path.read_text("latin-1"))
     except OSError as error:
-        raise _usage(f"Cannot read {path}: {error.strerror}.") from None
+        remedy = "give --config the path of the node's server.properties"
+        raise unreadable(path, error, remedy=remedy) from None
     except InvalidConfigError as error:
         raise _usage(f"{path}: {error.message}") from None
 

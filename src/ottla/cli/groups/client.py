@@ -90,8 +90,10 @@ def unknown_group(cluster: ConnectedCluster, group_id: str) -> CommandError:
 
 def committed_offsets(cluster: ConnectedCluster, group_id: str) -> dict[tuple[str, int], int]:
     """By partition, in order; those without an offset are left out."""
-    asked = ConsumerGroupTopicPartitions(group_id)
-    answers = cluster.admin.list_consumer_group_offsets([asked], request_timeout=REQUEST_TIMEOUT_S)
+    requested = ConsumerGroupTopicPartitions(group_id)
+    answers = cluster.admin.list_consumer_group_offsets(
+        [requested], request_timeout=REQUEST_TIMEOUT_S
+    )
     found = result_of(answers[group_id], f"list the offsets of group {group_id}")
     return {
         (each.topic, each.partition): each.offset

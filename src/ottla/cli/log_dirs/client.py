@@ -62,16 +62,20 @@ async def log_dirs(admin: ClusterAdmin, broker: int) -> list[LogDir]:
     if broker not in addresses:
         raise unknown_broker(broker, addresses)
     request = DescribeLogDirsRequest(topics=None)
-    response: DescribeLogDirsResponse = await ask_broker(admin, broker, addresses[broker], request)
+    response: DescribeLogDirsResponse = await send_to_broker(
+        admin, broker, addresses[broker], request
+    )
     if response.error_code:
         raise refusal(f"describe the log directories of broker {broker}", response.error_code, None)
     return sorted((_log_dir(broker, each) for each in response.results), key=lambda each: each.path)
 
 
-async def ask_broker(admin: ClusterAdmin, broker: int, address: Address, request: Message) -> Any:
+async def send_to_broker(
+    admin: ClusterAdmin, broker: int, address: Address, request: Message
+) -> Any:
     """Raises CommandError where there is no answer."""
     try:
-        return await admin.ask_node(address, request)
+        return await admin.send_to_node(address, request)
     except ChannelError as error:
         raise CommandError(
             f"Broker {broker} ({address_text(address)}) gave no answer: {error}.",

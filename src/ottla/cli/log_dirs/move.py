@@ -11,7 +11,7 @@ from ottla.cli.connection.cluster_errors import unknown_topic
 from ottla.cli.display.cells import count
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.cli.log_dirs.client import LogDir, ask_broker, broker_addresses, log_dirs
+from ottla.cli.log_dirs.client import LogDir, broker_addresses, log_dirs, send_to_broker
 from ottla.model import TopicPartition
 from ottla.runtime.system_clock import SystemClock
 from ottla.wire.messages.alter_replica_log_dirs import (
@@ -101,7 +101,7 @@ async def _move(
         dirs=[AlterReplicaLogDir(path=path, topics=list(topics.values()))]
     )
     address = (await broker_addresses(admin))[broker]
-    response: AlterReplicaLogDirsResponse = await ask_broker(admin, broker, address, request)
+    response: AlterReplicaLogDirsResponse = await send_to_broker(admin, broker, address, request)
     return {
         TopicPartition(result.topic_name, partition.partition_index): refusal(
             f"move {result.topic_name}-{partition.partition_index} to {path}",

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from rich.console import Console
 
+from ottla.cli.arguments.input_file import require_file
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.connection.bootstrap_addresses import parse_addresses
 from ottla.cli.connection.cluster_access import resolve
-from ottla.cli.connection.cluster_errors import nobody_listens
+from ottla.cli.connection.cluster_errors import cannot_connect
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.port_probe import PortProbe
 from ottla.cli.display.terminal import Terminal
@@ -65,6 +66,7 @@ class PipelineChoice:
                 "openjdk-17-jre-headless",
                 exit_code=ExitCode.USAGE,
             ) from None
+        require_file(file, remedy="give the path of the pipeline's Python file")
         given = dict(parse_name_values(configs or (), what="--conf"))
         access = resolve(options)
         access.require_plaintext()
@@ -145,7 +147,7 @@ def _checked(wanted: PipelineChoice, terminal: Terminal) -> Iterator[tuple[list[
         registry = load(wanted.file)
     except DefinitionError as error:
         raise CommandError(f"{error}.") from None
-    tell_unreachable(wanted.bootstrap, terminal)
+    warn_unreachable(wanted.bootstrap, terminal)
     name = wanted.file.stem
     archive = prepare_spark(terminal.stderr, wanted.java)
     with terminal.stderr.status("Starting Spark ..."):
@@ -159,13 +161,13 @@ def _checked(wanted: PipelineChoice, terminal: Terminal) -> Iterator[tuple[list[
         spark.stop()
 
 
-def tell_unreachable(bootstrap: str, terminal: Terminal) -> None:
+def warn_unreachable(bootstrap: str, terminal: Terminal) -> None:
     """Before Spark starts, which takes a while. Not every pipeline has topics, and a cluster may
     come up meanwhile, so it goes on."""
     addresses = set(parse_addresses(bootstrap))
     reasons = PortProbe(SystemNetwork()).why_unreachable(addresses)
     if len(reasons) == len(addresses):
-        error = nobody_listens(reasons)
+        error = cannot_connect(reasons)
         terminal.notice(" ".join((error.message, *error.hints)))
 
 

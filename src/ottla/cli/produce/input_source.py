@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.arguments.input_file import unreadable
 
 
 class InputSource:
@@ -43,7 +43,7 @@ def open_input(path: str | None) -> Iterator[InputSource]:
     try:
         stream = Path(path).open("rb")  # noqa: SIM115 - closed below
     except OSError as error:
-        message = f"Cannot read {path}: {error.strerror}."
-        raise CommandError(message, exit_code=ExitCode.USAGE) from None
+        remedy = "give --file the path of a file, or - for standard input"
+        raise unreadable(path, error, remedy=remedy) from None
     with stream:
         yield InputSource(stream)

@@ -109,6 +109,10 @@ def edit_profiles(terminal: Terminal) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
         ended = subprocess.run([*shlex.split(editor), str(profiles_file())], check=False)  # noqa: S603
+    except FileNotFoundError:
+        raise _usage(
+            f"The editor {editor} is not installed; set EDITOR to the name of one that is."
+        ) from None
     except OSError as error:
         raise _usage(f"Cannot start the editor {editor}: {error.strerror}.") from None
     if ended.returncode:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from ottla.broker.control.identity import controller_endpoint
+from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.connection.bootstrap_addresses import address_text
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.connection.quorum_description import DescribedQuorum, describe_quorum
@@ -80,7 +81,7 @@ def named_voter(controller: str | None, config: Path | None) -> Voter:
 
 async def add_voter(admin: ClusterAdmin, terminal: Terminal, voter: Voter) -> None:
     (endpoint,) = voter.endpoints
-    response = await admin.ask(
+    response = await admin.send_request(
         AddRaftVoterRequest(
             cluster_id=None,
             timeout_ms=_ADD_TIMEOUT_MS,
@@ -100,7 +101,7 @@ async def remove_voter(
     admin: ClusterAdmin, terminal: Terminal, node_id: int, *, directory_id: str | None
 ) -> None:
     found = await _directory_of(admin, node_id) if directory_id is None else _parse_id(directory_id)
-    response = await admin.ask(
+    response = await admin.send_request(
         RemoveRaftVoterRequest(cluster_id=None, voter_id=node_id, voter_directory_id=found)
     )
     if response.error_code:
@@ -120,11 +121,16 @@ async def _directory_of(admin: ClusterAdmin, node_id: int) -> Uuid:
 def _voter_of(file: Path) -> Voter:
     try:
         node = NodeConfig.from_properties(file.read_text("latin-1"))
-        identity = read_meta_properties(SystemDisk(), node.metadata_log_dir)
     except OSError as error:
-        raise _usage(f"Cannot read {file}: {error.strerror}.") from None
+        remedy = "give --config the path of the controller's server.properties"
+        raise unreadable(file, error, remedy=remedy) from None
     except InvalidConfigError as error:
         raise _usage(f"{file}: {error.message}") from None
+    try:
+        identity = read_meta_properties(SystemDisk(), node.metadata_log_dir)
+    except OSError as error:
+        remedy = "run this command on the controller's host, as the user of its node"
+        raise unreadable(node.metadata_log_dir, error, remedy=remedy) from None
     except StorageError as error:
         raise CommandError(str(error)) from None
     if not node.is_controller:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.connection.cluster_errors import unknown_topic
 from ottla.cli.display.cells import NOTHING, count
@@ -231,7 +232,7 @@ async def _alter(
                 replicas=None if replicas is None else list(replicas),
             )
         )
-    response = await admin.ask(
+    response = await admin.send_request(
         AlterPartitionReassignmentsRequest(
             allow_replication_factor_change=can_change_factor, topics=list(topics.values())
         )
@@ -249,7 +250,7 @@ async def _alter(
 
 
 async def _moves(admin: ClusterAdmin) -> dict[PartitionName, ReplicaMove]:
-    response = await admin.ask(ListPartitionReassignmentsRequest())
+    response = await admin.send_request(ListPartitionReassignmentsRequest())
     if response.error_code:
         raise refusal("list moves", response.error_code, response.error_message)
     return {
@@ -282,9 +283,8 @@ def _read_plan(file: Path) -> Assignment:
     try:
         return parse_plan(file.read_text())
     except OSError as error:
-        raise CommandError(
-            f"Cannot read {file}: {error.strerror}.", exit_code=ExitCode.USAGE
-        ) from None
+        remedy = "write a plan with `ottla reassign generate`, and give its path"
+        raise unreadable(file, error, remedy=remedy) from None
     except ValueError as error:
         raise CommandError(
             f"{file} is no plan: {error}.",

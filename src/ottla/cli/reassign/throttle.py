@@ -65,7 +65,7 @@ async def clear_throttle(
 
 async def _alter_topic(admin: ClusterAdmin, topic: str, configs: Mapping[str, str | None]) -> None:
     request = _request(ConfigResourceType.TOPIC, topic, configs)
-    _require_altered(await admin.ask(request))
+    _require_altered(await admin.send_request(request))
 
 
 async def _alter_broker(
@@ -74,7 +74,7 @@ async def _alter_broker(
     """Asked of the broker itself: it refuses what is another one's."""
     request = _request(ConfigResourceType.BROKER, str(broker_id), configs)
     try:
-        _require_altered(await admin.ask_node(address, request))
+        _require_altered(await admin.send_to_node(address, request))
     except ChannelError as error:
         raise CommandError(
             f"Cannot alter the throttle of broker {broker_id}: {error}.",

@@ -1,1 +1,1 @@
-"""`ottla simulate`: a simulated cluster living through faults."""
+"""`ottla simulate`: a simulated cluster under faults."""

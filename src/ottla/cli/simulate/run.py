@@ -1,4 +1,4 @@
-"""Runs `ottla simulate`: faults read, the world played, its history shown as a timeline."""
+"""Runs `ottla simulate`: parses the faults, runs the simulation and prints its history."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.text import Text
 from ottla.cli.display.cells import count
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.simulation.faults.fault_plan import Plan, PlannedFault, plan_of
-from ottla.simulation.faults.faults import FAULTS
+from ottla.simulation.faults.faults import FAULTS, FaultKind
 from ottla.simulation.history.history import (
     Acknowledged,
     Event,
@@ -35,7 +35,7 @@ def run_simulate(
     console = Console(highlight=False, soft_wrap=True)
     if lists_faults:
         for name, fault in FAULTS.items():
-            console.print(f"{name:<20} {(fault.__doc__ or '').strip()}")
+            console.print(f"{name:<20} {_summary(fault)}", markup=False)
         return
     plan = plan_of(seed)
     if faults:
@@ -45,6 +45,11 @@ def run_simulate(
     show(console, outcome)
     if not outcome.is_clean:
         raise typer.Exit(ExitCode.REFUSED)
+
+
+def _summary(fault: FaultKind) -> str:
+    """The first line of the docstring, for users; the rest is for readers of the code."""
+    return (fault.__doc__ or "").partition("\n")[0]
 
 
 def parse_fault(text: str, number: int) -> PlannedFault:
@@ -65,7 +70,7 @@ def parse_fault(text: str, number: int) -> PlannedFault:
     if fault.name not in FAULTS:
         raise CommandError(
             f"There is no fault {fault.name!r}.",
-            "`ottla simulate --faults` lists those there are.",
+            "`ottla simulate --faults` lists all faults.",
             exit_code=ExitCode.USAGE,
         )
     return fault

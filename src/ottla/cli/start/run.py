@@ -17,14 +17,17 @@ import typer
 
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.node import Node
+from ottla.cli.arguments.input_file import unreadable_text
 from ottla.cli.display.cells import count
 from ottla.configs import InvalidConfigError, NodeConfig
+from ottla.configs.exposure import exposure_warning
 from ottla.configs.java_properties import parse_properties
 from ottla.configs.near_names import unknown_config_text
 from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
 from ottla.runtime.background import Background
 from ottla.runtime.bounded_disk import BoundedDisk
+from ottla.runtime.busy_poll import SystemBusyPoll
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.huge_pages import gather_memory
 from ottla.runtime.log_limit import WINDOW_SECONDS, LogLimit
@@ -33,7 +36,6 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.runtime.system_loop import run
 from ottla.runtime.system_network import SystemNetwork
-from ottla.runtime.vigil import SystemVigil
 from ottla.storage.errors import DirectoryFailedError, StorageError
 
 _log = logging.getLogger(__name__)
@@ -87,6 +89,8 @@ def run_node(
         typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
     if without_effect := node_config.without_effect():
         _log.warning("Ottla accepts these settings without effect: %s", ", ".join(without_effect))
+    if warning := exposure_warning(node_config):
+        _log.warning("%s", warning)
     keep_freed_memory()
     deadline = _Deadline()
     try:
@@ -130,7 +134,7 @@ def _configure(
     config: Path | None,
     settings: list[str],
 ) -> NodeConfig:
-    properties = {} if config is None else parse_properties(config.read_text("latin-1"))
+    properties = {} if config is None else _read_properties(config)
     given = _parse_settings(settings)
     properties |= given
     if listen is None and "listeners" not in properties:
@@ -149,6 +153,14 @@ def _configure(
         if name in given:
             raise ValueError(f"--set {name}: {unknown_config_text(name)}")
     return node_config
+
+
+def _read_properties(file: Path) -> dict[str, str]:
+    try:
+        return parse_properties(file.read_text("latin-1"))
+    except OSError as error:
+        remedy = "give --config the path of the node's server.properties"
+        raise ValueError(unreadable_text(file, error, remedy=remedy)) from None
 
 
 def _parse_settings(settings: list[str]) -> dict[str, str]:
@@ -172,7 +184,7 @@ async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -
         dice=SystemDice(),
         network=SystemNetwork(),
         background=SystemBackground(),
-        vigil=SystemVigil(clock.monotonic),
+        busy_poll=SystemBusyPoll(clock.monotonic),
         connections_max=int((descriptors - log_descriptors) * _CONNECTIONS_SHARE),
     )
     stopping = asyncio.Event()

@@ -87,7 +87,7 @@ async def create_token(
     if wanted.owner is not None:
         request.owner_principal_type = wanted.owner.type
         request.owner_principal_name = wanted.owner.name
-    response = await admin.ask(request)
+    response = await admin.send_request(request)
     if response.error_code:
         raise refusal("create a delegation token", response.error_code, None)
     hmac = b64encode(response.hmac).decode()
@@ -143,7 +143,7 @@ async def renew_token(
 ) -> None:
     hmac = await _hmac(admin, token_id)
     request = RenewDelegationTokenRequest(hmac=hmac, renew_period_ms=period_ms)
-    response = await admin.ask(request)
+    response = await admin.send_request(request)
     if response.error_code:
         raise refusal(f"renew token {token_id}", response.error_code, None)
     expires_ms = response.expiry_timestamp_ms
@@ -155,7 +155,7 @@ async def expire_token(
 ) -> None:
     hmac = await _hmac(admin, token_id)
     request = ExpireDelegationTokenRequest(hmac=hmac, expiry_time_period_ms=period_ms)
-    response = await admin.ask(request)
+    response = await admin.send_request(request)
     if response.error_code:
         raise refusal(f"expire token {token_id}", response.error_code, None)
     expires_ms = response.expiry_timestamp_ms
@@ -178,7 +178,7 @@ async def _describe(admin: ClusterAdmin, owners: Sequence[Principal]) -> list[An
         DescribeDelegationTokenOwner(principal_type=each.type, principal_name=each.name)
         for each in owners
     ]
-    response = await admin.ask(DescribeDelegationTokenRequest(owners=asked or None))
+    response = await admin.send_request(DescribeDelegationTokenRequest(owners=asked or None))
     if response.error_code:
         raise refusal("list the delegation tokens", response.error_code, None)
     return sorted(response.tokens, key=lambda each: int(each.issue_timestamp))

@@ -66,13 +66,13 @@ def delete_records(
         if not as_json:
             terminal.notice(f"There are no records to delete in {topic}.")
         return
-    asked = [TopicPartition(topic, trim.partition, trim.before) for trim in trims]
-    answers = cluster.admin.delete_records(asked, request_timeout=REQUEST_TIMEOUT_S)
+    requested = [TopicPartition(topic, trim.partition, trim.before) for trim in trims]
+    answers = cluster.admin.delete_records(requested, request_timeout=REQUEST_TIMEOUT_S)
     earliest = {
-        asked.partition: result_of(
-            answer, f"delete records of {topic}-{asked.partition}"
+        requested.partition: result_of(
+            answer, f"delete records of {topic}-{requested.partition}"
         ).low_watermark
-        for asked, answer in answers.items()
+        for requested, answer in answers.items()
     }
     _show(terminal, topic, trims, earliest, as_json=as_json)
 

@@ -189,7 +189,7 @@ async def _send_and_fetch(
             )
         ],
     )
-    await _ask(connection, exchange, produce, PRODUCE_VERSION)
+    await _send_request(connection, exchange, produce, PRODUCE_VERSION)
     fetch = FetchRequest(
         max_wait_ms=500,
         min_bytes=1,
@@ -200,10 +200,12 @@ async def _send_and_fetch(
             )
         ],
     )
-    await _ask(connection, exchange, fetch, FETCH_VERSION)
+    await _send_request(connection, exchange, fetch, FETCH_VERSION)
 
 
-async def _ask(connection: Connection, exchange: _Exchange, request: Message, version: int) -> None:
+async def _send_request(
+    connection: Connection, exchange: _Exchange, request: Message, version: int
+) -> None:
     exchange.answered = _future()
     parts = requests.encode_request(request, version, correlation_id=1, client_id="ottla-trace")
     connection.write([b"".join(parts)])

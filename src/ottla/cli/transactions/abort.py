@@ -63,7 +63,7 @@ async def _fence(transactions: TransactionAdmin, transactional_id: str) -> None:
     error = ErrorCode.NONE
     for _ in range(_ATTEMPTS):
         coordinator = await transactions.coordinator_of(transactional_id)
-        response = await transactions.ask(coordinator, request)
+        response = await transactions.send_request(coordinator, request)
         error = ErrorCode(response.error_code)
         if error is ErrorCode.NONE:
             return
@@ -107,7 +107,7 @@ async def _write_marker(transactions: TransactionAdmin, opened: OpenTransaction)
             )
         ]
     )
-    response = await transactions.ask(transactions.leader_of(name), request)
+    response = await transactions.send_request(transactions.leader_of(name), request)
     (result,) = [
         partition.error_code
         for marker in response.markers

@@ -57,9 +57,9 @@ class TransactionAdmin:
     async def open(cls, admin: ClusterAdmin) -> TransactionAdmin:
         return cls(admin, await admin.metadata())
 
-    async def ask(self, node_id: int, request: Message) -> Any:
+    async def send_request(self, node_id: int, request: Message) -> Any:
         try:
-            return await self._admin.ask_node(self._addresses[node_id], request)
+            return await self._admin.send_to_node(self._addresses[node_id], request)
         except ChannelError as error:
             raise CommandError(
                 f"Node {node_id} gave no answer: {error}.", exit_code=ExitCode.UNREACHABLE
@@ -81,7 +81,7 @@ class TransactionAdmin:
         )
         found = []
         for node_id in sorted(self._addresses):
-            response = await self.ask(node_id, request)
+            response = await self.send_request(node_id, request)
             if response.error_code:
                 raise refusal(f"list the transactions of node {node_id}", response.error_code, None)
             if response.unknown_state_filters:
@@ -104,7 +104,7 @@ class TransactionAdmin:
         request = FindCoordinatorRequest(
             key_type=_TRANSACTION_KEY, coordinator_keys=[transactional_id]
         )
-        response = await self._admin.ask(request)
+        response = await self._admin.send_request(request)
         (found,) = response.coordinators
         if found.error_code:
             doing = f"find the coordinator of {transactional_id}"
@@ -114,7 +114,7 @@ class TransactionAdmin:
     async def describe(self, transactional_id: str) -> TransactionState:
         coordinator = await self.coordinator_of(transactional_id)
         request = DescribeTransactionsRequest(transactional_ids=[transactional_id])
-        response = await self.ask(coordinator, request)
+        response = await self.send_request(coordinator, request)
         found: TransactionState = response.transaction_states[0]
         if found.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
             raise CommandError(
@@ -151,7 +151,7 @@ class TransactionAdmin:
         found = []
         for leader, topics in sorted(by_leader.items()):
             if leader in self._addresses:
-                response = await self.ask(leader, DescribeProducersRequest(topics=topics))
+                response = await self.send_request(leader, DescribeProducersRequest(topics=topics))
                 found += _open_in(response)
         return sorted(found)
 

@@ -165,14 +165,14 @@ async def _describe(admin: ClusterAdmin, users: Sequence[str]) -> list[Any]:
     request = DescribeUserScramCredentialsRequest(
         users=[UserName(name=user) for user in dict.fromkeys(users)] or None
     )
-    response = await admin.ask(request)
+    response = await admin.send_request(request)
     if response.error_code:
         raise refusal("list the users", response.error_code, response.error_message)
     return sorted(response.results, key=lambda result: str(result.user))
 
 
 async def _alter(admin: ClusterAdmin, request: AlterUserScramCredentialsRequest, what: str) -> None:
-    response = await admin.ask(request)
+    response = await admin.send_request(request)
     for result in response.results:
         if result.error_code:
             raise refusal(what, result.error_code, result.error_message)

@@ -7,6 +7,8 @@ from ottla.configs.definitions.broker import (
     BROKER_CONFIGS,
     DYNAMIC_BROKER_CONFIGS,
     DYNAMIC_SECURITY_CONFIGS,
+    LISTENER_CONFIGS,
+    NODE_SECURITY_NAMES,
 )
 from ottla.configs.definitions.group_overrides import GROUP_CONFIGS
 from ottla.configs.definitions.topic import TOPIC_CONFIGS
@@ -16,5 +18,7 @@ __all__ = [
     "DYNAMIC_BROKER_CONFIGS",
     "DYNAMIC_SECURITY_CONFIGS",
     "GROUP_CONFIGS",
+    "LISTENER_CONFIGS",
+    "NODE_SECURITY_NAMES",
     "TOPIC_CONFIGS",
 ]

@@ -10,13 +10,15 @@ from ottla.configs.definitions.groups import GROUPS_CONFIGS
 from ottla.configs.definitions.log import LOG_CONFIGS
 from ottla.configs.definitions.metrics import METRICS_CONFIGS
 from ottla.configs.definitions.network import NETWORK_CONFIGS
+from ottla.configs.definitions.oauth import OAUTH_CONFIGS
 from ottla.configs.definitions.quorum import QUORUM_CONFIGS
 from ottla.configs.definitions.quotas import BROKER_QUOTA_CONFIGS, QUOTAS_CONFIGS
 from ottla.configs.definitions.remote_storage import REMOTE_STORAGE_CONFIGS
 from ottla.configs.definitions.replication import REPLICATION_CONFIGS
 from ottla.configs.definitions.sasl import SASL_CONFIGS
-from ottla.configs.definitions.security import SECURITY_CONFIGS
+from ottla.configs.definitions.security import NODE_SECURITY_CONFIGS, SECURITY_CONFIGS
 from ottla.configs.definitions.share_groups import SHARE_GROUPS_CONFIGS
+from ottla.configs.definitions.tls import TLS_CONFIGS
 from ottla.configs.definitions.transactions import TRANSACTIONS_CONFIGS
 
 # The configs that a broker's properties file can contain.
@@ -30,8 +32,10 @@ BROKER_CONFIGS: Final[Definitions] = definitions(
         SHARE_GROUPS_CONFIGS,
         TRANSACTIONS_CONFIGS,
         REMOTE_STORAGE_CONFIGS,
+        OAUTH_CONFIGS,
         SASL_CONFIGS,
         SECURITY_CONFIGS,
+        TLS_CONFIGS,
         QUOTAS_CONFIGS,
         METRICS_CONFIGS,
     )
@@ -58,3 +62,11 @@ DYNAMIC_SECURITY_CONFIGS: Final = frozenset(
         "ssl.truststore.type",
     }
 )
+# Security configs of the whole node, which no listener can have for itself.
+NODE_SECURITY_NAMES: Final = frozenset(definition.name for definition in NODE_SECURITY_CONFIGS)
+# What one listener can have for itself: TLS, SASL, and its own number of connections.
+LISTENER_CONFIGS: Final = frozenset(
+    definition.name
+    for definition in (*OAUTH_CONFIGS, *SASL_CONFIGS, *SECURITY_CONFIGS, *TLS_CONFIGS)
+    if definition.name not in NODE_SECURITY_NAMES
+) | {"connection.failed.authentication.delay.ms", "max.connections"}

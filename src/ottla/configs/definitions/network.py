@@ -15,13 +15,13 @@ from ottla.configs.definition import (
     string,
     strings,
 )
-from ottla.configs.status import NO_SECURITY, WITHOUT_EFFECT
+from ottla.configs.status import WITHOUT_EFFECT
 from ottla.configs.validators import at_least, list_of, one_of
 
 NETWORK_CONFIGS: Final = (
     strings("advertised.listeners", None, list_of(may_be_empty=False), HIGH),
     int32("background.threads", 10, at_least(1), HIGH, CLUSTER_WIDE, WITHOUT_EFFECT),
-    int32("connection.failed.authentication.delay.ms", 100, at_least(0), LOW, WITHOUT_EFFECT),
+    int32("connection.failed.authentication.delay.ms", 100, at_least(0), LOW),
     int64("connections.max.idle.ms", 600_000),
     strings("early.start.listeners", None, list_of(), HIGH, WITHOUT_EFFECT),
     int32("fetch.max.bytes", 57_671_680, at_least(1024)),
@@ -48,7 +48,6 @@ NETWORK_CONFIGS: Final = (
         "security.inter.broker.protocol",
         "PLAINTEXT",
         one_of("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
-        NO_SECURITY,
     ),
     int64("socket.connection.setup.timeout.max.ms", 30_000, WITHOUT_EFFECT),
     int64("socket.connection.setup.timeout.ms", 10_000, WITHOUT_EFFECT),

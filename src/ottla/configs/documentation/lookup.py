@@ -11,6 +11,7 @@ from ottla.configs.documentation.groups import GROUPS_TEXTS
 from ottla.configs.documentation.log import LOG_TEXTS
 from ottla.configs.documentation.metrics import METRICS_TEXTS
 from ottla.configs.documentation.network import NETWORK_TEXTS
+from ottla.configs.documentation.oauth import OAUTH_TEXTS
 from ottla.configs.documentation.quorum import QUORUM_TEXTS
 from ottla.configs.documentation.quotas import QUOTAS_TEXTS
 from ottla.configs.documentation.remote_storage import REMOTE_STORAGE_TEXTS
@@ -18,6 +19,7 @@ from ottla.configs.documentation.replication import REPLICATION_TEXTS
 from ottla.configs.documentation.sasl import SASL_TEXTS
 from ottla.configs.documentation.security import SECURITY_TEXTS
 from ottla.configs.documentation.share_groups import SHARE_GROUPS_TEXTS
+from ottla.configs.documentation.tls import TLS_TEXTS
 from ottla.configs.documentation.topic import TOPIC_TEXTS
 from ottla.configs.documentation.transactions import TRANSACTIONS_TEXTS
 from ottla.configs.resource import RESOURCE_DEFINITIONS, ConfigResourceType
@@ -33,8 +35,10 @@ _BROKER_TEXTS: Final = {
     **SHARE_GROUPS_TEXTS,
     **TRANSACTIONS_TEXTS,
     **REMOTE_STORAGE_TEXTS,
+    **OAUTH_TEXTS,
     **SASL_TEXTS,
     **SECURITY_TEXTS,
+    **TLS_TEXTS,
     **QUOTAS_TEXTS,
     **METRICS_TEXTS,
 }
@@ -43,10 +47,8 @@ TEXTS: Final[Mapping[ConfigResourceType, Mapping[str, str]]] = {
     ConfigResourceType.TOPIC: TOPIC_TEXTS,
     ConfigResourceType.GROUP: GROUP_TEXTS,
 }
-_STATUS_TEXTS: Final = {
-    Status.WITHOUT_EFFECT: " Ottla accepts this setting without effect.",
-    Status.REFUSED: " Ottla does not support this and refuses any value except the default.",
-}
+_WITHOUT_EFFECT: Final = " Ottla accepts this setting without effect."
+_REFUSED: Final = " Ottla does not support this and refuses any value except the default"
 
 
 def documentation(kind: ConfigResourceType, name: str) -> str | None:
@@ -54,7 +56,15 @@ def documentation(kind: ConfigResourceType, name: str) -> str | None:
     definition = _definition(kind, name)
     if definition is None:
         return None
-    return TEXTS[kind][definition.name] + _STATUS_TEXTS.get(definition.status, "")
+    return TEXTS[kind][definition.name] + _status_text(definition)
+
+
+def _status_text(definition: ConfigDefinition) -> str:
+    if definition.status is Status.WITHOUT_EFFECT:
+        return _WITHOUT_EFFECT
+    if definition.refusal is None:
+        return ""
+    return f"{_REFUSED}{''.join(f' or {value}' for value in definition.refusal.accepted)}."
 
 
 def _definition(kind: ConfigResourceType, name: str) -> ConfigDefinition | None:

@@ -13,7 +13,7 @@ NETWORK_TEXTS: Final[Mapping[str, str]] = {
     ),
     "background.threads": "Number of threads for background work such as deleting files.",
     "connection.failed.authentication.delay.ms": (
-        "How long the broker delays the answer to a failed authentication, in milliseconds."
+        "How long the broker delays the answer to a failed SASL authentication, in milliseconds."
     ),
     "connections.max.idle.ms": (
         "The broker closes a connection that was idle for so long, in milliseconds; a negative "
@@ -32,8 +32,8 @@ NETWORK_TEXTS: Final[Mapping[str, str]] = {
         "is named like security.inter.broker.protocol."
     ),
     "listener.security.protocol.map": (
-        "Security protocol of each listener name, as NAME:PROTOCOL, separated by commas. Ottla "
-        "supports only PLAINTEXT, and refuses a listener with another protocol."
+        "Security protocol of each listener name, as NAME:PROTOCOL, separated by commas. The "
+        "protocols are PLAINTEXT, SSL, SASL_PLAINTEXT (SASL without encryption) and SASL_SSL."
     ),
     "listeners": (
         "Addresses on which the node accepts connections, as NAME://HOST:PORT, separated by "
@@ -44,7 +44,8 @@ NETWORK_TEXTS: Final[Mapping[str, str]] = {
     ),
     "max.connections": (
         "Largest number of connections to the broker at the same time. Ottla also keeps below "
-        "the limit of open files."
+        "the limit of open files. A listener can have a limit of its own as "
+        "listener.name.<listener>.max.connections."
     ),
     "max.connections.per.ip": "Largest number of connections from one IP address at the same time.",
     "max.connections.per.ip.overrides": (

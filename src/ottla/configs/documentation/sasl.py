@@ -9,8 +9,16 @@ SASL_TEXTS: Final[Mapping[str, str]] = {
     "sasl.client.callback.handler.class": (
         "Java class that provides the credentials when the node connects as a SASL client."
     ),
-    "sasl.enabled.mechanisms": "SASL mechanisms that clients may use.",
-    "sasl.jaas.config": "Login context of SASL, in the format of JAAS files.",
+    "sasl.enabled.mechanisms": (
+        "SASL mechanisms that clients may use: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER. "
+        "A SASL listener needs it, because Ottla does not support Kafka's default GSSAPI."
+    ),
+    "sasl.jaas.config": (
+        "Login module and its options, in the format of JAAS files: the users of PLAIN, and the "
+        "user name and password with which this node connects to other nodes. Set it as "
+        "listener.name.<listener>.<mechanism>.sasl.jaas.config; without this prefix it has no "
+        "effect."
+    ),
     "sasl.kerberos.kinit.cmd": "Path of the kinit command of Kerberos.",
     "sasl.kerberos.min.time.before.relogin": (
         "Shortest time between two Kerberos logins, in milliseconds."
@@ -51,77 +59,18 @@ SASL_TEXTS: Final[Mapping[str, str]] = {
     "sasl.login.retry.backoff.ms": (
         "First wait before a failed request to the OAuth server is repeated, in milliseconds."
     ),
-    "sasl.mechanism.controller.protocol": "SASL mechanism with which nodes connect to controllers.",
+    "sasl.mechanism.controller.protocol": (
+        "SASL mechanism with which nodes connect to controllers. It must be in the "
+        "sasl.enabled.mechanisms of the controller listener."
+    ),
     "sasl.mechanism.inter.broker.protocol": (
-        "SASL mechanism with which brokers connect to each other."
+        "SASL mechanism with which brokers connect to each other. It must be in the "
+        "sasl.enabled.mechanisms of the listener between brokers."
     ),
-    "sasl.oauthbearer.assertion.algorithm": (
-        "Algorithm with which the JWT assertion for the OAuth server is signed."
-    ),
-    "sasl.oauthbearer.assertion.claim.aud": (
-        "Audience (aud claim) of the JWT assertion for the OAuth server."
-    ),
-    "sasl.oauthbearer.assertion.claim.exp.seconds": (
-        "Lifetime of the JWT assertion for the OAuth server (exp claim), in seconds."
-    ),
-    "sasl.oauthbearer.assertion.claim.iss": (
-        "Issuer (iss claim) of the JWT assertion for the OAuth server."
-    ),
-    "sasl.oauthbearer.assertion.claim.jti.include": (
-        "Whether the JWT assertion for the OAuth server has a unique id (jti claim)."
-    ),
-    "sasl.oauthbearer.assertion.claim.nbf.seconds": (
-        "How long before the current time the JWT assertion becomes valid (nbf claim), in seconds."
-    ),
-    "sasl.oauthbearer.assertion.claim.sub": (
-        "Subject (sub claim) of the JWT assertion for the OAuth server."
-    ),
-    "sasl.oauthbearer.assertion.file": "File with a complete JWT assertion for the OAuth server.",
-    "sasl.oauthbearer.assertion.private.key.file": (
-        "File with the private key that signs the JWT assertion."
-    ),
-    "sasl.oauthbearer.assertion.private.key.passphrase": (
-        "Passphrase of the private key that signs the JWT assertion."
-    ),
-    "sasl.oauthbearer.assertion.template.file": (
-        "File with more headers and claims of the JWT assertion."
-    ),
-    "sasl.oauthbearer.client.credentials.client.id": (
-        "Client id for the client credentials grant of OAuth."
-    ),
-    "sasl.oauthbearer.client.credentials.client.secret": (
-        "Client secret for the client credentials grant of OAuth."
-    ),
-    "sasl.oauthbearer.clock.skew.seconds": (
-        "Difference between the clocks of the node and the OAuth server that is tolerated, in "
-        "seconds."
-    ),
-    "sasl.oauthbearer.expected.audience": "Audiences of which a token must name one (aud claim).",
-    "sasl.oauthbearer.expected.issuer": "Issuer that a token must have (iss claim).",
-    "sasl.oauthbearer.jwks.endpoint.refresh.ms": (
-        "How often the keys of the OAuth server are read again, in milliseconds."
-    ),
-    "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms": (
-        "Longest wait before reading the keys of the OAuth server is repeated, in milliseconds."
-    ),
-    "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms": (
-        "First wait before reading the keys of the OAuth server is repeated, in milliseconds."
-    ),
-    "sasl.oauthbearer.jwks.endpoint.url": (
-        "URL or file of the keys (JWKS) with which tokens are verified."
-    ),
-    "sasl.oauthbearer.jwt.retriever.class": (
-        "Java class that obtains tokens from the OAuth server (`JwtRetriever`)."
-    ),
-    "sasl.oauthbearer.jwt.validator.class": "Java class that validates tokens (`JwtValidator`).",
-    "sasl.oauthbearer.scope": "Scope of the tokens that are requested from the OAuth server.",
-    "sasl.oauthbearer.scope.claim.name": "Name of the claim that has a token's scope.",
-    "sasl.oauthbearer.sub.claim.name": "Name of the claim that has a token's subject.",
-    "sasl.oauthbearer.token.endpoint.url": "URL from which tokens are requested.",
     "sasl.server.callback.handler.class": (
         "Java class that verifies the credentials of SASL clients."
     ),
     "sasl.server.max.receive.size": (
-        "Largest SASL message that the broker accepts before a client is authenticated, in bytes."
+        "Largest request that the node accepts before a client is authenticated, in bytes."
     ),
 }

@@ -1,4 +1,4 @@
-"""What the broker configs mean: TLS, principals, authorization and delegation tokens."""
+"""What the broker configs mean: authorization, delegation tokens, the audit log and principals."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from collections.abc import Mapping
 from typing import Final
 
 SECURITY_TEXTS: Final[Mapping[str, str]] = {
+    "allow.everyone.if.no.acl.found": (
+        "Whether every client may use a resource that no ACL matches. It needs "
+        "authorizer.class.name."
+    ),
     "authorizer.class.name": (
-        "Java class that decides what each client may do (`Authorizer`). Empty means that every "
-        "client may do everything."
+        "What decides which requests each client may send: "
+        "org.apache.kafka.metadata.authorizer.StandardAuthorizer for ACLs, or empty to let every "
+        "client do everything. Ottla refuses other classes. Set it on all nodes."
     ),
     "connections.max.reauth.ms": (
         "Longest time after which a client that authenticated with SASL must do so again, in "
-        "milliseconds; 0 is never."
+        "milliseconds; 0 is never. Set it for one listener and mechanism with "
+        "listener.name.<listener>.<mechanism>."
     ),
     "delegation.token.expiry.check.interval.ms": (
         "How often expired delegation tokens are removed, in milliseconds."
@@ -24,45 +30,31 @@ SECURITY_TEXTS: Final[Mapping[str, str]] = {
         "Age at which a delegation token can no longer be renewed, in milliseconds."
     ),
     "delegation.token.secret.key": (
-        "Key with which delegation tokens are signed. It must be the same on all nodes."
+        "Key with which delegation tokens are signed. It must be the same on all nodes. Without "
+        "it, delegation tokens are disabled."
+    ),
+    "ottla.audit.log": (
+        "File to which the node appends a line of JSON for each authorization decision: who, "
+        "what, from where, allowed or denied. Empty turns the audit log off."
+    ),
+    "ottla.audit.log.bytes.max": (
+        "Size at which the node starts a new file of the audit log, in bytes."
+    ),
+    "ottla.audit.log.files.max": (
+        "Number of files of the audit log that the node keeps; it deletes the oldest."
+    ),
+    "ottla.pre.auth.timeout.ms": (
+        "The node closes a connection that has not finished the TLS handshake and SASL "
+        "authentication after this time, in milliseconds."
     ),
     "principal.builder.class": (
         "Java class that derives the name of a client from its connection "
         "(`KafkaPrincipalBuilder`)."
     ),
     "security.providers": "Java classes that add security algorithms.",
-    "ssl.allow.dn.changes": "Whether a renewed certificate may have another distinguished name.",
-    "ssl.allow.san.changes": (
-        "Whether a renewed certificate may have other subject alternative names."
+    "super.users": (
+        "Principals that may do everything, separated by semicolons, such as "
+        "User:admin;User:broker. It needs authorizer.class.name. Brokers and controllers must be "
+        "super users or have ACLs."
     ),
-    "ssl.cipher.suites": (
-        "Cipher suites that TLS connections may use. Empty means all that are available."
-    ),
-    "ssl.client.auth": (
-        "Whether clients of TLS listeners need a certificate: required, requested (may have "
-        "one) or none."
-    ),
-    "ssl.enabled.protocols": "Versions of TLS that connections may use.",
-    "ssl.endpoint.identification.algorithm": (
-        "How the host name in a certificate is checked: https, or empty for no check."
-    ),
-    "ssl.engine.factory.class": "Java class that creates the TLS engines (`SslEngineFactory`).",
-    "ssl.key.password": "Password of the private key.",
-    "ssl.keymanager.algorithm": "Algorithm of the Java key manager.",
-    "ssl.keystore.certificate.chain": "Certificate chain of the node, in PEM format.",
-    "ssl.keystore.key": "Private key of the node, in PEM format.",
-    "ssl.keystore.location": "File with the private key and the certificate of the node.",
-    "ssl.keystore.password": "Password of the file in ssl.keystore.location.",
-    "ssl.keystore.type": "Format of the key store: JKS, PKCS12 or PEM.",
-    "ssl.principal.mapping.rules": (
-        "Rules that turn the distinguished name of a client's certificate into its user name."
-    ),
-    "ssl.protocol": "Version of TLS that the node prefers.",
-    "ssl.provider": "Java provider of the TLS implementation.",
-    "ssl.secure.random.implementation": "Java random number generator for TLS.",
-    "ssl.trustmanager.algorithm": "Algorithm of the Java trust manager.",
-    "ssl.truststore.certificates": "Certificates that the node trusts, in PEM format.",
-    "ssl.truststore.location": "File with the certificates that the node trusts.",
-    "ssl.truststore.password": "Password of the file in ssl.truststore.location.",
-    "ssl.truststore.type": "Format of the trust store: JKS, PKCS12 or PEM.",
 }

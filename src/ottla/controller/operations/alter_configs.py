@@ -35,6 +35,7 @@ from ottla.wire.messages import incremental_alter_configs as incremental
 from ottla.wire.schema import Message
 
 Resource = TypeVar("Resource", incremental.AlterConfigsResource, whole.AlterConfigsResource)
+Answer = TypeVar("Answer")
 # Computes the changes that a request makes to the current configs.
 Changes: TypeAlias = Callable[[ConfigResource, Mapping[str, str]], dict[str, str | None]]
 
@@ -47,12 +48,7 @@ def incremental_alter_configs(
     records, refusals = _alter(image, request.resources, context, _incremental_changes)
     response = incremental.IncrementalAlterConfigsResponse(
         responses=[
-            incremental.AlterConfigsResourceResponse(
-                error_code=ErrorCode.NONE if refusal is None else refusal.code,
-                error_message=None if refusal is None else refusal.message,
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-            )
+            resource_answer(incremental.AlterConfigsResourceResponse, resource, refusal)
             for resource, refusal in zip(request.resources, refusals, strict=True)
         ]
     )
@@ -65,16 +61,25 @@ def legacy_alter_configs(
     records, refusals = _alter(image, request.resources, context, _legacy_changes)
     response = whole.AlterConfigsResponse(
         responses=[
-            whole.AlterConfigsResourceResponse(
-                error_code=ErrorCode.NONE if refusal is None else refusal.code,
-                error_message=None if refusal is None else refusal.message,
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-            )
+            resource_answer(whole.AlterConfigsResourceResponse, resource, refusal)
             for resource, refusal in zip(request.resources, refusals, strict=True)
         ]
     )
     return OperationOutcome([] if request.validate_only else records, response)
+
+
+def resource_answer(
+    struct: Callable[..., Answer],
+    resource: incremental.AlterConfigsResource | whole.AlterConfigsResource,
+    error: KafkaError | None,
+) -> Answer:
+    """`struct`: the response's class of the answer to a resource."""
+    return struct(
+        error_code=ErrorCode.NONE if error is None else error.code,
+        error_message=None if error is None else error.message,
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+    )
 
 
 def _incremental_changes(resource: incremental.AlterConfigsResource) -> Changes:

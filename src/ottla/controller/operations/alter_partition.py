@@ -41,13 +41,13 @@ def alter_partition(
     changes = PartitionChanges(image, context)
     records: list[Message] = []
     topics = []
-    for asked in request.topics:
-        topic = image.topics.by_id.get(asked.topic_id)
+    for requested in request.topics:
+        topic = image.topics.by_id.get(requested.topic_id)
         if topic is None:
-            topics.append(_unknown_topic(asked))
+            topics.append(_unknown_topic(requested))
             continue
         results = []
-        for partition in asked.partitions:
+        for partition in requested.partitions:
             try:
                 result = _alter(image, request.broker_id, topic, partition, changes, records)
             except KafkaError as error:
@@ -61,56 +61,58 @@ def _alter(
     image: MetadataImage,
     broker_id: int,
     topic: TopicImage,
-    asked: AlterPartitionRequestPartitionData,
+    requested: AlterPartitionRequestPartitionData,
     changes: PartitionChanges,
     records: list[Message],
 ) -> AlterPartitionResponsePartitionData:
-    partition = topic.partitions.get(asked.partition_index)
+    partition = topic.partitions.get(requested.partition_index)
     if partition is None:
         raise KafkaError(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-            f"There is no partition {topic.name}-{asked.partition_index}.",
+            f"There is no partition {topic.name}-{requested.partition_index}.",
         )
-    _check_epochs(partition, asked, broker_id)
-    states = asked.new_isr_with_epochs or [BrokerState(broker_id=each) for each in asked.new_isr]
+    _check_epochs(partition, requested, broker_id)
+    states = requested.new_isr_with_epochs or [
+        BrokerState(broker_id=each) for each in requested.new_isr
+    ]
     isr = tuple(state.broker_id for state in states)
-    _check_isr(partition, isr, asked.leader_recovery_state)
+    _check_isr(partition, isr, requested.leader_recovery_state)
     for state in states:
         _check_eligible(image, state)
     record = changes.record(
         topic,
-        asked.partition_index,
+        requested.partition_index,
         isr=isr,
-        leader_recovery_state=asked.leader_recovery_state,
+        leader_recovery_state=requested.leader_recovery_state,
     )
     if record is not None:
         records.append(record)
         if record.leader not in (LEADER_UNCHANGED, broker_id):
-            return _refusal(asked, ErrorCode.NEW_LEADER_ELECTED)
+            return _refusal(requested, ErrorCode.NEW_LEADER_ELECTED)
         partition = partition.changed_by(record, {})
-    return _state(asked.partition_index, partition)
+    return _state(requested.partition_index, partition)
 
 
 def _check_epochs(
-    partition: PartitionRegistration, asked: AlterPartitionRequestPartitionData, broker_id: int
+    partition: PartitionRegistration, requested: AlterPartitionRequestPartitionData, broker_id: int
 ) -> None:
     """Accepts only the leader with the current epochs."""
     leader_epoch, partition_epoch = partition.leader_epoch, partition.partition_epoch
-    if asked.leader_epoch > leader_epoch or asked.partition_epoch > partition_epoch:
+    if requested.leader_epoch > leader_epoch or requested.partition_epoch > partition_epoch:
         raise KafkaError(
             ErrorCode.NOT_CONTROLLER, "The leader has seen a newer state than this controller."
         )
-    if asked.leader_epoch < leader_epoch:
+    if requested.leader_epoch < leader_epoch:
         raise KafkaError(
             ErrorCode.FENCED_LEADER_EPOCH,
-            f"The current leader epoch is {leader_epoch}, not {asked.leader_epoch}.",
+            f"The current leader epoch is {leader_epoch}, not {requested.leader_epoch}.",
         )
     if broker_id != partition.leader:
         raise _invalid(f"The current leader is {partition.leader}.")
-    if asked.partition_epoch < partition_epoch:
+    if requested.partition_epoch < partition_epoch:
         raise KafkaError(
             ErrorCode.INVALID_UPDATE_VERSION,
-            f"The current partition epoch is {partition_epoch}, not {asked.partition_epoch}.",
+            f"The current partition epoch is {partition_epoch}, not {requested.partition_epoch}.",
         )
 
 
@@ -158,16 +160,18 @@ def _state(
     )
 
 
-def _unknown_topic(asked: AlterPartitionRequestTopicData) -> AlterPartitionResponseTopicData:
-    refusals = [_refusal(partition, ErrorCode.UNKNOWN_TOPIC_ID) for partition in asked.partitions]
-    return AlterPartitionResponseTopicData(topic_id=asked.topic_id, partitions=refusals)
+def _unknown_topic(requested: AlterPartitionRequestTopicData) -> AlterPartitionResponseTopicData:
+    refusals = [
+        _refusal(partition, ErrorCode.UNKNOWN_TOPIC_ID) for partition in requested.partitions
+    ]
+    return AlterPartitionResponseTopicData(topic_id=requested.topic_id, partitions=refusals)
 
 
 def _refusal(
-    asked: AlterPartitionRequestPartitionData, code: int
+    requested: AlterPartitionRequestPartitionData, code: int
 ) -> AlterPartitionResponsePartitionData:
     return AlterPartitionResponsePartitionData(
-        partition_index=asked.partition_index, error_code=code
+        partition_index=requested.partition_index, error_code=code
     )
 
 

@@ -32,14 +32,14 @@ def alter_partition_reassignments(
     can_change_factor = request.allow_replication_factor_change
     records: list[Message] = []
     responses = []
-    for asked in request.topics:
+    for requested in request.topics:
         results = []
-        for partition in asked.partitions:
+        for partition in requested.partitions:
             index = partition.partition_index
             result = ReassignablePartitionResponse(partition_index=index, error_message=None)
             try:
                 topic, target = _target(
-                    image, asked.name, partition, context, can_change_factor=can_change_factor
+                    image, requested.name, partition, context, can_change_factor=can_change_factor
                 )
                 record = changes.retarget(topic, index, target)
                 if record is not None:
@@ -47,7 +47,7 @@ def alter_partition_reassignments(
             except KafkaError as error:
                 result.error_code, result.error_message = error.code, error.message
             results.append(result)
-        responses.append(ReassignableTopicResponse(name=asked.name, partitions=results))
+        responses.append(ReassignableTopicResponse(name=requested.name, partitions=results))
     response = AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=can_change_factor, error_message=None, responses=responses
     )
@@ -57,7 +57,7 @@ def alter_partition_reassignments(
 def _target(
     image: MetadataImage,
     name: str,
-    asked: ReassignablePartition,
+    requested: ReassignablePartition,
     context: Context,
     *,
     can_change_factor: bool,
@@ -65,20 +65,20 @@ def _target(
     topic = image.topics.by_name.get(name)
     if topic is None:
         raise _unknown(f"Unable to find a topic named {name}.")
-    partition = topic.partitions.get(asked.partition_index)
+    partition = topic.partitions.get(requested.partition_index)
     if partition is None:
-        raise _unknown(f"Unable to find partition {name}:{asked.partition_index}.")
-    if asked.replicas is not None:
-        check_assignment(image, asked.replicas)
+        raise _unknown(f"Unable to find partition {name}:{requested.partition_index}.")
+    if requested.replicas is not None:
+        check_assignment(image, requested.replicas)
         if not can_change_factor:
-            _check_factor(partition, asked.replicas)
-        return topic, _moved(image, partition, asked.replicas)
+            _check_factor(partition, requested.replicas)
+        return topic, _moved(image, partition, requested.replicas)
     back = _taken_back(partition)
     configs = context.node.topic_config(image.topic_configs(name))
     if not back.isr and not configs.unclean_leader_election_enable:
         raise KafkaError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            f"Unable to revert partition assignment for {name}:{asked.partition_index} because "
+            f"Unable to revert partition assignment for {name}:{requested.partition_index} because "
             "it would require an unclean leader election.",
         )
     return topic, back

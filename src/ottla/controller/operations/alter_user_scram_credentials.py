@@ -8,6 +8,8 @@ metadata.version is too old. For all users CLUSTER_AUTHORIZATION_FAILED.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from ottla.controller.operation import Context, OperationOutcome
 from ottla.metadata import MetadataImage
 from ottla.metadata.features import SCRAM_LEVEL
@@ -27,13 +29,16 @@ from ottla.wire.stored.cluster_metadata.security import (
     UserScramCredentialRecord,
 )
 
+Change: TypeAlias = ScramCredentialDeletion | ScramCredentialUpsertion
+
 
 def alter_user_scram_credentials(
     image: MetadataImage, request: AlterUserScramCredentialsRequest, context: Context
 ) -> OperationOutcome[AlterUserScramCredentialsResponse]:
     records: dict[str, Message] = {}
     errors: dict[str, KafkaError] = {}
-    for change in (*request.deletions, *request.upsertions):
+    changes: list[Change] = [*request.deletions, *request.upsertions]
+    for change in changes:
         if change.name in errors:
             continue
         try:
@@ -63,9 +68,7 @@ def _check_unchanged(records: dict[str, Message], user: str) -> None:
         )
 
 
-def _record(
-    image: MetadataImage, change: ScramCredentialDeletion | ScramCredentialUpsertion
-) -> Message:
+def _record(image: MetadataImage, change: Change) -> Message:
     if image.metadata_version < SCRAM_LEVEL:
         raise KafkaError(
             ErrorCode.UNSUPPORTED_VERSION,

@@ -63,16 +63,20 @@ class _Assigning:
     def assign(
         self,
         directory: AssignReplicasToDirsRequestDirectoryData,
-        asked: AssignReplicasToDirsRequestTopicData,
+        requested: AssignReplicasToDirsRequestTopicData,
     ) -> AssignReplicasToDirsResponseTopicData:
         results = [
             AssignReplicasToDirsResponsePartitionData(
                 partition_index=partition.partition_index,
-                error_code=self._assign(directory.id, asked.topic_id, partition.partition_index),
+                error_code=self._assign(
+                    directory.id, requested.topic_id, partition.partition_index
+                ),
             )
-            for partition in asked.partitions
+            for partition in requested.partitions
         ]
-        return AssignReplicasToDirsResponseTopicData(topic_id=asked.topic_id, partitions=results)
+        return AssignReplicasToDirsResponseTopicData(
+            topic_id=requested.topic_id, partitions=results
+        )
 
     def _assign(self, directory: Uuid, topic_id: Uuid, partition_id: int) -> ErrorCode:
         topic = self._image.topics.by_id.get(topic_id)

@@ -27,13 +27,13 @@ from ottla.wire.schema import Message
 def create_partitions(
     image: MetadataImage, request: CreatePartitionsRequest, context: Context
 ) -> OperationOutcome[CreatePartitionsResponse]:
-    asked = Counter(topic.name for topic in request.topics)
+    requested = Counter(topic.name for topic in request.topics)
     new = NewPartitions(image, context)
     records: list[Message] = []
     results = []
     for topic in {each.name: each for each in request.topics}.values():
         try:
-            if asked[topic.name] > 1:
+            if requested[topic.name] > 1:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
             grown = _grow(image, topic, new)
             check_partition_count(len(records) + len(grown))
@@ -50,23 +50,25 @@ def create_partitions(
     )
 
 
-def _grow(image: MetadataImage, asked: CreatePartitionsTopic, new: NewPartitions) -> list[Message]:
-    topic = image.topics.by_name.get(asked.name)
+def _grow(
+    image: MetadataImage, requested: CreatePartitionsTopic, new: NewPartitions
+) -> list[Message]:
+    topic = image.topics.by_name.get(requested.name)
     if topic is None:
         raise KafkaError(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
         )
     check_growable(topic.name)
-    additional = _additional(topic, asked)
+    additional = _additional(topic, requested)
     check_partition_count(additional)
     count = len(topic.partitions)
     replication_factor = len(next(iter(topic.partitions.values())).replicas)
-    if asked.assignments is None:
+    if requested.assignments is None:
         added = new.place(count=additional, replication_factor=replication_factor)
     else:
         added = [
             new.assign(partition_id, assignment.broker_ids, replication_factor=replication_factor)
-            for partition_id, assignment in enumerate(asked.assignments, start=count)
+            for partition_id, assignment in enumerate(requested.assignments, start=count)
         ]
     return [
         partition.to_record(topic.id, partition_id)
@@ -74,21 +76,21 @@ def _grow(image: MetadataImage, asked: CreatePartitionsTopic, new: NewPartitions
     ]
 
 
-def _additional(topic: TopicImage, asked: CreatePartitionsTopic) -> int:
+def _additional(topic: TopicImage, requested: CreatePartitionsTopic) -> int:
     count = len(topic.partitions)
-    if asked.count == count:
+    if requested.count == count:
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {count} partition(s).")
-    if asked.count < count:
+    if requested.count < count:
         raise KafkaError(
             ErrorCode.INVALID_PARTITIONS,
             f"The topic {topic.name} currently has {count} partition(s); "
-            f"{asked.count} would not be an increase.",
+            f"{requested.count} would not be an increase.",
         )
-    additional = asked.count - count
-    if asked.assignments is not None and len(asked.assignments) != additional:
+    additional = requested.count - count
+    if requested.assignments is not None and len(requested.assignments) != additional:
         raise KafkaError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Attempted to add {additional} additional partition(s), but only "
-            f"{len(asked.assignments)} assignment(s) were specified.",
+            f"{len(requested.assignments)} assignment(s) were specified.",
         )
     return additional

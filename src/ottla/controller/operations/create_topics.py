@@ -37,17 +37,17 @@ _DEFAULT = -1
 def create_topics(
     image: MetadataImage, request: CreateTopicsRequest, context: Context
 ) -> OperationOutcome[CreateTopicsResponse]:
-    asked = Counter(topic.name for topic in request.topics)
+    requested = Counter(topic.name for topic in request.topics)
     records: list[Message] = []
     results = []
     try:
         check_partition_count(sum(_partition_count(topic, context) for topic in request.topics))
     except KafkaError as error:
-        refused = [_refusal(name, error) for name in asked]
+        refused = [_refusal(name, error) for name in requested]
         return OperationOutcome([], CreateTopicsResponse(topics=refused))
     new = NewPartitions(image, context)
     for topic in request.topics:
-        if asked[topic.name] > 1:
+        if requested[topic.name] > 1:
             continue
         try:
             result = _create_topic(image, topic, context, new, records)
@@ -55,7 +55,7 @@ def create_topics(
             result = _refusal(topic.name, error)
         results.append(result)
     duplicate = KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-    results += [_refusal(name, duplicate) for name, count in asked.items() if count > 1]
+    results += [_refusal(name, duplicate) for name, count in requested.items() if count > 1]
     return OperationOutcome(
         [] if request.validate_only else records, CreateTopicsResponse(topics=results)
     )

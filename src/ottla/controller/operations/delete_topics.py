@@ -27,11 +27,11 @@ from ottla.wire.stored.cluster_metadata.topics import RemoveTopicRecord
 def delete_topics(
     image: MetadataImage, request: DeleteTopicsRequest, context: Context
 ) -> OperationOutcome[DeleteTopicsResponse]:
-    asked = [*request.topics, *(DeleteTopicState(name=name) for name in request.topic_names)]
-    counts = Counter(map(_key, asked))
+    requested = [*request.topics, *(DeleteTopicState(name=name) for name in request.topic_names)]
+    counts = Counter(map(_key, requested))
     found: dict[Uuid, TopicImage] = {}
     responses = []
-    for state in _once(asked):
+    for state in _once(requested):
         try:
             if not context.node.delete_topic_enable:
                 raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")

@@ -42,7 +42,7 @@ def elect_leaders(
     is_for_all = request.topic_partitions is None
     records: list[Message] = []
     results = []
-    for name, partition_ids in _asked(image, request):
+    for name, partition_ids in _requested(image, request):
         partition_results = []
         for partition_id in partition_ids:
             result = PartitionResult(partition_id=partition_id, error_message=None)
@@ -57,12 +57,12 @@ def elect_leaders(
     return OperationOutcome(records, ElectLeadersResponse(replica_election_results=results))
 
 
-def _asked(
+def _requested(
     image: MetadataImage, request: ElectLeadersRequest
 ) -> Iterable[tuple[str, Iterable[int]]]:
     if request.topic_partitions is None:
         return [(topic.name, topic.partitions) for topic in image.topics]
-    return [(asked.topic, asked.partitions) for asked in request.topic_partitions]
+    return [(requested.topic, requested.partitions) for requested in request.topic_partitions]
 
 
 def _elect(

@@ -24,9 +24,9 @@ def list_partition_reassignments(
         found = [_ongoing(topic, topic.partitions) for topic in image.topics]
     else:
         found = [
-            _ongoing(topic, asked.partition_indexes)
-            for asked in request.topics
-            if (topic := image.topics.by_name.get(asked.name)) is not None
+            _ongoing(topic, requested.partition_indexes)
+            for requested in request.topics
+            if (topic := image.topics.by_name.get(requested.name)) is not None
         ]
     topics = [topic for topic in found if topic.partitions]
     return OperationOutcome(

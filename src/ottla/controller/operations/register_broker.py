@@ -10,6 +10,7 @@ from __future__ import annotations
 from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.leadership import BrokerChange, leadership_records
 from ottla.metadata import MetadataImage, VersionRange
+from ottla.metadata.broker import feature_structs, listener_structs, version_ranges
 from ottla.metadata.features import METADATA_VERSION
 from ottla.model import ErrorCode, KafkaError, Uuid, uuid_to_text
 from ottla.wire.messages.broker_registration import (
@@ -101,10 +102,7 @@ def _check_directories(image: MetadataImage, broker_id: int, directories: list[U
 def _check_features(image: MetadataImage, request: BrokerRegistrationRequest) -> None:
     """The broker has to support every finalized level; of features that it does not list, only
     level 0."""
-    supported = {
-        feature.name: VersionRange(feature.min_supported_version, feature.max_supported_version)
-        for feature in request.features
-    }
+    supported = version_ranges(request.features)
     if METADATA_VERSION not in supported:
         raise KafkaError(
             ErrorCode.UNSUPPORTED_VERSION, f"Request features do not contain '{METADATA_VERSION}'"
@@ -125,23 +123,8 @@ def _registration(request: BrokerRegistrationRequest) -> RegisterBrokerRecord:
     return RegisterBrokerRecord(
         broker_id=request.broker_id,
         incarnation_id=request.incarnation_id,
-        end_points=[
-            BrokerEndpoint(
-                name=listener.name,
-                host=listener.host,
-                port=listener.port,
-                security_protocol=listener.security_protocol,
-            )
-            for listener in request.listeners
-        ],
-        features=[
-            BrokerFeature(
-                name=feature.name,
-                min_supported_version=feature.min_supported_version,
-                max_supported_version=feature.max_supported_version,
-            )
-            for feature in request.features
-        ],
+        end_points=listener_structs(BrokerEndpoint, request.listeners),
+        features=feature_structs(BrokerFeature, version_ranges(request.features)),
         rack=request.rack,
         log_dirs=list(request.log_dirs),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ottla.controller.operation import Context, OperationOutcome
 from ottla.metadata import MetadataImage
+from ottla.metadata.broker import feature_structs, listener_structs, version_ranges
 from ottla.wire.messages.controller_registration import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
@@ -21,22 +22,7 @@ def register_controller(
     record = RegisterControllerRecord(
         controller_id=request.controller_id,
         incarnation_id=request.incarnation_id,
-        end_points=[
-            ControllerEndpoint(
-                name=listener.name,
-                host=listener.host,
-                port=listener.port,
-                security_protocol=listener.security_protocol,
-            )
-            for listener in request.listeners
-        ],
-        features=[
-            ControllerFeature(
-                name=feature.name,
-                min_supported_version=feature.min_supported_version,
-                max_supported_version=feature.max_supported_version,
-            )
-            for feature in request.features
-        ],
+        end_points=listener_structs(ControllerEndpoint, request.listeners),
+        features=feature_structs(ControllerFeature, version_ranges(request.features)),
     )
     return OperationOutcome([record], ControllerRegistrationResponse(error_message=None))

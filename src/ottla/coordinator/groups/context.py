@@ -23,9 +23,10 @@ class GroupContext:
     clock: Clock
     dice: Dice
     regexes: TopicRegexes
-    # Both can change while the coordinator is active.
+    # These can change while the coordinator is active.
     settings_now: Callable[[], GroupSettings]
     image_now: Callable[[], MetadataImage]
+    metadata_offset_now: Callable[[], int]
 
     @property
     def settings(self) -> GroupSettings:
@@ -34,6 +35,11 @@ class GroupContext:
     @property
     def image(self) -> MetadataImage:
         return self.image_now()
+
+    @property
+    def metadata_offset(self) -> int:
+        """The offset of the last metadata record in the image."""
+        return self.metadata_offset_now()
 
     def now_ms(self) -> int:
         return self.clock.now_ms()

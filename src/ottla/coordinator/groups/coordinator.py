@@ -179,8 +179,8 @@ class GroupCoordinator(GroupReplay):
         ):
             self._sessions.renew(group, member)
 
-    def fetch(self, asked: OffsetFetchRequestGroup, *, require_stable: bool) -> Outcome:
-        fetch = OffsetFetch(self.groups, self.offsets, asked, require_stable=require_stable)
+    def fetch(self, requested: OffsetFetchRequestGroup, *, require_stable: bool) -> Outcome:
+        fetch = OffsetFetch(self.groups, self.offsets, requested, require_stable=require_stable)
         return Outcome(response=fetch.answer())
 
     def delete_offsets(self, request: OffsetDeleteRequest) -> Outcome:

@@ -6,7 +6,9 @@ and no protocol; Kafka calls it simple.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
 
 from ottla.coordinator.groups.group import Group
 from ottla.coordinator.groups.groups import Groups
@@ -14,13 +16,17 @@ from ottla.coordinator.groups.settings import GroupSettings
 from ottla.coordinator.offsets.committed_offset import CommittedOffset
 from ottla.coordinator.offsets.offset_records import offset_record
 from ottla.coordinator.runtime.outcome import CoordinatorRecord, Outcome
-from ottla.model import NO_TIMESTAMP, ErrorCode, KafkaError, TopicPartition
+from ottla.model import NO_TIMESTAMP, ZERO_UUID, ErrorCode, KafkaError, TopicPartition, Uuid
 from ottla.wire.messages.offset_commit import (
     OffsetCommitRequest,
+    OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
+from ottla.wire.messages.txn_offset_commit import TxnOffsetCommitRequestTopic
+
+A = TypeVar("A")
 
 # From this version on clients handle GROUP_ID_NOT_FOUND.
 _GROUP_NOT_FOUND_VERSION: Final = 9
@@ -50,6 +56,47 @@ def require_may_commit(
     return group
 
 
+@dataclass(slots=True, kw_only=True)
+class OffsetCommits:
+    """Collects the records of one request."""
+
+    group_id: str
+    settings: GroupSettings
+    now_ms: int
+    expire_timestamp: int = NO_TIMESTAMP
+    records: list[CoordinatorRecord] = field(default_factory=list)
+
+    def add(
+        self,
+        topic: OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic,
+        answer: Callable[..., A],
+        *,
+        topic_id: Uuid = ZERO_UUID,
+    ) -> list[A]:
+        """Adds the records of a topic. Returns an answer for each partition, which is a struct of
+        the request's API. An offset with metadata that is too long gets an error, and no record."""
+        length_max = self.settings.offset_metadata_max_bytes
+        answers = []
+        for partition in topic.partitions:
+            index, metadata = partition.partition_index, partition.committed_metadata or ""
+            if len(metadata) > length_max:
+                error = ErrorCode.OFFSET_METADATA_TOO_LARGE
+                answers.append(answer(partition_index=index, error_code=error))
+                continue
+            committed = CommittedOffset(
+                partition.committed_offset,
+                partition.committed_leader_epoch,
+                metadata,
+                self.now_ms,
+                self.expire_timestamp,
+                topic_id,
+            )
+            name = TopicPartition(topic.name, index)
+            self.records.append(offset_record(self.group_id, name, committed))
+            answers.append(answer(partition_index=index))
+        return answers
+
+
 def commit_offsets(
     request: OffsetCommitRequest, settings: GroupSettings, *, now_ms: int
 ) -> Outcome:
@@ -58,36 +105,18 @@ def commit_offsets(
     expire_timestamp: int = NO_TIMESTAMP
     if request.retention_time_ms != _DEFAULT_RETENTION:
         expire_timestamp = now_ms + request.retention_time_ms
-    records: list[CoordinatorRecord] = []
-    topics = []
-    for topic in request.topics:
-        answers = []
-        for asked in topic.partitions:
-            error = check_metadata(asked.committed_metadata, settings)
-            answers.append(
-                OffsetCommitResponsePartition(
-                    partition_index=asked.partition_index, error_code=error
-                )
-            )
-            if error:
-                continue
-            committed = CommittedOffset(
-                asked.committed_offset,
-                asked.committed_leader_epoch,
-                asked.committed_metadata or "",
-                now_ms,
-                expire_timestamp,
-                topic.topic_id,
-            )
-            name = TopicPartition(topic.name, asked.partition_index)
-            records.append(offset_record(request.group_id, name, committed))
-        topics.append(
-            OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=answers)
+    commits = OffsetCommits(
+        group_id=request.group_id,
+        settings=settings,
+        now_ms=now_ms,
+        expire_timestamp=expire_timestamp,
+    )
+    topics = [
+        OffsetCommitResponseTopic(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partitions=commits.add(topic, OffsetCommitResponsePartition, topic_id=topic.topic_id),
         )
-    return Outcome(records, OffsetCommitResponse(topics=topics))
-
-
-def check_metadata(metadata: str | None, settings: GroupSettings) -> ErrorCode:
-    if metadata is not None and len(metadata) > settings.offset_metadata_max_bytes:
-        return ErrorCode.OFFSET_METADATA_TOO_LARGE
-    return ErrorCode.NONE
+        for topic in request.topics
+    ]
+    return Outcome(commits.records, OffsetCommitResponse(topics=topics))

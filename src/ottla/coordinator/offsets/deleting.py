@@ -29,7 +29,9 @@ def delete_offsets(groups: Groups, offsets: Offsets, request: OffsetDeleteReques
         error = ErrorCode.NONE
         if group.is_subscribed_to(topic.name):
             error = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-        names = [TopicPartition(topic.name, asked.partition_index) for asked in topic.partitions]
+        names = [
+            TopicPartition(topic.name, requested.partition_index) for requested in topic.partitions
+        ]
         if not error:
             records += [offset_tombstone(group.id, name) for name in names if name in known]
         topics.append(

@@ -25,21 +25,23 @@ class OffsetFetch:
         self,
         groups: Groups,
         offsets: Offsets,
-        asked: OffsetFetchRequestGroup,
+        requested: OffsetFetchRequestGroup,
         *,
         require_stable: bool,
     ) -> None:
         self._groups = groups
         self._offsets = offsets
-        self._asked = asked
-        self._group_id = asked.group_id
+        self._requested = requested
+        self._group_id = requested.group_id
         self._require_stable = require_stable
 
     def answer(self) -> OffsetFetchResponseGroup:
         group = self._groups.get(self._group_id)
         if group is not None:
-            group.require_may_fetch(member_id=self._asked.member_id, epoch=self._asked.member_epoch)
-        topics = self._all_topics() if self._asked.topics is None else self._asked_topics()
+            group.require_may_fetch(
+                member_id=self._requested.member_id, epoch=self._requested.member_epoch
+            )
+        topics = self._all_topics() if self._requested.topics is None else self._requested_topics()
         return OffsetFetchResponseGroup(group_id=self._group_id, topics=topics)
 
     def _all_topics(self) -> list[OffsetFetchResponseTopics]:
@@ -54,20 +56,20 @@ class OffsetFetch:
             for topic, partitions in self._offsets.of_group(self._group_id).items()
         ]
 
-    def _asked_topics(self) -> list[OffsetFetchResponseTopics]:
+    def _requested_topics(self) -> list[OffsetFetchResponseTopics]:
         known = self._offsets.of_group(self._group_id)
         topics = []
-        for asked in self._asked.topics or ():
-            partitions = known.get(asked.name, {})
+        for requested in self._requested.topics or ():
+            partitions = known.get(requested.name, {})
             answers = []
-            for index in asked.partition_indexes:
+            for index in requested.partition_indexes:
                 committed = partitions.get(index)
-                if committed is not None and not committed.is_about(asked.topic_id):
+                if committed is not None and not committed.is_about(requested.topic_id):
                     committed = None
-                answers.append(self._partition(asked.name, index, committed))
+                answers.append(self._partition(requested.name, index, committed))
             topics.append(
                 OffsetFetchResponseTopics(
-                    name=asked.name, topic_id=asked.topic_id, partitions=answers
+                    name=requested.name, topic_id=requested.topic_id, partitions=answers
                 )
             )
         return topics

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from ottla.coordinator.groups.groups import Groups
 from ottla.coordinator.groups.settings import GroupSettings
-from ottla.coordinator.offsets.committed_offset import CommittedOffset
-from ottla.coordinator.offsets.committing import check_metadata
-from ottla.coordinator.offsets.offset_records import offset_record
-from ottla.coordinator.runtime.outcome import CoordinatorRecord, Outcome
-from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.coordinator.offsets.committing import OffsetCommits
+from ottla.coordinator.runtime.outcome import Outcome
+from ottla.model import ErrorCode, KafkaError
 from ottla.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitResponse,
@@ -48,26 +46,12 @@ def commit_offsets_in_transaction(
     request: TxnOffsetCommitRequest, settings: GroupSettings, *, now_ms: int
 ) -> Outcome:
     """The records, to be appended as a part of the producer's transaction."""
-    records: list[CoordinatorRecord] = []
-    topics = []
-    for topic in request.topics:
-        answers = []
-        for asked in topic.partitions:
-            error = check_metadata(asked.committed_metadata, settings)
-            answers.append(
-                TxnOffsetCommitResponsePartition(
-                    partition_index=asked.partition_index, error_code=error
-                )
-            )
-            if error:
-                continue
-            committed = CommittedOffset(
-                asked.committed_offset,
-                asked.committed_leader_epoch,
-                asked.committed_metadata or "",
-                now_ms,
-            )
-            name = TopicPartition(topic.name, asked.partition_index)
-            records.append(offset_record(request.group_id, name, committed))
-        topics.append(TxnOffsetCommitResponseTopic(name=topic.name, partitions=answers))
-    return Outcome(records, TxnOffsetCommitResponse(topics=topics))
+    commits = OffsetCommits(group_id=request.group_id, settings=settings, now_ms=now_ms)
+    topics = [
+        TxnOffsetCommitResponseTopic(
+            name=topic.name,
+            partitions=commits.add(topic, TxnOffsetCommitResponsePartition),
+        )
+        for topic in request.topics
+    ]
+    return Outcome(commits.records, TxnOffsetCommitResponse(topics=topics))

@@ -6,7 +6,7 @@ from typing import Final
 
 from ottla.model import ErrorCode, KafkaError
 
-_TOLD: Final = {
+_COORDINATOR_CODES: Final = {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -18,10 +18,10 @@ _TOLD: Final = {
 }
 
 
-def told_code(code: ErrorCode) -> ErrorCode:
+def coordinator_code(code: ErrorCode) -> ErrorCode:
     """The coordinator error for an append error. Clients handle only coordinator errors here."""
-    return _TOLD.get(code, code)
+    return _COORDINATOR_CODES.get(code, code)
 
 
-def told(error: KafkaError) -> KafkaError:
-    return KafkaError(told_code(error.code), error.message)
+def coordinator_error(error: KafkaError) -> KafkaError:
+    return KafkaError(coordinator_code(error.code), error.message)

@@ -33,6 +33,6 @@ class CoordinatorLog(Protocol):
     def is_committed(self, end_offset: int) -> bool:
         """Whether all in-sync replicas have everything below this offset."""
 
-    def when_committed(self, end_offset: int, told: Callable[[ErrorCode], None]) -> None:
-        """Calls `told` once: with NONE when all in-sync replicas have everything below this offset,
-        or with an error if that may never happen."""
+    def when_committed(self, end_offset: int, callback: Callable[[ErrorCode], None]) -> None:
+        """Calls `callback` once: with NONE when all in-sync replicas have everything below this
+        offset, or with an error if that may never happen."""

@@ -14,7 +14,7 @@ from enum import Enum, auto
 from functools import partial
 from typing import Final, Generic, TypeAlias, TypeVar
 
-from ottla.coordinator.runtime.append_errors import told, told_code
+from ottla.coordinator.runtime.append_errors import coordinator_code, coordinator_error
 from ottla.coordinator.runtime.coordinator_log import CoordinatorLog
 from ottla.coordinator.runtime.outcome import (
     NOTHING,
@@ -142,17 +142,17 @@ class Shard(Generic[M]):
             self._failed(outcome, error)
             if outcome is NOTHING and self.state is _ACTIVE:
                 # The error may depend on state that is not committed yet.
-                refusal = Outcome(response=refuse(told(error)))
+                refusal = Outcome(response=refuse(coordinator_error(error)))
                 self._when_committed(partial(self._settle, refusal, reply, refuse))
             elif outcome is NOTHING or outcome.response is not None:
-                reply(refuse(told(error)))
+                reply(refuse(coordinator_error(error)))
             return
         self._when_committed(partial(self._settle, outcome, reply, refuse))
 
     def end_transaction(
-        self, marker: TransactionMarker, told: Callable[[ErrorCode], object]
+        self, marker: TransactionMarker, callback: Callable[[ErrorCode], object]
     ) -> None:
-        """Appends a marker, and calls `told` once, with NONE when it is committed."""
+        """Appends a marker, and calls `callback` once, with NONE when it is committed."""
         try:
             self._require_active()
             now_ms = self._clock.now_ms()
@@ -162,10 +162,10 @@ class Shard(Generic[M]):
                 transaction_version=marker.transaction_version,
             )
         except KafkaError as error:
-            told(told_code(error.code))
+            callback(coordinator_code(error.code))
             return
         self.machine.replay_end_transaction(marker.producer_id, is_committed=marker.is_committed)
-        self._when_committed(told)
+        self._when_committed(callback)
 
     def _require_active(self) -> None:
         if self.state is ShardState.LOADING:
@@ -202,12 +202,12 @@ class Shard(Generic[M]):
             self._failed(outcome, error)
             return
         if outcome.on_committed is not None or outcome.afterwards is not None:
-            self._when_committed(partial(self._settle, outcome, _nobody, _never))
+            self._when_committed(partial(self._settle, outcome, _no_reply, _never))
 
     def _failed(self, outcome: Outcome, error: KafkaError) -> None:
         for follow_up in (outcome.on_committed, outcome.afterwards):
             if follow_up is not None and self.state is _ACTIVE:
-                self._carry_out(partial(follow_up, told_code(error.code)))
+                self._carry_out(partial(follow_up, coordinator_code(error.code)))
 
     # ---- appending
 
@@ -273,7 +273,9 @@ class Shard(Generic[M]):
             self._write_timeout_ms / 1_000,
             lambda: waiting.settle(ErrorCode.COORDINATOR_NOT_AVAILABLE),
         )
-        self._log.when_committed(self._end_offset, lambda code: waiting.settle(told_code(code)))
+        self._log.when_committed(
+            self._end_offset, lambda code: waiting.settle(coordinator_code(code))
+        )
 
     def _settle(self, outcome: Outcome, reply: Reply, refuse: Refuse, code: ErrorCode) -> None:
         if outcome.on_committed is not None and self.state is _ACTIVE:
@@ -289,7 +291,7 @@ class Shard(Generic[M]):
             reply(outcome.response)
 
 
-def _nobody(_response: Struct) -> None: ...
+def _no_reply(_response: Struct) -> None: ...
 
 
 def _never(error: KafkaError) -> Struct:

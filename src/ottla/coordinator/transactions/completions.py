@@ -20,12 +20,12 @@ class Completions:
         self._timers = timers
         self._waiting: dict[str, list[Callable[[], None]]] = {}
 
-    def wait(self, transactional_id: str, told: Callable[[], None], *, wait_ms: int) -> None:
-        self._waiting.setdefault(transactional_id, []).append(told)
+    def wait(self, transactional_id: str, callback: Callable[[], None], *, wait_ms: int) -> None:
+        self._waiting.setdefault(transactional_id, []).append(callback)
         self._timers.schedule_if_absent(
             ("completion", transactional_id),
             delay_ms=wait_ms,
-            operation=lambda: self._tell(transactional_id),
+            operation=lambda: self._notify(transactional_id),
         )
 
     def completed(self, transactional_id: str) -> None:
@@ -34,14 +34,14 @@ class Completions:
             self._timers.schedule(
                 ("completion", transactional_id),
                 delay_ms=0,
-                operation=lambda: self._tell(transactional_id),
+                operation=lambda: self._notify(transactional_id),
             )
 
     def close(self) -> None:
         for transactional_id in list(self._waiting):
-            self._tell(transactional_id)
+            self._notify(transactional_id)
 
-    def _tell(self, transactional_id: str) -> Outcome:
-        for told in self._waiting.pop(transactional_id, ()):
-            told()
+    def _notify(self, transactional_id: str) -> Outcome:
+        for callback in self._waiting.pop(transactional_id, ()):
+            callback()
         return NOTHING

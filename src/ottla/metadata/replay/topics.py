@@ -79,12 +79,12 @@ def apply_clearing_of_elr(
         if named is None:
             raise MetadataError(f"there is no topic {record.topic_name} whose ELR is cleared")
         topics = [named]
-    nobody = PartitionChangeRecord(eligible_leader_replicas=[], last_known_elr=[])
+    cleared = PartitionChangeRecord(eligible_leader_replicas=[], last_known_elr=[])
     for topic in topics:
         for partition_id, before in topic.partitions.items():
             if before.eligible_leader_replicas or before.last_known_elr:
                 delta.note_partition(topic.id, partition_id, before)
-                registration = before.changed_by(nobody, image.topics.shared_tuples)
+                registration = before.changed_by(cleared, image.topics.shared_tuples)
                 topic.partitions[partition_id] = registration
 
 

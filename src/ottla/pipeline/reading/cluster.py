@@ -118,7 +118,9 @@ class SourceCluster:
     async def coordinator(self, key: str, *, key_type: int) -> NodeLink:
         """The link to the coordinator of a GROUP or TRANSACTION key. Raises like `leader`."""
         request = FindCoordinatorRequest(key=key, key_type=key_type)
-        response = await (await self.any()).ask(request, version_max=_FIND_COORDINATOR_VERSION)
+        response = await (await self.any()).send_request(
+            request, version_max=_FIND_COORDINATOR_VERSION
+        )
         require(response.error_code, f"looking for the coordinator of {key}")
         return await self._link(Address(response.host, response.port))
 
@@ -150,7 +152,7 @@ class SourceCluster:
 
     async def _metadata(self, request: MetadataRequest) -> MetadataResponse:
         link = await self.any()
-        response: MetadataResponse = await link.ask(request, version_max=METADATA_VERSION)
+        response: MetadataResponse = await link.send_request(request, version_max=METADATA_VERSION)
         self._nodes = {node.node_id: Address(node.host, node.port) for node in response.brokers}
         for topic in response.topics:
             for partition in topic.partitions:

@@ -178,19 +178,19 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     ) -> PerPartition:
         options = self._options
 
-        async def ask(cluster: SourceCluster) -> PerPartition:
+        async def operation(cluster: SourceCluster) -> PerPartition:
             found: Sequence[TopicPartition] = only or ()
             if only is None:
                 found = await find_partitions(cluster, options.subscription)
             return await resolve(cluster, found, position, options, is_start=is_start)
 
-        return with_cluster(options, ask)
+        return with_cluster(options, operation)
 
 
-def with_cluster(options: SourceOptions, ask: Callable[[SourceCluster], Awaitable[T]]) -> T:
+def with_cluster(options: SourceOptions, operation: Callable[[SourceCluster], Awaitable[T]]) -> T:
     async def run() -> T:
         async with _cluster(options) as cluster:
-            return await ask(cluster)
+            return await operation(cluster)
 
     return asyncio.run(run())
 

@@ -50,7 +50,7 @@ async def commit_offsets(
 
     async def attempt() -> None:
         coordinator = await cluster.coordinator(group_id, key_type=GROUP)
-        response: Any = await coordinator.ask(request, version_max=_OFFSET_COMMIT_VERSION)
+        response: Any = await coordinator.send_request(request, version_max=_OFFSET_COMMIT_VERSION)
         for topic in response.topics:
             for each in topic.partitions:
                 place = f"{topic.name}-{each.partition_index}"

@@ -14,6 +14,7 @@ from typing import Final
 
 from ottla.model import TopicPartition
 from ottla.pipeline.reading.errors import OptionError
+from ottla.pipeline.reading.given_options import named_options, one_of
 from ottla.pipeline.reading.positions import EARLIEST, LATEST, Position, parse_position
 from ottla.runtime.network import Address
 
@@ -37,7 +38,6 @@ _KNOWN: Final = (
     # Spark passes the path of `load(path)`.
     "path",
 )
-_CLIENT_PREFIX: Final = "kafka."
 _DEFAULT_PORT: Final = 9092
 _POLL_TIMEOUT_MS: Final = 120_000
 _PARTITION_FETCH_BYTES: Final = 8 * 1024 * 1024
@@ -81,7 +81,7 @@ class SourceOptions:
 
 def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SourceOptions:
     """Raises OptionError, whose message says how to correct the options."""
-    given = _named(options)
+    given = named_options(options, _KNOWN, of="source")
     if is_streaming:
         for name in given:
             if name.startswith("ending"):
@@ -91,7 +91,7 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SourceOp
         subscription=_subscription(given),
         starting=parse_position(given, "starting", default=LATEST if is_streaming else EARLIEST),
         ending=parse_position(given, "ending", default=LATEST),
-        is_late_timestamp_latest=_one_of(
+        is_late_timestamp_latest=one_of(
             given, "startingOffsetsByTimestampStrategy", ("error", "latest")
         )
         == "latest",
@@ -101,7 +101,7 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SourceOp
         partitions_min=_count(given, "minPartitions"),
         records_per_partition_max=_count(given, "maxRecordsPerPartition"),
         poll_timeout_ms=_count(given, "kafkaConsumer.pollTimeoutMs") or _POLL_TIMEOUT_MS,
-        read_committed=_one_of(
+        read_committed=one_of(
             given, "kafka.isolation.level", ("read_committed", "read_uncommitted")
         )
         == "read_committed",
@@ -110,21 +110,6 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SourceOp
         client_id=given.get("kafka.client.id", "ottla-spark"),
         group_id=given.get("kafka.group.id") or None,
     )
-
-
-def _named(options: Mapping[str, str]) -> dict[str, str]:
-    """The options under the spelling of `_KNOWN`: Spark's option names are case-insensitive."""
-    known = {name.lower(): name for name in _KNOWN}
-    named = {}
-    for name, value in options.items():
-        lower = name.lower()
-        if lower.startswith(_CLIENT_PREFIX):
-            named[lower] = value
-        elif lower in known:
-            named[known[lower]] = value
-        else:
-            raise OptionError(f"{name} is no option of this source; it has {', '.join(_KNOWN)}")
-    return named
 
 
 def parse_bootstrap(text: str | None) -> tuple[Address, ...]:
@@ -178,15 +163,7 @@ def _assigned(text: str) -> tuple[TopicPartition, ...]:
 
 
 def _flag(given: Mapping[str, str], name: str, *, default: bool) -> bool:
-    return _one_of(given, name, ("true", "false") if default else ("false", "true")) == "true"
-
-
-def _one_of(given: Mapping[str, str], name: str, allowed: tuple[str, str]) -> str:
-    """The first allowed value is the default."""
-    text = given.get(name, allowed[0]).strip().lower()
-    if text not in allowed:
-        raise OptionError(f"{name} is {given[name]!r}; it is {' or '.join(allowed)}")
-    return text
+    return one_of(given, name, ("true", "false") if default else ("false", "true")) == "true"
 
 
 def _count(given: Mapping[str, str], name: str) -> int | None:

@@ -71,7 +71,7 @@ class RangeReader:
                 batches = list(iterate_batches(data.records or b""))
                 if batches:
                     self._position = max(start, batches[-1][1].last_offset + 1)
-                    await self._ask_ahead()
+                    await self._fetch_ahead()
                     return _committed(data, batches, start)
             except ProtocolError as error:
                 raise UnreadableBatchError(
@@ -84,7 +84,7 @@ class RangeReader:
                 )
         return None
 
-    async def _ask_ahead(self) -> None:
+    async def _fetch_ahead(self) -> None:
         if self._position < self._wanted.end:
             self._under_way = asyncio.ensure_future(self._fetch(self._position))
             # Lets the new task run until it has sent its request.
@@ -144,7 +144,7 @@ async def fetch_partition(
 
     async def attempt() -> PartitionData:
         link = await cluster.leader(partition)
-        response: Any = await link.ask(request, version_max=_FETCH_VERSION)
+        response: Any = await link.send_request(request, version_max=_FETCH_VERSION)
         require(response.error_code, f"fetching {name}")
         data: PartitionData = response.responses[0].partitions[0]
         if data.error_code != ErrorCode.OFFSET_OUT_OF_RANGE:

@@ -54,26 +54,28 @@ async def find_partitions(
 
 
 async def list_offsets(
-    cluster: SourceCluster, asked: Mapping[TopicPartition, int], *, isolation: int
+    cluster: SourceCluster, requested: Mapping[TopicPartition, int], *, isolation: int
 ) -> PerPartition:
     """For each partition the offset at EARLIEST, LATEST or a timestamp; -1 if no record has that
     timestamp or a later one."""
 
     async def attempt() -> PerPartition:
         by_leader: dict[NodeLink, list[TopicPartition]] = defaultdict(list)
-        for partition in asked:
+        for partition in requested:
             by_leader[await cluster.leader(partition)].append(partition)
         found = {}
         for link, partitions in by_leader.items():
             request = ListOffsetsRequest(
-                replica_id=_CONSUMER, isolation_level=isolation, topics=_asked(partitions, asked)
+                replica_id=_CONSUMER,
+                isolation_level=isolation,
+                topics=_requested(partitions, requested),
             )
-            for topic in (await link.ask(request)).topics:
+            for topic in (await link.send_request(request)).topics:
                 for each in topic.partitions:
                     name = TopicPartition(topic.name, each.partition_index)
                     require(each.error_code, f"the offsets of {topic.name}-{each.partition_index}")
                     found[name] = each.offset
-        return {partition: found[partition] for partition in asked}
+        return {partition: found[partition] for partition in requested}
 
     return await cluster.persist(attempt)
 
@@ -95,13 +97,15 @@ async def resolve(
             "offsets are given for partitions that are not read: "
             + ", ".join(f"{each.topic}-{each.partition}" for each in sorted(unknown))
         )
-    asked = {
+    requested = {
         partition: value
         for partition, value in wanted.items()
         if position.is_timestamp or value in (EARLIEST, LATEST)
     }
-    found = wanted | (await list_offsets(cluster, asked, isolation=isolation) if asked else {})
-    late = [partition for partition in asked if found[partition] == _NOT_FOUND]
+    found = wanted | (
+        await list_offsets(cluster, requested, isolation=isolation) if requested else {}
+    )
+    late = [partition for partition in requested if found[partition] == _NOT_FOUND]
     if late and is_start and not options.is_late_timestamp_latest:
         raise OptionError(
             f"{late[0].topic}-{late[0].partition} has no record as late as the timestamp given; "
@@ -111,12 +115,12 @@ async def resolve(
     return found | (await list_offsets(cluster, ends, isolation=isolation) if ends else {})
 
 
-def _asked(
-    partitions: Iterable[TopicPartition], asked: Mapping[TopicPartition, int]
+def _requested(
+    partitions: Iterable[TopicPartition], requested: Mapping[TopicPartition, int]
 ) -> list[ListOffsetsTopic]:
     topics: dict[str, list[ListOffsetsPartition]] = defaultdict(list)
     for each in partitions:
         topics[each.topic].append(
-            ListOffsetsPartition(partition_index=each.partition, timestamp=asked[each])
+            ListOffsetsPartition(partition_index=each.partition, timestamp=requested[each])
         )
     return [ListOffsetsTopic(name=name, partitions=wanted) for name, wanted in topics.items()]

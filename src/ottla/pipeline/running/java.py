@@ -64,10 +64,10 @@ def _is_new_enough(java: Path) -> bool:
 def major_version(java: Path) -> int | None:
     """The major version from the runtime's `release` file; None if it is not known."""
     try:
-        told = _VERSION.search((java.resolve().parents[1] / "release").read_text())
+        version = _VERSION.search((java.resolve().parents[1] / "release").read_text())
     except OSError:
         return None
-    return None if told is None else int(told[1])
+    return None if version is None else int(version[1])
 
 
 def _of_the_package() -> Path | None:

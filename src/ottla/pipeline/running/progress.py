@@ -25,17 +25,17 @@ class QueryProgress:
 
 def to_progress(query: str, given: str) -> QueryProgress:
     """Parses Spark's progress JSON."""
-    told: dict[str, Any] = json.loads(given)
-    lags = [lag for each in told.get("sources", ()) if (lag := _lag(each)) is not None]
+    fields: dict[str, Any] = json.loads(given)
+    lags = [lag for each in fields.get("sources", ()) if (lag := _lag(each)) is not None]
     return QueryProgress(
         query=query,
-        batch_id=told["batchId"],
-        rows=told.get("numInputRows", 0),
-        rows_per_second=told.get("processedRowsPerSecond", 0.0),
-        batch_ms=told.get("batchDuration", 0),
+        batch_id=fields["batchId"],
+        rows=fields.get("numInputRows", 0),
+        rows_per_second=fields.get("processedRowsPerSecond", 0.0),
+        batch_ms=fields.get("batchDuration", 0),
         lag=sum(lags) if lags else None,
-        state_rows=sum(each["numRowsTotal"] for each in told.get("stateOperators", ())),
-        watermark=told.get("eventTime", {}).get("watermark"),
+        state_rows=sum(each["numRowsTotal"] for each in fields.get("stateOperators", ())),
+        watermark=fields.get("eventTime", {}).get("watermark"),
     )
 
 

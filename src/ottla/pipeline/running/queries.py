@@ -26,7 +26,7 @@ class RunningQueries:
         self._queries = {query.name: query for query in queries}
         self._restarts = dict.fromkeys(self._queries, RESTARTS_MAX)
         self._running: dict[str, StreamingQuery] = {}
-        self._told: dict[str, int] = {}
+        self._reported_batches: dict[str, int] = {}
         try:
             for name in self._queries:
                 self._start(name)
@@ -47,8 +47,8 @@ class RunningQueries:
         for name, query in self._running.items():
             for each in query.recentProgress:
                 progress = to_progress(name, each.json)
-                if progress.batch_id > self._told.get(name, -1):
-                    self._told[name] = progress.batch_id
+                if progress.batch_id > self._reported_batches.get(name, -1):
+                    self._reported_batches[name] = progress.batch_id
                     found.append(progress)
         return found
 

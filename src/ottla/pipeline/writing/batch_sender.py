@@ -164,7 +164,7 @@ class BatchSender:
 
         async def attempt() -> None:
             link = await self._cluster.leader(partition)
-            answer = await link.ask(
+            answer = await link.send_request(
                 self._request(partition, sent.batch),
                 version_max=_PRODUCE_VERSION,
                 timeout_ms=_REQUEST_TIMEOUT_MS,

@@ -151,20 +151,22 @@ async def _commit_all(transactions: SinkTransactions, parts: Sequence[DecisionPa
 
 
 def _with_commitment(
-    options: SinkOptions, work: Work, ask: Callable[[Commitment], Awaitable[None]]
+    options: SinkOptions, work: Work, operation: Callable[[Commitment], Awaitable[None]]
 ) -> None:
-    _with_cluster(options, lambda cluster: ask(Commitment(cluster, work, options)))
+    _with_cluster(options, lambda cluster: operation(Commitment(cluster, work, options)))
 
 
 def _with_transactions(
-    options: SinkOptions, ask: Callable[[SinkTransactions], Awaitable[None]]
+    options: SinkOptions, operation: Callable[[SinkTransactions], Awaitable[None]]
 ) -> None:
-    _with_cluster(options, lambda cluster: ask(SinkTransactions(cluster)))
+    _with_cluster(options, lambda cluster: operation(SinkTransactions(cluster)))
 
 
-def _with_cluster(options: SinkOptions, ask: Callable[[SourceCluster], Awaitable[None]]) -> None:
+def _with_cluster(
+    options: SinkOptions, operation: Callable[[SourceCluster], Awaitable[None]]
+) -> None:
     async def run() -> None:
         async with cluster_of(options) as cluster:
-            await ask(cluster)
+            await operation(cluster)
 
     asyncio.run(run())

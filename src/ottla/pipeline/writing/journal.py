@@ -137,18 +137,18 @@ class Journal:
 
         async def attempt() -> None:
             link = await self._cluster.any()
-            (result,) = (await link.ask(CreateTopicsRequest(topics=[topic]))).topics
+            (result,) = (await link.send_request(CreateTopicsRequest(topics=[topic]))).topics
             if result.error_code != ErrorCode.TOPIC_ALREADY_EXISTS:
                 require(result.error_code, f"creating {topic.name}: {result.error_message}")
 
         await self._cluster.persist(attempt)
 
     async def _bounds(self, partition: TopicPartition) -> tuple[int, int]:
-        asked = [
+        requested = [
             await list_offsets(self._cluster, {partition: position}, isolation=READ_UNCOMMITTED)
             for position in (EARLIEST, LATEST)
         ]
-        first, last = (found[partition] for found in asked)
+        first, last = (found[partition] for found in requested)
         return first, last
 
     async def _read(self, partition: TopicPartition, first: int, last: int) -> dict[bytes, bytes]:
@@ -204,6 +204,6 @@ class CommittedRecords:
     def _mine(self, batch: Buffer) -> Iterable[tuple[bytes, bytes]]:
         for record in iterate_records(batch):
             if record.key is not None and record.value is not None:
-                whose, _, _ = record.key.partition(b"/")
-                if whose == self._prefix:
+                owner, _, _ = record.key.partition(b"/")
+                if owner == self._prefix:
                     yield record.key, record.value

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ottla.pipeline.reading.errors import OptionError
+from ottla.pipeline.reading.given_options import named_options, one_of
 from ottla.pipeline.reading.options import parse_bootstrap
 from ottla.runtime.network import Address
 from ottla.wire.records.compression import Codec
@@ -30,7 +31,6 @@ _KNOWN: Final = (
     "path",
     "queryName",
 )
-_CLIENT_PREFIX: Final = "kafka."
 _JOURNAL_TOPIC: Final = "__ottla_pipeline"
 _DELIVERY_TIMEOUT_MS: Final = 120_000
 # The brokers' default maximum (transaction.max.timeout.ms). A batch that takes longer cannot be
@@ -64,7 +64,7 @@ class SinkOptions:
 
 def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SinkOptions:
     """Raises OptionError, whose message says how to correct the options."""
-    given = _named(options)
+    given = named_options(options, _KNOWN, of="sink")
     for name in ("kafka.transactional.id", "kafka.enable.idempotence"):
         if name in given:
             raise OptionError(f"{name} cannot be set: deliveryGuarantee says what is promised")
@@ -75,7 +75,7 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SinkOpti
     return SinkOptions(
         bootstrap=parse_bootstrap(given.get("kafka.bootstrap.servers")),
         topic=given.get("topic"),
-        is_exactly_once=_one_of(given, "deliveryGuarantee", ("exactly-once", "at-least-once"))
+        is_exactly_once=one_of(given, "deliveryGuarantee", ("exactly-once", "at-least-once"))
         == "exactly-once",
         journal_topic=given.get("journalTopic", _JOURNAL_TOPIC),
         write_id=write_id,
@@ -93,21 +93,6 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SinkOpti
     )
 
 
-def _named(options: Mapping[str, str]) -> dict[str, str]:
-    """The options under the spelling of `_KNOWN`: Spark's option names are case-insensitive."""
-    known = {name.lower(): name for name in _KNOWN}
-    named = {}
-    for name, value in options.items():
-        lower = name.lower()
-        if lower.startswith(_CLIENT_PREFIX):
-            named[lower] = value
-        elif lower in known:
-            named[known[lower]] = value
-        else:
-            raise OptionError(f"{name} is no option of this sink; it has {', '.join(_KNOWN)}")
-    return named
-
-
 def _identity(given: Mapping[str, str], *, is_streaming: bool) -> tuple[str | None, int]:
     write_id, version = given.get("writeId"), given.get("writeVersion", "0").strip()
     if is_streaming and (write_id is not None or "writeVersion" in given):
@@ -122,7 +107,7 @@ def _identity(given: Mapping[str, str], *, is_streaming: bool) -> tuple[str | No
 
 
 def _dead_letter_topic(given: Mapping[str, str]) -> str | None:
-    is_wanted = _one_of(given, "onError", ("fail", "deadletter")) == "deadletter"
+    is_wanted = one_of(given, "onError", ("fail", "deadletter")) == "deadletter"
     topic = given.get("deadLetterTopic")
     if is_wanted and not topic:
         raise OptionError("onError=deadletter needs deadLetterTopic: where such rows are to go")
@@ -151,14 +136,6 @@ def _level(given: Mapping[str, str], codec: Codec) -> int | None:
         return int(text)
     except ValueError:
         raise OptionError(f"{name} is {text!r}; it is a number") from None
-
-
-def _one_of(given: Mapping[str, str], name: str, allowed: tuple[str, str]) -> str:
-    """The first allowed value is the default."""
-    text = given.get(name, allowed[0]).strip().lower()
-    if text not in allowed:
-        raise OptionError(f"{name} is {given[name]!r}; it is {' or '.join(allowed)}")
-    return text
 
 
 def _count(given: Mapping[str, str], name: str, default: int) -> int:

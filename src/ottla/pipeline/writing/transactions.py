@@ -79,7 +79,7 @@ class SinkTransactions:
             )
 
         try:
-            return await self._ask(
+            return await self._send(
                 transactional_id, request, producer, version=_INIT_PRODUCER_ID_VERSION
             )
         except ClusterError as error:
@@ -111,7 +111,7 @@ class SinkTransactions:
                     name = f"{topic.name}-{each.partition_index}"
                     require(each.partition_error_code, f"adding {name} to a transaction")
 
-        await self._ask_as(producer, request, require_added, version=_ADD_PARTITIONS_VERSION)
+        await self._send_as(producer, request, require_added, version=_ADD_PARTITIONS_VERSION)
 
     async def end(self, producer: Producer, *, commits: bool) -> None:
         """Commits or aborts; repeating it is no error. Raises FencedError if the transaction does
@@ -126,7 +126,7 @@ class SinkTransactions:
         def require_ended(answer: EndTxnResponse) -> None:
             require(answer.error_code, f"ending the transaction of {producer.transactional_id}")
 
-        await self._ask_as(producer, request, require_ended, version=_END_TXN_VERSION)
+        await self._send_as(producer, request, require_ended, version=_END_TXN_VERSION)
 
     async def is_open(self, producer: Producer) -> bool:
         """Whether the producer has a transaction that is neither committed nor aborted."""
@@ -140,13 +140,13 @@ class SinkTransactions:
             require(state.error_code, f"describing {producer.transactional_id}")
             return (state.transaction_state, state.producer_id, state.producer_epoch) == wanted
 
-        return await self._ask(producer.transactional_id, request, is_ongoing)
+        return await self._send(producer.transactional_id, request, is_ongoing)
 
-    async def _ask_as(
+    async def _send_as(
         self, producer: Producer, request: Message, read: Callable[[Any], T], *, version: int
     ) -> T:
         try:
-            return await self._ask(producer.transactional_id, request, read, version=version)
+            return await self._send(producer.transactional_id, request, read, version=version)
         except ClusterError as error:
             if error.code in _FENCED:
                 raise FencedError(
@@ -155,7 +155,7 @@ class SinkTransactions:
                 ) from error
             raise
 
-    async def _ask(
+    async def _send(
         self,
         transactional_id: str | None,
         request: Message,
@@ -168,7 +168,7 @@ class SinkTransactions:
         async def attempt() -> T:
             link = await self._coordinator(transactional_id)
             try:
-                return read(await link.ask(request, version_max=version))
+                return read(await link.send_request(request, version_max=version))
             except (ChannelError, KafkaError):
                 # The coordinator may have moved.
                 self._coordinators.pop(transactional_id or "", None)

@@ -20,7 +20,6 @@ only while the peer reads.
 from __future__ import annotations
 
 import asyncio
-import os
 import ssl
 from collections import deque
 from collections.abc import Sequence

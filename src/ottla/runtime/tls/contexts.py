@@ -51,9 +51,7 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
     return context
 
 
-def _limit(
-    context: ssl.SSLContext, settings: TlsSettings, protocols: tuple[str, ...]
-) -> None:
+def _limit(context: ssl.SSLContext, settings: TlsSettings, protocols: tuple[str, ...]) -> None:
     context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
     context.minimum_version = _VERSIONS[protocols[0]]
     context.maximum_version = _VERSIONS[protocols[-1]]

@@ -65,8 +65,8 @@ class TlsEndpoint:
             self._settings, self._stamps = settings, stamps
 
     def reload_if_changed(self) -> bool:
-        """Reads the files again if one of them has changed. Keeps the old contents and logs an error
-        if they cannot be used. Returns whether new ones are used."""
+        """Reads the files again if one of them has changed. If they cannot be used, logs an error
+        and keeps the old contents. Returns whether new ones are used."""
         stamps = _stamps(self._settings)
         if stamps == self._stamps:
             return False
@@ -81,9 +81,7 @@ class TlsEndpoint:
 
     def _connection(self, handler: ConnectionHandler, server_name: str | None) -> TlsConnection:
         session = TlsSession(self._context, is_server=self._is_server, server_name=server_name)
-        return TlsConnection(
-            handler, session, handshake_seconds_max=self._handshake_seconds_max
-        )
+        return TlsConnection(handler, session, handshake_seconds_max=self._handshake_seconds_max)
 
     def _make_context(self, settings: TlsSettings) -> ssl.SSLContext:
         return server_context(settings) if self._is_server else client_context(settings)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ssl
-from typing import Final
+from contextlib import suppress
+from typing import Final, cast
 
 from ottla.model.buffers import Buffer
 
@@ -53,7 +54,8 @@ class TlsSession:
         read = self._tls.read
         try:
             while filled < len(view):
-                length = read(len(view) - filled, view[filled:])
+                # With a buffer it returns a number.
+                length = cast(int, read(len(view) - filled, view[filled:]))
                 if not length:
                     self.is_at_end = True
                     break
@@ -79,11 +81,9 @@ class TlsSession:
 
     def say_goodbye(self) -> None:
         """Adds the message that nothing follows."""
-        try:
+        # It would wait for the peer's message, which is not needed.
+        with suppress(ssl.SSLError):
             self._tls.unwrap()
-        except ssl.SSLError:
-            # It waits for the peer's, which nobody needs.
-            pass
 
     def release(self) -> None:
         """Drops what was received and not decrypted."""

@@ -44,9 +44,9 @@ def load_keystore(context: ssl.SSLContext, store: Store) -> None:
         except (ssl.SSLError, ValueError) as error:
             reason = getattr(error, "reason", None) or str(error)
             raise StoreError(
-                f"the key store {_name_of(store)} cannot be used ({reason}); it needs a private key "
-                "in PKCS#8 form and its certificate chain, and the right key password if the key "
-                "is encrypted"
+                f"the key store {_name_of(store)} cannot be used ({reason}); it needs a private "
+                "key in PKCS#8 form and its certificate chain, and the right key password if the "
+                "key is encrypted"
             ) from None
 
 

@@ -160,7 +160,7 @@ def _usable_key(entry: Mapping[str, object], library: Any) -> VerificationKey | 
     kind = entry.get("kty")
     if kind not in _KEY_TYPES.values() or entry.get("use", "sig") != "sig":
         return None
-    if algorithm is not None and algorithm not in ALGORITHMS:
+    if algorithm is not None and (not isinstance(algorithm, str) or algorithm not in ALGORITHMS):
         return None
     operations = entry.get("key_ops", ["verify"])
     if not isinstance(operations, list) or "verify" not in operations:
@@ -175,7 +175,7 @@ def _usable_key(entry: Mapping[str, object], library: Any) -> VerificationKey | 
         return None
     return VerificationKey(
         id=key_id if isinstance(key_id, str) else None,
-        algorithm=algorithm if isinstance(algorithm, str) else None,
+        algorithm=algorithm,
         type=str(kind),
         curve=curve if isinstance(curve, str) else None,
         key=key,

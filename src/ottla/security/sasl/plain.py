@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Final
 
 from ottla.configs.value import Password
@@ -48,9 +49,9 @@ class PlainServer:
         if not name or not password:
             raise InvalidCredentialsError("PLAIN: an empty user name or password")
         known = self._users.get(name)
+        # Hashes have one length. An unknown user's password is compared too, with itself.
         expected = password if known is None else known.value.encode()
-        # An unknown user's password is compared with itself.
-        is_equal = hmac.compare_digest(password, expected)
+        is_equal = hmac.compare_digest(sha256(password).digest(), sha256(expected).digest())
         if known is None or not is_equal:
             raise InvalidCredentialsError("PLAIN: unknown user or wrong password")
         if authorization_id not in ("", name):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
@@ -41,7 +41,9 @@ class ScramMechanism(IntEnum):
         return "sha256" if self is ScramMechanism.SCRAM_SHA_256 else "sha512"
 
 
-SCRAM_BY_NAME: Final = {each.mechanism: each for each in ScramMechanism}
+SCRAM_BY_NAME: Final[Mapping[str, ScramMechanism]] = {
+    each.mechanism.value: each for each in ScramMechanism
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ class SaslSession:
             raise
         self.supports_reauthentication |= version > 0
         lifetime_ms = 0
-        if self.is_complete and self.expires_at_ms is not None:
+        if reply.identity is not None and self.expires_at_ms is not None:
             lifetime_ms = self.expires_at_ms - now_ms
         return SaslAuthenticateResponse(
             error_message=None, auth_bytes=reply.data, session_lifetime_ms=lifetime_ms

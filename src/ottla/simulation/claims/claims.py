@@ -59,11 +59,11 @@ class NoAcknowledgedWriteLost:
         for ack in history.of(Acknowledged):
             for who, records in replicas.get(ack.partition, {}).items():
                 offsets = records.offsets.get(ack.value, [])
-                told = f"{ack.value!r} was acknowledged at {ack.partition} {ack.offset}"
+                acknowledged = f"{ack.value!r} was acknowledged at {ack.partition} {ack.offset}"
                 if not offsets:
-                    yield f"{told}, and {who} lacks it"
+                    yield f"{acknowledged}, and {who} lacks it"
                 elif ack.offset >= 0 and ack.offset not in offsets:
-                    yield f"{told}, and is at {offsets} on {who}"
+                    yield f"{acknowledged}, and is at {offsets} on {who}"
 
 
 class EachRecordOnceAtOneOffset:

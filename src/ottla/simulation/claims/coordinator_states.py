@@ -35,10 +35,10 @@ def record_differences(record: Callable[[Event], None], cluster: SimulatedCluste
             if shard.state is ShardState.ACTIVE:
                 held = _transactions(shard.machine)
                 said = _transactions(_replayed_ids(broker, shard))
-                _tell(record, node.name, shard.name, held=held, said=said)
+                _record_differences(record, node.name, shard.name, held=held, said=said)
         for each in broker.coordinators.groups.all:
             if each.state is ShardState.ACTIVE:
-                _tell(
+                _record_differences(
                     record,
                     node.name,
                     each.name,
@@ -47,7 +47,7 @@ def record_differences(record: Callable[[Event], None], cluster: SimulatedCluste
                 )
 
 
-def _tell(
+def _record_differences(
     record: Callable[[Event], None],
     who: str,
     partition: TopicPartition,

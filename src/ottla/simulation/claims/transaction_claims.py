@@ -70,13 +70,13 @@ class NoReadBeforeItsCommit:
     def check(self, history: History) -> Iterator[str]:
         if not any(history.of(TransactionalRead)):
             return
-        asked: set[str] = set()
+        requested: set[str] = set()
         for _, event in history.events:
             match event:
                 case TransactionEnding() if event.commits:
-                    asked.add(event.name)
+                    requested.add(event.name)
                 case TransactionalRead() if event.is_committed:
-                    if transaction_of(event.value) not in asked:
+                    if transaction_of(event.value) not in requested:
                         yield (
                             f"{event.who} read {event.value!r} at {event.partition} "
                             f"{event.offset} before anybody asked for its commit"
@@ -113,20 +113,20 @@ class TransactionsAreWhole:
         if not any(history.of(TransactionalLogHas)):
             return
         fates = fates_of(history)
-        asked = {each.name: each.commits for each in history.of(TransactionEnding)}
-        told = {each.name: each.commits for each in history.of(TransactionEnded)}
+        requested = {each.name: each.commits for each in history.of(TransactionEnding)}
+        ended = {each.name: each.commits for each in history.of(TransactionEnded)}
         for name, values in _values_by_transaction(history).items():
             ends = {
                 value: fates.get(partition, {}).get(value, TransactionFate("lost", -1)).end
                 for partition, value in values
             }
             committed = [value for value, end in ends.items() if end == COMMITTED]
-            if committed and not asked.get(name, False):
+            if committed and not requested.get(name, False):
                 yield f"{name} was not to be committed, and {committed[0]!r} is"
             elif committed and len(committed) < len(ends):
                 missing = next(value for value, end in ends.items() if end != COMMITTED)
                 yield f"{name} is torn: {committed[0]!r} is committed, {missing!r} {ends[missing]}"
-            elif told.get(name, False) and not committed:
+            elif ended.get(name, False) and not committed:
                 yield f"{name} was committed, and {next(iter(ends.items()))} is not"
 
 
@@ -289,11 +289,11 @@ class NoOffsetOfATransactionLost:
     """
 
     def check(self, history: History) -> Iterator[str]:
-        told = {each.name for each in history.of(TransactionEnded) if each.commits}
+        ended = {each.name for each in history.of(TransactionEnded) if each.commits}
         for log in history.of(GroupLogHas):
             committed = set(log.offsets)
             for taken in history.of(OffsetTaken):
-                if taken.name in told and (taken.partition, taken.offset) not in committed:
+                if taken.name in ended and (taken.partition, taken.offset) not in committed:
                     yield (
                         f"{taken.name} was committed, and {log.group} never was at "
                         f"{taken.offset} of {taken.partition}"

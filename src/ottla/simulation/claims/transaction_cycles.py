@@ -29,7 +29,7 @@ from ottla.simulation.history.transaction_events import (
     TransactionEnded,
 )
 
-_TOLD: Final = "told of the commit, event"
+_COMMIT_RESPONSE: Final = "told of the commit, event"
 
 
 class NoCycleBetweenTransactions:
@@ -136,6 +136,6 @@ def _add_real_time(order: _Order, history: History) -> None:
     for number, (_, event) in enumerate(history.events):
         match event:
             case TransactionEnded() if event.commits:
-                order.is_committed([event.name], _Moment(_TOLD, number))
+                order.is_committed([event.name], _Moment(_COMMIT_RESPONSE, number))
             case TransactionBegun():
-                order.happens(event.name, _TOLD)
+                order.happens(event.name, _COMMIT_RESPONSE)

@@ -143,6 +143,6 @@ class SimulatedAdmin:
 
     async def _try(self, request: Message, version: int) -> Any | None:
         try:
-            return await self._client.ask_any(request, version, timeout_ms=2 * _TIMEOUT_MS)
+            return await self._client.send_to_any(request, version, timeout_ms=2 * _TIMEOUT_MS)
         except ChannelError:
             return None

@@ -45,10 +45,12 @@ class SimulatedClassicMember(GroupMember):
             protocol_type=_PROTOCOL_TYPE,
             protocols=[JoinGroupRequestProtocol(name=_PROTOCOL)],
         )
-        response = await self.coordinator.ask(request, _JOIN_VERSION, timeout_ms=_JOIN_TIMEOUT_MS)
+        response = await self.coordinator.send_request(
+            request, _JOIN_VERSION, timeout_ms=_JOIN_TIMEOUT_MS
+        )
         if response is None:
             return None
-        error = self.coordinator.heed(response.error_code)
+        error = self.coordinator.handle_error(response.error_code)
         if error is ErrorCode.MEMBER_ID_REQUIRED:
             self.member_id = response.member_id
         elif error is ErrorCode.UNKNOWN_MEMBER_ID:
@@ -68,8 +70,10 @@ class SimulatedClassicMember(GroupMember):
         )
         if joined.leader == self.member_id:
             request.assignments = self._assign([each.member_id for each in joined.members])
-        response = await self.coordinator.ask(request, _SYNC_VERSION, timeout_ms=_JOIN_TIMEOUT_MS)
-        if response is None or self.coordinator.heed(response.error_code):
+        response = await self.coordinator.send_request(
+            request, _SYNC_VERSION, timeout_ms=_JOIN_TIMEOUT_MS
+        )
+        if response is None or self.coordinator.handle_error(response.error_code):
             return False
         self.epoch = joined.generation_id
         self.own(self.partitions[index] for index in bytes(response.assignment))
@@ -94,10 +98,10 @@ class SimulatedClassicMember(GroupMember):
                 generation_id=self.epoch,
                 member_id=self.member_id,
             )
-            response = await self.coordinator.ask(request, _HEARTBEAT_VERSION)
+            response = await self.coordinator.send_request(request, _HEARTBEAT_VERSION)
             if response is None:
                 continue
-            match self.coordinator.heed(response.error_code):
+            match self.coordinator.handle_error(response.error_code):
                 case ErrorCode.UNKNOWN_MEMBER_ID:
                     self.member_id = ""
                     return

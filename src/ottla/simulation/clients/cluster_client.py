@@ -62,22 +62,22 @@ class ClusterClient:
         """Ignores leaders of older epochs from now on."""
         self._epochs[partition] = max(leader_epoch, self._epochs.get(partition, -1))
 
-    async def ask_node(
+    async def send_to_node(
         self, node_id: int, request: Message, version: int, *, timeout_ms: int = _TIMEOUT_MS
     ) -> Any:
         """Raises `ChannelError` if there is no response."""
-        return await self._ask(self._addresses[node_id], request, version, timeout_ms=timeout_ms)
+        return await self._send(self._addresses[node_id], request, version, timeout_ms=timeout_ms)
 
-    async def ask_address(
+    async def send_to_address(
         self, address: Address, request: Message, version: int, *, timeout_ms: int = _TIMEOUT_MS
     ) -> Any:
-        return await self._ask(address, request, version, timeout_ms=timeout_ms)
+        return await self._send(address, request, version, timeout_ms=timeout_ms)
 
-    async def ask_any(
+    async def send_to_any(
         self, request: Message, version: int, *, timeout_ms: int = _TIMEOUT_MS
     ) -> Any:
         address = self.dice.choice(self._bootstrap)
-        return await self._ask(address, request, version, timeout_ms=timeout_ms)
+        return await self._send(address, request, version, timeout_ms=timeout_ms)
 
     async def refresh(self, topic: str) -> None:
         """Updates the leaders of a topic's partitions, if a node responds."""
@@ -85,7 +85,7 @@ class ClusterClient:
             topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False
         )
         try:
-            response = await self.ask_any(request, _METADATA_VERSION, timeout_ms=2_000)
+            response = await self.send_to_any(request, _METADATA_VERSION, timeout_ms=2_000)
         except ChannelError:
             return
         for broker in response.brokers:
@@ -117,7 +117,7 @@ class ClusterClient:
             self._epochs[partition] = said.leader_epoch
             self._leaders[partition] = KnownLeader(said.leader_id, said.leader_epoch)
 
-    async def _ask(
+    async def _send(
         self, address: Address, request: Message, version: int, *, timeout_ms: int
     ) -> Any:
         peer = self._peers.get(address)

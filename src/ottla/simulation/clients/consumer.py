@@ -50,7 +50,7 @@ class SimulatedConsumer:
     async def poll(self) -> list[Record]:
         """The next records; an empty list if none came within the fetch's wait."""
         leader = await self._client.wait_leader(self.partition)
-        asked = FetchPartition(
+        requested = FetchPartition(
             partition=self.partition.partition,
             # Only the leader of this epoch accepts the request.
             current_leader_epoch=leader.leader_epoch,
@@ -62,10 +62,10 @@ class SimulatedConsumer:
             min_bytes=1,
             isolation_level=self.isolation_level,
             session_epoch=-1,
-            topics=[FetchTopic(topic=self.partition.topic, partitions=[asked])],
+            topics=[FetchTopic(topic=self.partition.topic, partitions=[requested])],
         )
         try:
-            response = await self._client.ask_node(leader.node_id, request, _FETCH_VERSION)
+            response = await self._client.send_to_node(leader.node_id, request, _FETCH_VERSION)
         except ChannelError:
             await self._client.forget_leader(self.partition)
             return []

@@ -25,11 +25,11 @@ class SimulatedConsumerMember(GroupMember):
         self.epoch = _JOINING
         self._topic_id = ZERO_UUID
         while True:
-            response = await self.coordinator.ask(self._heartbeat(), _VERSION)
+            response = await self.coordinator.send_request(self._heartbeat(), _VERSION)
             if response is None:
                 await self.coordinator.back_off()
                 continue
-            error = self.coordinator.heed(response.error_code)
+            error = self.coordinator.handle_error(response.error_code)
             if error is ErrorCode.NONE:
                 self._take(response)
                 await self.host.clock.sleep(response.heartbeat_interval_ms / 1_000)

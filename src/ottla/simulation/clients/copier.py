@@ -125,7 +125,7 @@ class Copier:
             longest_ms = 2 * TRANSACTION_TIMEOUT_MS
             await self._host.clock.sleep(self._dice.between(low=0, high=longest_ms) / 1_000)
 
-    def _is_asked_again(self) -> bool:
+    def _resumes_after_commit(self) -> bool:
         """Whether to resume at the group's committed offset directly after a commit, as a member
         does after a rebalance. The markers of that commit may not be written yet.
         """
@@ -161,7 +161,7 @@ class Copier:
         if commits:
             known = self._progress.committed
             known[source] = max(end, known.get(source, 0))
-        if not commits or self._is_asked_again():
+        if not commits or self._resumes_after_commit():
             await self._resume(source)
 
     async def _give_up(self, name: str, source: TopicPartition, records: list[Record]) -> None:
@@ -210,7 +210,7 @@ class Copier:
             await self._group.back_off()
         offset = position.offset
         self._record(GroupResumed(self.name, self._task.group, partition, offset, floor))
-        self._progress.is_told(partition, offset)
+        self._progress.is_resumed(partition, offset)
         self._readers_made += 1
         consumer = SimulatedConsumer(
             self._host,

@@ -52,30 +52,30 @@ class CoordinatorClient:
     ) -> None:
         self.group = group
         # Whether the last request was sent, so that the coordinator may have processed it.
-        self.has_asked = False
+        self.has_sent = False
         self._key_type = key_type
         self._client = ClusterClient(host, bootstrap, name=name)
         self._address: Address | None = None
 
-    async def ask(
+    async def send_request(
         self, request: Message, version: int, *, timeout_ms: int = _TIMEOUT_MS
     ) -> Any | None:
         """The response, or None if there is none; then the coordinator is looked up again."""
-        self.has_asked = False
+        self.has_sent = False
         if self._address is None:
             await self._find()
         if self._address is None:
             return None
-        self.has_asked = True
+        self.has_sent = True
         try:
-            return await self._client.ask_address(
+            return await self._client.send_to_address(
                 self._address, request, version, timeout_ms=timeout_ms
             )
         except ChannelError:
             self._address = None
             return None
 
-    def heed(self, error: int) -> ErrorCode:
+    def handle_error(self, error: int) -> ErrorCode:
         """Looks the coordinator up again if the error says that it moved or is not available."""
         if error in _MOVED:
             self._address = None
@@ -100,34 +100,34 @@ class CoordinatorClient:
             member_id=member_id,
             topics=[topic],
         )
-        response = await self.ask(request, _COMMIT_VERSION)
+        response = await self.send_request(request, _COMMIT_VERSION)
         if response is None:
             return False
-        return self.heed(response.topics[0].partitions[0].error_code) is ErrorCode.NONE
+        return self.handle_error(response.topics[0].partitions[0].error_code) is ErrorCode.NONE
 
     async def committed(self, partition: TopicPartition) -> LogPosition | None:
         """The group's committed offset, 0 if there is none yet; None if there is no response."""
         topic = OffsetFetchRequestTopics(
             name=partition.topic, partition_indexes=[partition.partition]
         )
-        asked = OffsetFetchRequestGroup(group_id=self.group, topics=[topic])
-        response = await self.ask(
-            OffsetFetchRequest(groups=[asked], require_stable=True), _FETCH_VERSION
+        requested = OffsetFetchRequestGroup(group_id=self.group, topics=[topic])
+        response = await self.send_request(
+            OffsetFetchRequest(groups=[requested], require_stable=True), _FETCH_VERSION
         )
         if response is None:
             return None
         answer = response.groups[0]
-        if self.heed(answer.error_code) is not ErrorCode.NONE:
+        if self.handle_error(answer.error_code) is not ErrorCode.NONE:
             return None
         found = answer.topics[0].partitions[0]
-        if self.heed(found.error_code):
+        if self.handle_error(found.error_code):
             return None
         return LogPosition(max(found.committed_offset, 0), found.committed_leader_epoch)
 
     async def _find(self) -> None:
         request = FindCoordinatorRequest(key_type=self._key_type, coordinator_keys=[self.group])
         try:
-            response = await self._client.ask_any(request, _FIND_VERSION)
+            response = await self._client.send_to_any(request, _FIND_VERSION)
         except ChannelError:
             return
         found = response.coordinators[0]

@@ -55,7 +55,7 @@ class MemberProgress:
             if each[1] >= latest and each != answered
         }
 
-    def is_told(self, partition: TopicPartition, offset: int) -> None:
+    def is_resumed(self, partition: TopicPartition, offset: int) -> None:
         """A member was told to resume at this offset: so it is committed, even without a
         response.
         """
@@ -95,7 +95,7 @@ class GroupMember:
         self._progress = progress
         self._readers: dict[TopicPartition, asyncio.Task[object]] = {}
         self._readers_made = 0
-        self._told: set[tuple[TopicPartition, int]] = set()
+        self._reported: set[tuple[TopicPartition, int]] = set()
 
     @property
     def owned(self) -> list[TopicPartition]:
@@ -111,8 +111,8 @@ class GroupMember:
             if partition not in wanted:
                 self._readers.pop(partition).cancel()
         for partition in sorted(wanted):
-            if (partition, self.epoch) not in self._told:
-                self._told.add((partition, self.epoch))
+            if (partition, self.epoch) not in self._reported:
+                self._reported.add((partition, self.epoch))
                 self._record(GroupOwns(self.name, self.coordinator.group, partition, self.epoch))
             if partition not in self._readers:
                 self._readers[partition] = self.host.run("read", self._read(partition))
@@ -155,6 +155,6 @@ class GroupMember:
                 floor = min(before, self._progress.floor(partition, offset))
                 group = self.coordinator.group
                 self._record(GroupResumed(self.name, group, partition, offset, floor))
-                self._progress.is_told(partition, offset)
+                self._progress.is_resumed(partition, offset)
                 return position
             await self.coordinator.back_off()

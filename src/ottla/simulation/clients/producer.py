@@ -94,7 +94,9 @@ class SimulatedProducer:
             topic_data=[TopicProduceData(name=partition.topic, partition_data=[data])],
         )
         try:
-            response: Any = await self._client.ask_node(leader.node_id, request, _PRODUCE_VERSION)
+            response: Any = await self._client.send_to_node(
+                leader.node_id, request, _PRODUCE_VERSION
+            )
         except ChannelError:
             self._pipelines[partition].send_again(sequence)
             await self._client.forget_leader(partition)
@@ -121,7 +123,7 @@ class SimulatedProducer:
         while self._producer_id is None:
             request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
             try:
-                response = await self._client.ask_any(request, _INIT_VERSION)
+                response = await self._client.send_to_any(request, _INIT_VERSION)
             except ChannelError:
                 response = None
             if response is not None and response.error_code == 0:

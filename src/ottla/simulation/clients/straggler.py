@@ -53,10 +53,10 @@ class Straggler:
         self._host.run("late write", self._write(partition, request, version))
 
     def end(self, request: Message, version: int) -> None:
-        self._host.run("late end", self._ask(self._transactions, request, version))
+        self._host.run("late end", self._send_request(self._transactions, request, version))
 
     def commit_offsets(self, request: Message, version: int) -> None:
-        self._host.run("late offsets", self._ask(self._group, request, version))
+        self._host.run("late offsets", self._send_request(self._group, request, version))
 
     def mark(self, partitions: Sequence[TopicPartition], marker: WritableTxnMarker) -> None:
         """Sends a coordinator's marker again to each partition."""
@@ -71,11 +71,13 @@ class Straggler:
         leader = await self._client.wait_leader(partition)
         await self._wait()
         with suppress(ChannelError):
-            await self._client.ask_node(leader.node_id, request, version)
+            await self._client.send_to_node(leader.node_id, request, version)
 
-    async def _ask(self, coordinator: CoordinatorClient, request: Message, version: int) -> None:
+    async def _send_request(
+        self, coordinator: CoordinatorClient, request: Message, version: int
+    ) -> None:
         await self._wait()
-        await coordinator.ask(request, version)
+        await coordinator.send_request(request, version)
 
     async def _wait(self) -> None:
         delay_ms = self._dice.choice(_DELAYS_MS)

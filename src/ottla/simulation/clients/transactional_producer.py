@@ -96,7 +96,7 @@ class SimulatedTransactionalProducer:
         request = InitProducerIdRequest(
             transactional_id=self.transactional_id, transaction_timeout_ms=self._timeout_ms
         )
-        response = await self._ask_until_answered(request, _INIT_VERSION)
+        response = await self._send_until_answered(request, _INIT_VERSION)
         self._go_on_with(response)
         self._record(
             ProducerInitialized(
@@ -133,7 +133,7 @@ class SimulatedTransactionalProducer:
                 producer_epoch=self.producer_epoch,
                 group_id=group.group,
             )
-            await self._ask_until_answered(request, _ADD_OFFSETS_VERSION)
+            await self._send_until_answered(request, _ADD_OFFSETS_VERSION)
             self._added.add(group.group)
         while not await self._commit_offsets(group, offsets):
             await group.back_off()
@@ -146,8 +146,8 @@ class SimulatedTransactionalProducer:
             producer_epoch=self.producer_epoch,
             committed=commits,
         )
-        response = await self._ask_until_answered(
-            request, _END_VERSIONS[self.is_v2], is_asked_again=self.is_v2
+        response = await self._send_until_answered(
+            request, _END_VERSIONS[self.is_v2], retries_unanswered=self.is_v2
         )
         self._added.clear()
         if self.is_v2:
@@ -189,7 +189,7 @@ class SimulatedTransactionalProducer:
             v3_and_below_producer_epoch=self.producer_epoch,
             v3_and_below_topics=[topic],
         )
-        await self._ask_until_answered(request, _ADD_PARTITIONS_VERSION)
+        await self._send_until_answered(request, _ADD_PARTITIONS_VERSION)
         self._added.add(partition)
 
     def _produce_request(
@@ -221,7 +221,7 @@ class SimulatedTransactionalProducer:
         """The first offset, -1 if unknown (duplicate), or None if the batch has to be resent."""
         leader = await self._client.wait_leader(partition)
         try:
-            response: Any = await self._client.ask_node(
+            response: Any = await self._client.send_to_node(
                 leader.node_id, request, _PRODUCE_VERSIONS[self.is_v2]
             )
         except ChannelError:
@@ -261,13 +261,13 @@ class SimulatedTransactionalProducer:
             ],
         )
         self._offsets_request = request
-        response = await group.ask(request, _OFFSETS_VERSIONS[self.is_v2])
+        response = await group.send_request(request, _OFFSETS_VERSIONS[self.is_v2])
         if response is None:
-            if not self.is_v2 and group.has_asked:
+            if not self.is_v2 and group.has_sent:
                 raise RefusedError(ErrorCode.NETWORK_EXCEPTION)
             return False
         errors = [
-            group.heed(partition.error_code)
+            group.handle_error(partition.error_code)
             for topic in response.topics
             for partition in topic.partitions
         ]
@@ -276,21 +276,21 @@ class SimulatedTransactionalProducer:
                 raise RefusedError(error)
         return not any(errors)
 
-    async def _ask_until_answered(
-        self, request: Message, version: int, *, is_asked_again: bool = True
+    async def _send_until_answered(
+        self, request: Message, version: int, *, retries_unanswered: bool = True
     ) -> Any:
         """The response without error; retries retriable errors, raises `RefusedError` for
         others.
         """
         while True:
-            response = await self._coordinator.ask(request, version)
+            response = await self._coordinator.send_request(request, version)
             if response is not None:
-                error = self._coordinator.heed(_error_of(response))
+                error = self._coordinator.handle_error(_error_of(response))
                 if error is ErrorCode.NONE:
                     return response
                 if not error.retriable:
                     raise RefusedError(error)
-            elif not is_asked_again and self._coordinator.has_asked:
+            elif not retries_unanswered and self._coordinator.has_sent:
                 raise RefusedError(ErrorCode.NETWORK_EXCEPTION)
             await self._coordinator.back_off()
 

@@ -85,7 +85,7 @@ class Onlooker:
             if node_id not in isr:
                 continue
             if log.log_end_offset < committed:
-                self._tell(
+                self._record_violation(
                     name,
                     f"{committed} is committed, node-{node_id} is in the ISR and "
                     f"ends at {log.log_end_offset}",
@@ -93,7 +93,7 @@ class Onlooker:
             elif log.log_start_offset < committed:
                 epochs[node_id] = log.epochs.epoch_for_offset(committed - 1)
         if len(set(epochs.values())) > 1:
-            self._tell(name, f"offset {committed - 1} is of different epochs: {epochs}")
+            self._record_violation(name, f"offset {committed - 1} is of different epochs: {epochs}")
 
-    def _tell(self, name: TopicPartition, what: str) -> None:
+    def _record_violation(self, name: TopicPartition, what: str) -> None:
         self._world.record(InSyncReplicaLacks("world", name, what))

@@ -32,7 +32,7 @@ _SENT_BYTES_MIN = 61
 _LOOK_SECONDS = 0.5
 _END_BYTES = 7
 _MISDIRECTED_PROBABILITY = 0.5
-_ASKING = (Operation.READ, Operation.LOOKUP)
+_READS = (Operation.READ, Operation.LOOKUP)
 
 
 class PowerLost(BaseException):
@@ -167,7 +167,7 @@ class DiskFaults:
         if self._changes_left == 0:
             self.on_power_lost()
             raise PowerLost("the simulated host has no power")
-        if operation not in _ASKING:
+        if operation not in _READS:
             self._changes_left -= 1
 
 

@@ -25,6 +25,7 @@ _CHANGES_MAX: Final = 40
 
 
 async def kill(trouble: Trouble) -> None:
+    """Kills a node, as with SIGKILL, and starts it again after SECONDS."""
     trouble.node.kill()
     await trouble.wait()
     start_again(trouble.node)
@@ -36,16 +37,19 @@ async def kill_within(trouble: Trouble) -> None:
 
 
 async def lose_power(trouble: Trouble) -> None:
+    """Cuts the power of a node: unsynced writes may be lost. Starts it again after SECONDS."""
     trouble.node.lose_power()
     await trouble.wait()
     start_again(trouble.node)
 
 
 async def lose_power_within(trouble: Trouble) -> None:
+    """Cuts the power of a node in the middle of its work, between two changes on its disk."""
     await _end_within(trouble, power=True)
 
 
 async def kill_all(trouble: Trouble) -> None:
+    """Kills all nodes, as with SIGKILL, and starts them again after SECONDS."""
     for node in trouble.cluster.nodes:
         node.kill()
     await trouble.wait()
@@ -54,6 +58,7 @@ async def kill_all(trouble: Trouble) -> None:
 
 
 async def lose_power_all(trouble: Trouble) -> None:
+    """Cuts the power of all nodes: unsynced writes may be lost."""
     for node in trouble.cluster.nodes:
         node.lose_power()
     await trouble.wait()
@@ -62,12 +67,14 @@ async def lose_power_all(trouble: Trouble) -> None:
 
 
 async def stop(trouble: Trouble) -> None:
+    """Stops a node, as with SIGTERM, and starts it again after SECONDS."""
     await stop_node(trouble.world, trouble.node)
     await trouble.wait()
     start_again(trouble.node)
 
 
 async def rolling_restart(trouble: Trouble) -> None:
+    """Restarts the nodes one after the other, SECONDS apart."""
     for node in trouble.cluster.nodes:
         await stop_node(trouble.world, node)
         start_again(node)
@@ -75,13 +82,14 @@ async def rolling_restart(trouble: Trouble) -> None:
 
 
 async def pause(trouble: Trouble) -> None:
+    """Pauses a node for SECONDS, as with SIGSTOP."""
     trouble.node.pause()
     await trouble.wait()
     trouble.node.resume()
 
 
 async def pause_member(trouble: Trouble) -> None:
-    """Pauses a group member, possibly beyond its session timeout; it resumes without noticing."""
+    """Pauses a group member for SECONDS, possibly beyond its session timeout."""
     members = [host for host in trouble.world.hosts if host.name.startswith("member-")]
     if members:
         member = trouble.dice.choice(members)
@@ -93,7 +101,7 @@ async def pause_member(trouble: Trouble) -> None:
 
 
 async def part(trouble: Trouble) -> None:
-    """Separates some nodes from the others; clients still reach all of them."""
+    """Separates the nodes into two groups for SECONDS; clients still reach all of them."""
     ids = [node.id for node in trouble.cluster.nodes if node is not trouble.node]
     trouble.dice.shuffle(ids)
     away = trouble.dice.between(low=0, high=(len(ids) - 1) // 2)
@@ -103,12 +111,14 @@ async def part(trouble: Trouble) -> None:
 
 
 async def isolate(trouble: Trouble) -> None:
+    """Disconnects a node from all other nodes for SECONDS."""
     trouble.cluster.isolate(trouble.node.id)
     await trouble.wait()
     trouble.cluster.heal_network()
 
 
 async def cut_one_way(trouble: Trouble) -> None:
+    """Drops everything that one node sends to another for SECONDS."""
     source, target = trouble.node, trouble.other
     trouble.say("network", f"lets nothing through from {source.name} to {target.name}")
     trouble.cluster.cut(source.id, target.id)
@@ -118,6 +128,7 @@ async def cut_one_way(trouble: Trouble) -> None:
 
 
 async def slow_link(trouble: Trouble) -> None:
+    """Delays everything that one node sends to another, by 5 to 800 ms."""
     source, target = trouble.node, trouble.other
     late_ms = trouble.dice.between(low=5, high=800)
     trouble.say("network", f"is {late_ms} ms late from {source.name} to {target.name}")
@@ -130,6 +141,7 @@ async def slow_link(trouble: Trouble) -> None:
 
 
 async def reset_connections(trouble: Trouble) -> None:
+    """Resets about half of the connections of a node."""
     if not trouble.node.is_running:
         return
     connections = list(trouble.node.network.connections)
@@ -142,6 +154,7 @@ async def reset_connections(trouble: Trouble) -> None:
 
 
 async def slow_disk(trouble: Trouble) -> None:
+    """Delays every operation on the disk of a node, by 1 to 60 ms."""
     late_ms = trouble.dice.between(low=1, high=60)
     trouble.say(trouble.node.name, f"has a disk that takes {late_ms} ms for everything")
     trouble.node.disk.faults.slow("/", late_ms / 1_000)
@@ -151,6 +164,7 @@ async def slow_disk(trouble: Trouble) -> None:
 
 
 async def full_disk(trouble: Trouble) -> None:
+    """Fills the disk of a node up to the last few kilobytes, and restarts it after SECONDS."""
     room = trouble.dice.below(4_000)
     trouble.say(trouble.node.name, f"has {room} bytes left on its disk")
     trouble.node.disk.limit_space(room)
@@ -162,8 +176,10 @@ async def full_disk(trouble: Trouble) -> None:
 
 
 async def failing_disk(trouble: Trouble) -> None:
-    """Makes syncs, writes and syncs, or all disk operations fail. Data that a failed sync has
-    dropped is still in the page cache, where a process restarted on the same host finds it.
+    """Fails the syncs, the writes and syncs, or all operations of a disk, and restarts its node.
+
+    Data that a failed sync has dropped is still in the page cache, where a process restarted on the
+    same host finds it.
     """
     operations = trouble.dice.choice(((Operation.SYNC,), (Operation.WRITE, Operation.SYNC), ()))
     said = "nothing" if not operations else "no " + " and no ".join(o.name for o in operations)
@@ -176,17 +192,20 @@ async def failing_disk(trouble: Trouble) -> None:
 
 
 async def jump_clock(trouble: Trouble) -> None:
+    """Moves the clock of a node by up to ten minutes, forward or backward."""
     jump_ms = trouble.dice.between(low=-600_000, high=600_000)
     trouble.say(trouble.node.name, f"has its clock set by {jump_ms} ms")
     trouble.node.clock.jump(jump_ms)
 
 
 async def elect(trouble: Trouble) -> None:
+    """Elects the preferred leader of a partition."""
     error = await trouble.admin.elect_preferred(trouble.partition)
     trouble.note(f"preferred leader of {trouble.partition}: error {error}")
 
 
 async def reassign(trouble: Trouble) -> None:
+    """Moves a partition to other replicas."""
     replicas = [node.id for node in trouble.cluster.nodes]
     trouble.dice.shuffle(replicas)
     del replicas[3:]
@@ -195,6 +214,7 @@ async def reassign(trouble: Trouble) -> None:
 
 
 async def alter_config(trouble: Trouble) -> None:
+    """Changes segment.bytes, segment.ms or index.interval.bytes of the topic."""
     changes = trouble.dice.choice(
         (
             {"segment.bytes": str(trouble.dice.between(low=1 << 14, high=1 << 17))},
@@ -207,6 +227,7 @@ async def alter_config(trouble: Trouble) -> None:
 
 
 async def topic_churn(trouble: Trouble) -> None:
+    """Creates a topic, and deletes it after SECONDS."""
     name = f"passing-{trouble.dice.below(3)}"
     await trouble.admin.create_topic(name, partitions=2)
     await trouble.wait()

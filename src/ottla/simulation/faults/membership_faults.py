@@ -27,7 +27,7 @@ _FEATURES: Final = {
 
 
 async def change_voters(trouble: Trouble) -> None:
-    """Adds a node to the voters of the quorum, or removes it."""
+    """Adds a node to the voters of the metadata quorum, or removes it from them."""
     controller = trouble.cluster.active_controller
     broker = None if controller is None else trouble.cluster.observer(controller).broker
     if broker is None:
@@ -43,7 +43,7 @@ async def change_voters(trouble: Trouble) -> None:
 
 
 async def change_nodes(trouble: Trouble) -> None:
-    """Adds a node and moves replicas to it; later drains it and removes it for good."""
+    """Adds a node and moves a partition to it; later drains the node and unregisters it."""
     cluster, world = trouble.cluster, trouble.world
     if len(cluster.nodes) >= _NODES_MAX:
         return
@@ -65,7 +65,7 @@ async def change_nodes(trouble: Trouble) -> None:
 
 
 async def change_feature(trouble: Trouble) -> None:
-    """Downgrades a feature of the cluster and upgrades it again."""
+    """Downgrades a feature of the cluster, and upgrades it again after SECONDS."""
     feature = trouble.dice.choice(tuple(_FEATURES))
     low, high = _FEATURES[feature]
     for level, kind in ((low, _SAFE_DOWNGRADE), (high, _UPGRADE)):

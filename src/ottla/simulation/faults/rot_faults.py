@@ -16,8 +16,9 @@ _SPARE_SECONDS_MAX: Final = 10.0
 
 
 async def rot(trouble: Trouble) -> None:
-    """Flips a bit in a replica's log while its node is down. Later the replica is deleted and
-    replicated again from the others. Meanwhile it is not in the ISR.
+    """Flips a bit in a replica's log, deletes the replica later and lets it replicate again.
+
+    The node is down when the bit is flipped. The replica is out of the ISR until it is deleted.
     """
     node = trouble.node
     if not node.is_running or not await _end_out_of_sync(trouble, node):
@@ -65,8 +66,9 @@ async def _end_out_of_sync(trouble: Trouble, node: SimulatedNode) -> bool:
 
 
 async def corrupt_reads(trouble: Trouble) -> None:
-    """Corrupts some of the data that a node reads from its disk to send: a flipped bit, or data
-    from another place in the file.
+    """Corrupts some of the data that a node reads from its disk to send, for SECONDS.
+
+    A bit is flipped, or the data is from another place in the file.
     """
     trouble.say(trouble.node.name, "sends other bits than its disk has, now and then")
     corruption = Corruption(trouble.dice, _CORRUPT_PROBABILITY, _begins_no_batch)

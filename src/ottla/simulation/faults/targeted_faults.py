@@ -25,8 +25,10 @@ _HEARSAY_MICROSECONDS: Final = 3_000
 
 
 async def contest_election(trouble: Trouble) -> None:
-    """Two disconnected nodes stand for election in the quorum at the same time. The other nodes,
-    whose votes decide, are killed as soon as they have voted, and restarted at once.
+    """Makes two nodes candidates in the metadata quorum at the same time.
+
+    The two are disconnected from each other. The other nodes, whose votes decide, are killed as
+    soon as they have voted, and restarted at once.
     """
     nodes = [
         each for each in trouble.cluster.nodes if each is not trouble.cluster.active_controller
@@ -61,8 +63,10 @@ async def contest_election(trouble: Trouble) -> None:
 
 
 async def flip_leaders(trouble: Trouble) -> None:
-    """A partition's leadership moves away and back so fast that messages sent to the leader in its
-    first epoch arrive in its second. In between, another node with fewer records led.
+    """Moves a partition's leadership away and back, faster than messages arrive.
+
+    Messages to the leader in its first epoch then arrive in its second one. In between, a node with
+    fewer records led.
     """
     leader, controller = (
         trouble.cluster.leader_of(*trouble.partition),
@@ -94,9 +98,11 @@ async def flip_leaders(trouble: Trouble) -> None:
 
 
 async def leave_behind(trouble: Trouble) -> None:
-    """A follower loses its leader and is removed from the ISR. The leader is killed right after the
-    first record was committed without the follower. The next leader, which does not have that
-    commit's high watermark yet, gets the follower's fetch at once, and its response arrives late.
+    """Kills a leader just after it has committed records without one of its followers.
+
+    The follower had lost the leader and was removed from the ISR. The next leader, which does not
+    have that commit's high watermark yet, gets the follower's fetch at once, and its response
+    arrives late.
     """
     leader, node, fabric = (
         trouble.cluster.leader_of(*trouble.partition),
@@ -131,11 +137,13 @@ async def leave_behind(trouble: Trouble) -> None:
 
 
 async def end_ahead(trouble: Trouble) -> None:
-    """A coordinator writes a decision or a group's offset that one replica does not receive, and is
-    killed as soon as a client may have received the response.
+    """Kills a coordinator just after it has written a decision that one replica does not receive.
+
+    The decision is that of a transaction, or a group's offset. A client may have received the
+    response.
     """
     node, behind = trouble.node, trouble.other
-    is_ahead = _has_decided if trouble.dice.chance(0.5) else _has_group_news
+    is_ahead = _has_decided if trouble.dice.chance(0.5) else _has_unsettled_groups
     try:
         await trouble.wait_until(lambda: is_ahead(trouble), seconds=_AHEAD_SECONDS_MAX)
     except TimeoutError:
@@ -150,20 +158,22 @@ async def end_ahead(trouble: Trouble) -> None:
 
 
 async def answer_late(trouble: Trouble) -> None:
-    """Delays the transaction coordinators' responses to a partition leader's verification requests,
-    so that markers of transactions decided meanwhile overtake the responses.
+    """Delays the verification of transactional batches, so that markers may overtake it.
+
+    The responses of the transaction coordinators to a partition leader are delayed. Markers of
+    transactions that were decided meanwhile arrive before them.
     """
     node = trouble.node
     late_ms = trouble.dice.between(low=10, high=80)
     trouble.say(node.name, f"hears {late_ms} ms late whether something is in a transaction")
     end = trouble.world.now + trouble.seconds
     while trouble.world.now < end:
-        for connection in _questions(trouble):
+        for connection in _verification_connections(trouble):
             connection.other.outgoing.stall(late_ms / 1_000)
         await trouble.world.sleep(_STALLING_SECONDS)
 
 
-def _questions(trouble: Trouble) -> Iterator[Any]:
+def _verification_connections(trouble: Trouble) -> Iterator[Any]:
     """The node's connections for verification requests."""
     broker = trouble.cluster.observer(trouble.node).broker
     if broker is not None and trouble.node.is_running:
@@ -180,7 +190,7 @@ def _has_decided(trouble: Trouble) -> bool:
     )
 
 
-def _has_group_news(trouble: Trouble) -> bool:
+def _has_unsettled_groups(trouble: Trouble) -> bool:
     return any(_unsettled(trouble, lambda broker: broker.coordinators.groups.all))
 
 

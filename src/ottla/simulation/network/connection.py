@@ -52,7 +52,7 @@ class SimulatedConnection:
         self._is_closing = False
         # Whether the kernel still has this connection.
         self._exists = True
-        self._is_told = False
+        self._was_notified_closed = False
         self._error: Exception | None = None
         self.other: SimulatedConnection
         self.outgoing: Stream
@@ -77,7 +77,7 @@ class SimulatedConnection:
         self._call_handler(lambda: handler.connected(self))
         if not self._exists:
             # The connection ended before the process accepted it.
-            self._loop.call_soon(self._tell_closed, self._error)
+            self._loop.call_soon(self._notify_closed, self._error)
         self._read_soon()
 
     def write(self, buffers: Sequence[Buffer]) -> None:
@@ -94,7 +94,7 @@ class SimulatedConnection:
         for buffer in buffers:
             self._unsent += buffer
         self._push()
-        self._tell_pressure()
+        self._notify_backpressure()
 
     def send_file(self, file: File, *, position: int, length: int) -> None:
         data = file.read_cached(position, length) or file.read_at(position, length)
@@ -145,16 +145,16 @@ class SimulatedConnection:
         self._is_closing = True
         self._received.clear()
         self._forget(self)
-        self._loop.call_soon(self._tell_closed, error)
+        self._loop.call_soon(self._notify_closed, error)
 
-    def _tell_closed(self, error: Exception | None) -> None:
-        if self._handler is not None and not self._is_told:
-            self._is_told = True
+    def _notify_closed(self, error: Exception | None) -> None:
+        if self._handler is not None and not self._was_notified_closed:
+            self._was_notified_closed = True
             self._handler.closed(error)
 
-    def _tell_pressure(self) -> None:
+    def _notify_backpressure(self) -> None:
         waiting = len(self._unsent)
-        if self._handler is None or self._is_told:
+        if self._handler is None or self._was_notified_closed:
             return
         if not self._is_writing_paused and waiting > _HIGH_WATER_BYTES:
             self._is_writing_paused = True
@@ -217,7 +217,7 @@ class SimulatedConnection:
 
     def _room_made(self) -> None:
         if self._exists:
-            self._tell_pressure()
+            self._notify_backpressure()
             self._maybe_finish()
 
     def arrived(self, item: bytes | Ending) -> None:

@@ -149,9 +149,9 @@ class Host:
                 self.lose_power()
             else:
                 self.kill()
-            self.ended_unasked()
+            self.ended_by_power_loss()
 
-    def ended_unasked(self) -> None:
+    def ended_by_power_loss(self) -> None:
         """Called after the process ended by a power loss during a disk call. For subclasses."""
 
     def _look(self) -> None:

@@ -17,21 +17,24 @@ near the end of a log. Only then does it search the first entries of all blocks.
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from ottla.model import Buffer
 from ottla.runtime.disk import File
 from ottla.storage.errors import CorruptIndexError
 from ottla.storage.files.rewriting import rewrite, sync_file
 
+E = TypeVar("E")
+
 BLOCK_SIZE = 4096
 ENTRIES_READ_SIZE = 16 * BLOCK_SIZE
 
 
-class IndexFile:
+class IndexFile(ABC, Generic[E]):
     """A sorted file of entries of one struct, open for appends and lookups.
 
     Owns its file from construction to `close`. After an `OSError` the waiting entries stay in the
@@ -46,14 +49,18 @@ class IndexFile:
         "_pending",
         "_size_found",
         "_written",
+        "base_offset",
+        "entries_max",
         "file",
     )
 
     ENTRY: ClassVar[struct.Struct]
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: File, *, base_offset: int, entries_max: int) -> None:
         entry_size = self.ENTRY.size
         self.file = file
+        self.base_offset = base_offset
+        self.entries_max = entries_max
         self._block_size = BLOCK_SIZE - BLOCK_SIZE % entry_size
         self._pending = bytearray()
         self._size_found = file.size()
@@ -65,6 +72,15 @@ class IndexFile:
     @property
     def entry_count(self) -> int:
         return (self._written + len(self._pending)) // self.ENTRY.size
+
+    @property
+    def last_entry(self) -> E:
+        """The last entry, or the segment's start if there is none."""
+        return self._entry(self._last)
+
+    def entries(self) -> Iterator[E]:
+        for pair in self._pairs():
+            yield self._entry(pair)
 
     @property
     def size(self) -> int:
@@ -110,6 +126,10 @@ class IndexFile:
     def close(self) -> None:
         self.flush()
         self.file.close()
+
+    @abstractmethod
+    def _entry(self, pair: tuple[int, int] | None) -> E:
+        """The entry of a pair; the segment's start for None."""
 
     def _append_pair(self, pair: tuple[int, int]) -> None:
         self._pending += self.ENTRY.pack(*pair)

@@ -12,10 +12,8 @@ index; here `sanity_check` refuses them. That is exact, because no index has an 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from typing import ClassVar, Final, NamedTuple
 
-from ottla.runtime.disk import File
 from ottla.storage.indexes.index_file import IndexFile
 
 RELATIVE_OFFSET_MAX: Final = 2**31 - 1
@@ -30,27 +28,17 @@ class OffsetPosition(NamedTuple):
     position: int
 
 
-class OffsetIndex(IndexFile):
+class OffsetIndex(IndexFile[OffsetPosition]):
     """The offset index of one segment. See `IndexFile` for ownership and failure."""
 
-    __slots__ = ("base_offset", "entries_max")
+    __slots__ = ()
 
     ENTRY: ClassVar[struct.Struct] = struct.Struct(">ii")
-
-    def __init__(self, file: File, *, base_offset: int, entries_max: int) -> None:
-        super().__init__(file)
-        self.base_offset = base_offset
-        self.entries_max = entries_max
 
     @property
     def room(self) -> int:
         """The number of entries that can still be added."""
         return self.entries_max - self.entry_count
-
-    @property
-    def last_entry(self) -> OffsetPosition:
-        """The last entry, or the segment's start if there is none."""
-        return self._entry(self._last)
 
     def append(self, *, offset: int, position: int) -> None:
         relative_offset = offset - self.base_offset
@@ -78,10 +66,6 @@ class OffsetIndex(IndexFile):
     def truncate_to(self, offset: int) -> None:
         """Removes every entry at or above `offset`."""
         self._keep_below(offset - self.base_offset, _BY_OFFSET)
-
-    def entries(self) -> Iterator[OffsetPosition]:
-        for pair in self._pairs():
-            yield self._entry(pair)
 
     def sanity_check(self) -> None:
         """Raises `CorruptIndexError` if the file is not a valid index. Does not read all of it."""

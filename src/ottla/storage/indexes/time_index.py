@@ -10,11 +10,9 @@ timestamps ascend, so only the first entry can have timestamp 0.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from typing import ClassVar, Final, NamedTuple
 
 from ottla.model import NO_TIMESTAMP
-from ottla.runtime.disk import File
 from ottla.storage.indexes.index_file import IndexFile
 from ottla.storage.indexes.offset_index import RELATIVE_OFFSET_MAX
 
@@ -29,28 +27,18 @@ class TimestampOffset(NamedTuple):
     offset: int
 
 
-class TimeIndex(IndexFile):
+class TimeIndex(IndexFile[TimestampOffset]):
     """The time index of one segment. See `IndexFile` for ownership and failure."""
 
-    __slots__ = ("base_offset", "entries_max")
+    __slots__ = ()
 
     ENTRY: ClassVar[struct.Struct] = struct.Struct(">qi")
-
-    def __init__(self, file: File, *, base_offset: int, entries_max: int) -> None:
-        super().__init__(file)
-        self.base_offset = base_offset
-        self.entries_max = entries_max
 
     @property
     def room(self) -> int:
         """The number of entries that can still be added. One more is reserved for rolling the
         segment."""
         return self.entries_max - 1 - self.entry_count
-
-    @property
-    def last_entry(self) -> TimestampOffset:
-        """The last entry. Without entries, the segment's start and no timestamp."""
-        return self._entry(self._last)
 
     def maybe_append(self, *, timestamp: int, offset: int, skip_full_check: bool = False) -> None:
         """Appends an entry if the timestamp is later than the last one.
@@ -77,10 +65,6 @@ class TimeIndex(IndexFile):
     def truncate_to(self, offset: int) -> None:
         """Removes every entry at or above `offset`."""
         self._keep_below(offset - self.base_offset, _BY_OFFSET)
-
-    def entries(self) -> Iterator[TimestampOffset]:
-        for pair in self._pairs():
-            yield self._entry(pair)
 
     def sanity_check(self) -> None:
         """Raises `CorruptIndexError` if the file is not a valid index. Does not read all of it."""

@@ -61,9 +61,9 @@ class GroupCommit:
             except OSError as error:
                 # If the log was removed or renamed meanwhile, the error does not mean that the disk
                 # failed.
-                told = _gone(log) if log.is_abandoned else error
+                failure = _gone(log) if log.is_abandoned else error
                 for _, future in self._waiting.pop(log):
-                    _end(future, told)
+                    _end(future, failure)
                 return
             self._waiting[log] = [each for each in self._waiting[log] if not _maybe_end(log, *each)]
         del self._waiting[log]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ottla.model import NO_TIMESTAMP, Buffer
 from ottla.runtime.disk import Disk, File
@@ -42,6 +42,7 @@ class BatchPlace(NamedTuple):
     size: int
 
 
+Index = TypeVar("Index", OffsetIndex, TimeIndex)
 # Recent batches, so that a read at the end of the log needs no index lookup.
 _RECENT_MAX = 64
 _NONE_RECENT: list[BatchPlace] = []
@@ -170,22 +171,21 @@ class Segment:
     @property
     def offset_index(self) -> OffsetIndex:
         if self._offset_index is None:
-            self._offset_index = OffsetIndex(
-                self._disk.open(self.path(FileKind.OFFSET_INDEX), create=True),
-                base_offset=self.base_offset,
-                entries_max=self.config.segment_index_bytes // OffsetIndex.ENTRY.size,
-            )
+            self._offset_index = self._open_index(OffsetIndex, FileKind.OFFSET_INDEX)
         return self._offset_index
 
     @property
     def time_index(self) -> TimeIndex:
         if self._time_index is None:
-            self._time_index = TimeIndex(
-                self._disk.open(self.path(FileKind.TIME_INDEX), create=True),
-                base_offset=self.base_offset,
-                entries_max=self.config.segment_index_bytes // TimeIndex.ENTRY.size,
-            )
+            self._time_index = self._open_index(TimeIndex, FileKind.TIME_INDEX)
         return self._time_index
+
+    def _open_index(self, index: type[Index], kind: FileKind) -> Index:
+        return index(
+            self._disk.open(self.path(kind), create=True),
+            base_offset=self.base_offset,
+            entries_max=self.config.segment_index_bytes // index.ENTRY.size,
+        )
 
     @property
     def transaction_index(self) -> TransactionIndex:

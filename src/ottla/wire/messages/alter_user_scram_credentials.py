@@ -17,8 +17,8 @@ class ScramCredentialUpsertion(Struct):
     name: String = ""
     mechanism: Int8 = 0
     iterations: Int32 = 0
-    salt: Bytes = b""
-    salted_password: Bytes = b""
+    salt: Bytes = field(default=b"", secret=True)
+    salted_password: Bytes = field(default=b"", secret=True)
 
 
 class AlterUserScramCredentialsRequest(Message, api_key=51, versions="0", flexible="0+"):

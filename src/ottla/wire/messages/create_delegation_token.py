@@ -30,5 +30,5 @@ class CreateDelegationTokenResponse(Message, api_key=38, versions="1-3", flexibl
     expiry_timestamp_ms: Int64 = 0
     max_timestamp_ms: Int64 = 0
     token_id: String = ""
-    hmac: Bytes = b""
+    hmac: Bytes = field(default=b"", secret=True)
     throttle_time_ms: Int32 = 0

@@ -31,7 +31,7 @@ class DescribedDelegationToken(Struct):
     expiry_timestamp: Int64 = 0
     max_timestamp: Int64 = 0
     token_id: String = ""
-    hmac: Bytes = b""
+    hmac: Bytes = field(default=b"", secret=True)
     renewers: list[DescribedDelegationTokenRenewer] = field(factory=list)
 
 

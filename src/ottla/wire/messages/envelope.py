@@ -1,22 +1,22 @@
 """A broker forwards a client's request to the controller, with the client's principal (KIP-590).
 
 The principal is encoded as a version and `DefaultPrincipalData`, unless a plugin has its own
-encoding.
+encoding. Requests and responses may contain secrets.
 """
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Bytes, Int16, Message, String
+from ottla.wire.schema import Bool, Bytes, Int16, Message, String, field
 
 
 class EnvelopeRequest(Message, api_key=58, versions="0", flexible="0+"):
-    request_data: Bytes = b""
+    request_data: Bytes = field(default=b"", secret=True)
     request_principal: Bytes | None = b""
     client_host_address: Bytes = b""
 
 
 class EnvelopeResponse(Message, api_key=58, versions="0", flexible="0+"):
-    response_data: Bytes | None = None
+    response_data: Bytes | None = field(default=None, secret=True)
     error_code: Int16 = 0
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bytes, Int16, Int32, Int64, Message
+from ottla.wire.schema import Bytes, Int16, Int32, Int64, Message, field
 
 
 class ExpireDelegationTokenRequest(Message, api_key=40, versions="1-2", flexible="2+"):
-    hmac: Bytes = b""
+    hmac: Bytes = field(default=b"", secret=True)
     expiry_time_period_ms: Int64 = 0
 
 

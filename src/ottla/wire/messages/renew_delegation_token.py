@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bytes, Int16, Int32, Int64, Message
+from ottla.wire.schema import Bytes, Int16, Int32, Int64, Message, field
 
 
 class RenewDelegationTokenRequest(Message, api_key=39, versions="1-2", flexible="2+"):
-    hmac: Bytes = b""
+    hmac: Bytes = field(default=b"", secret=True)
     renew_period_ms: Int64 = 0
 
 

@@ -9,11 +9,11 @@ from ottla.wire.schema import Bytes, Int16, Int64, Message, String, field
 
 
 class SaslAuthenticateRequest(Message, api_key=36, versions="0-2", flexible="2+"):
-    auth_bytes: Bytes = b""
+    auth_bytes: Bytes = field(default=b"", secret=True)
 
 
 class SaslAuthenticateResponse(Message, api_key=36, versions="0-2", flexible="2+"):
     error_code: Int16 = 0
     error_message: String | None = ""
-    auth_bytes: Bytes = b""
+    auth_bytes: Bytes = field(default=b"", secret=True)
     session_lifetime_ms: Int64 = field(default=0, versions="1+")

@@ -34,6 +34,7 @@ class FieldOptions(NamedTuple):
     tag: int | None = None
     tagged: Versions = ALL_VERSIONS
     flexible: Versions = ALL_VERSIONS
+    secret: bool = False
 
     def make_default(self) -> Any:
         return self.factory() if self.factory is not None else self.default
@@ -48,10 +49,11 @@ def field(
     tag: int | None = None,
     tagged: str = "0+",
     flexible: str = "0+",
+    secret: bool = False,
 ) -> Any:
     """Declares a field. `nullable` narrows the versions in which an optional field may be null,
     `tagged` those in which a field with a `tag` is a tagged field; `flexible="none"` keeps the old
-    length encoding of a field in flexible versions.
+    length encoding of a field in flexible versions. The repr hides the value of a `secret` field.
 
     A tagged struct is declared optional with `nullable="none"`: it is None if it was not sent. A
     struct that can be null on the wire has a `factory` instead, because null is sent and absence is
@@ -65,6 +67,7 @@ def field(
         tag=tag,
         tagged=_versions(tagged),
         flexible=_versions(flexible),
+        secret=secret,
     )
 
 
@@ -138,7 +141,10 @@ class Struct(metaclass=StructType):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        shown = [f"{name}={getattr(self, name)!r}" for name in self.field_options]
+        shown = [
+            f"{name}={'[hidden]' if options.secret else repr(getattr(self, name))}"
+            for name, options in self.field_options.items()
+        ]
         if self.unknown_tags:
             shown.append(f"unknown_tags={self.unknown_tags!r}")
         return f"{type(self).__name__}({', '.join(shown)})"

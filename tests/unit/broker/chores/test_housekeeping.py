@@ -43,7 +43,7 @@ def test_a_log_is_flushed_for_all_chores_at_once_and_never_twice_at_a_time() -> 
     async def scenario() -> None:
         background.hold()
         compacting = housekeeping._compaction._plan(directory, log)
-        chores = asyncio.gather(housekeeping._flush(), compacting)
+        chores = asyncio.gather(housekeeping._flushing.flush_due(), compacting)
         await settle()
         assert len(background.held) == 1
         await background.release()

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from ottla.broker.control.quorum_peers import QuorumPeers
-from ottla.client import ChannelError
+from ottla.client import PLAINTEXT, ChannelError
 from ottla.raft import Destination
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
@@ -29,6 +29,7 @@ class Peers:
             SimulatedClock(),
             SeededDice(1),
             self.tasks,
+            PLAINTEXT,
             node_id=1,
             timeout_ms=2_000,
             on_lost=self.lost.append,
@@ -62,7 +63,7 @@ def test_vote_does_not_wait_behind_a_fetch() -> None:
     asyncio.run(asyncio.wait_for(play(), 20))
 
 
-def test_end_of_a_node_is_told_by_its_id_to_who_waits_and_who_listens() -> None:
+def test_end_of_a_node_notifies_waiters_and_listeners_with_its_id() -> None:
     async def play() -> None:
         node, here = ScriptedNode(voting), Peers()
         there = Destination(2, *await node.listen())

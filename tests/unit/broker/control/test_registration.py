@@ -10,6 +10,7 @@ import pytest
 
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.registration import Registration
+from ottla.client import PLAINTEXT
 from ottla.configs.listeners import ConfiguredListener
 from ottla.controller.operations.create_topics import create_topics
 from ottla.controller.operations.heartbeat import heartbeat
@@ -50,6 +51,7 @@ class Joining:
             world.clock,
             SeededDice(1),
             self.tasks,
+            PLAINTEXT,
             node_id=1,
             on_lost=lambda: None,
         )
@@ -234,7 +236,7 @@ def test_heartbeats_come_at_their_interval() -> None:
     play(scene)
 
 
-def test_node_that_was_fenced_asks_to_serve_again_at_once() -> None:
+def test_node_that_was_fenced_requests_its_unfencing_at_once() -> None:
     async def scene(joining: Joining) -> None:
         await joining.join()
         joining.keep_alive()
@@ -289,7 +291,7 @@ def test_broker_that_wants_to_stop_is_not_kept_by_the_interval_of_others() -> No
 def test_node_takes_its_leave() -> None:
     async def scene(joining: Joining) -> None:
         await joining.join()
-        await joining.registration.take_leave()
+        await joining.registration.controlled_shutdown()
         assert joining.is_fenced
 
     play(scene)
@@ -297,7 +299,7 @@ def test_node_takes_its_leave() -> None:
 
 def test_node_that_never_registered_has_no_leave_to_take() -> None:
     async def scene(joining: Joining) -> None:
-        await joining.registration.take_leave()
+        await joining.registration.controlled_shutdown()
         assert joining.broker is None
 
     play(scene)
@@ -309,11 +311,11 @@ def test_node_whose_metadata_failed_stops_without_leave() -> None:
         beating = joining.keep_alive()
         await settle()
         joining.service.controller.quorum.fail(OSError("the disk is gone"))
-        joining.registration.hurry()
+        joining.registration.send_heartbeat_now()
         await asyncio.wait([beating])
         assert isinstance(beating.exception(), KafkaError)
         with pytest.raises(KafkaError, match="start it anew"):
-            await joining.registration.take_leave()
+            await joining.registration.controlled_shutdown()
 
     play(scene)
 
@@ -323,7 +325,7 @@ def test_node_that_takes_its_leave_is_not_let_in_again_by_its_own_heartbeats() -
         await joining.join()
         beating = joining.keep_alive()
         await settle()
-        await joining.registration.take_leave()
+        await joining.registration.controlled_shutdown()
         # That it is fenced is news of this node, which otherwise ask for a heartbeat at once.
         await settle()
         assert joining.is_fenced
@@ -332,11 +334,11 @@ def test_node_that_takes_its_leave_is_not_let_in_again_by_its_own_heartbeats() -
     play(scene)
 
 
-def test_node_does_not_wait_for_long_where_nobody_is_left_to_take_leave_of() -> None:
+def test_node_does_not_wait_long_for_an_unreachable_controller_when_it_stops() -> None:
     async def scene(joining: Joining) -> None:
         await joining.join()
         joining.service.deactivate()
-        left = asyncio.ensure_future(joining.registration.take_leave())
+        left = asyncio.ensure_future(joining.registration.controlled_shutdown())
         clock = joining.world.clock
         while not left.done():
             clock.advance(0.01)

@@ -65,7 +65,7 @@ class World:
         name: TopicPartition,
         marker: TransactionMarker,
         batch: Buffer,
-        told: Callable[[ErrorCode], None],
+        callback: Callable[[ErrorCode], None],
         *,
         now_ms: int,
     ) -> None:
@@ -73,9 +73,9 @@ class World:
         self.appended.append((name, marker))
         code = self.code(name)
         if self.pending is None:
-            told(code)
+            callback(code)
         else:
-            self.pending.append(lambda: told(code))
+            self.pending.append(lambda: callback(code))
 
     async def send(
         self, node_id: int, _lane: Any, request: Any, version: int, *, timeout_ms: int
@@ -118,7 +118,7 @@ class World:
         left = self.codes.get(name)
         return left.pop(0) if left else ErrorCode.NONE
 
-    def asked(self) -> list[tuple[int, list[int]]]:
+    def requested(self) -> list[tuple[int, list[int]]]:
         """To which nodes requests went, and for which partitions."""
         here = [(HERE, [name.partition]) for name, _ in self.appended]
         return here + [
@@ -154,7 +154,7 @@ def test_every_leader_is_sent_its_own() -> None:
         wanted = markers(A, B, C)
         world.shard.write(wanted)
         await settle()
-        assert sorted(world.asked()) == [(1, [0]), (2, [1]), (3, [2])]
+        assert sorted(world.requested()) == [(1, [0]), (2, [1]), (3, [2])]
         marker = world.sent[0][1].markers[0]
         assert (marker.producer_id, marker.producer_epoch) == (7, 3)
         assert (marker.transaction_result, marker.coordinator_epoch) == (True, EPOCH)
@@ -195,7 +195,7 @@ def test_own_partitions_that_wait_for_replicas_are_waited_for() -> None:
         ErrorCode.KAFKA_STORAGE_ERROR,
     ],
 )
-def test_what_failed_is_written_again_to_whoever_leads_by_then(code: ErrorCode) -> None:
+def test_failed_writes_are_repeated_at_the_new_leader(code: ErrorCode) -> None:
     async def scenario(world: World) -> None:
         world.codes[B] = [code, code]
         world.shard.write(markers(A, B))
@@ -205,13 +205,13 @@ def test_what_failed_is_written_again_to_whoever_leads_by_then(code: ErrorCode) 
         for _ in range(2):
             world.clock.advance(1)
             await settle()
-        assert sorted(world.asked()) == [(1, [0]), (2, [1]), (3, [1]), (3, [1])]
+        assert sorted(world.requested()) == [(1, [0]), (2, [1]), (3, [1]), (3, [1])]
         assert len(world.written) == 1
 
     run(scenario)
 
 
-def test_node_that_cannot_be_reached_is_asked_again() -> None:
+def test_request_to_an_unreachable_node_is_repeated() -> None:
     async def scenario(world: World) -> None:
         world.unreachable = {2}
         world.shard.write(markers(B))
@@ -266,7 +266,7 @@ def test_coordinator_that_was_overtaken_gives_up(code: ErrorCode) -> None:
         world.clock.advance(10)
         await settle()
         assert world.written == []
-        assert world.asked() == [(1, [0]), (2, [1])]
+        assert world.requested() == [(1, [0]), (2, [1])]
 
     run(scenario)
 
@@ -301,7 +301,7 @@ def test_next_leader_does_not_wait_for_one_that_hangs() -> None:
         world.sender.leaders_changed()
         world.sender.leaders_changed()
         await settle()
-        assert world.asked() == [(2, [1]), (3, [2]), (3, [1])]
+        assert world.requested() == [(2, [1]), (3, [2]), (3, [1])]
         assert len(world.written) == 1
         world.unreachable = {2}
         to_2.set_result(None)
@@ -324,6 +324,6 @@ def test_coordinator_that_is_closed_writes_no_more() -> None:
         world.clock.advance(10)
         await settle()
         assert world.written == []
-        assert world.asked() == [(1, [0]), (2, [1])]
+        assert world.requested() == [(1, [0]), (2, [1])]
 
     run(scenario)

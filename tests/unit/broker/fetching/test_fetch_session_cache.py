@@ -105,7 +105,7 @@ def test_an_epoch_out_of_turn_is_refused(epoch: int) -> None:
     assert caught.value.code is ErrorCode.INVALID_FETCH_SESSION_EPOCH
 
 
-def test_an_unknown_session_is_told_apart() -> None:
+def test_an_unknown_session_has_an_error_of_its_own() -> None:
     with pytest.raises(KafkaError) as caught:
         sessions().enter(request(session_id=99, epoch=1))
 
@@ -273,30 +273,30 @@ def test_who_was_served_is_served_last() -> None:
     assert indexes(session) == [1, 2, 0]
 
 
-def test_only_news_is_told_again() -> None:
+def test_only_changes_are_sent_again() -> None:
     wanted = next(iter(opened(sessions(), 0).wanted.values()))
     quiet = PartitionData(high_watermark=5, last_stable_offset=5, log_start_offset=0, records=b"")
 
-    assert wanted.has_news(quiet)
-    assert not wanted.has_news(quiet)
-    assert wanted.has_news(PartitionData(high_watermark=5, records=b"x"))
-    assert wanted.has_news(quiet)
-    assert wanted.has_news(PartitionData(error_code=1, high_watermark=-1, records=b""))
+    assert wanted.has_changes(quiet)
+    assert not wanted.has_changes(quiet)
+    assert wanted.has_changes(PartitionData(high_watermark=5, records=b"x"))
+    assert wanted.has_changes(quiet)
+    assert wanted.has_changes(PartitionData(error_code=1, high_watermark=-1, records=b""))
 
 
-def test_who_asks_in_another_leader_epoch_is_told_again() -> None:
+def test_fetch_in_another_leader_epoch_receives_the_offsets_again() -> None:
     session = opened(sessions(), 0)
     wanted = next(iter(session.wanted.values()))
     quiet = PartitionData(high_watermark=5, last_stable_offset=5, log_start_offset=0, records=b"")
-    assert wanted.has_news(quiet)
+    assert wanted.has_changes(quiet)
     again = request(0, session_id=session.id, epoch=1)
     session.update(again)
-    assert not wanted.has_news(quiet)
+    assert not wanted.has_changes(quiet)
 
     again.topics[0].partitions[0] = FetchPartition(partition=0, current_leader_epoch=8)
     session.update(again)
 
-    assert wanted.has_news(quiet)
+    assert wanted.has_changes(quiet)
 
 
 def test_the_epoch_starts_over_at_one() -> None:

@@ -37,7 +37,7 @@ def request(
     broker_epoch: int = -1,
     session_epoch: int = -1,
 ) -> FetchRequest:
-    asked = FetchPartition(
+    requested = FetchPartition(
         partition=index,
         current_leader_epoch=partition.leader_epoch,
         fetch_offset=offset,
@@ -48,17 +48,17 @@ def request(
         max_wait_ms=500,
         min_bytes=1,
         session_epoch=session_epoch,
-        topics=[FetchTopic(topic_id=partition.topic_id, partitions=[asked])],
+        topics=[FetchTopic(topic_id=partition.topic_id, partitions=[requested])],
     )
 
 
 def answer_while(
-    node: OneNode, asked: FetchRequest, *, appends: bool = False
+    node: OneNode, requested: FetchRequest, *, appends: bool = False
 ) -> FetchResponse | None:
     """The answer that comes before time goes on, if one does."""
 
     async def waiting() -> FetchResponse | None:
-        answer = asyncio.ensure_future(node.answer(asked, VERSION))
+        answer = asyncio.ensure_future(node.answer(requested, VERSION))
         await settle()
         if appends:
             node.append("orders", batch_of(b"v"))
@@ -90,8 +90,8 @@ def test_a_follower_without_a_session_is_answered_at_the_end_of_its_wait(
     node: OneNode, partition: Partition
 ) -> None:
     async def waiting() -> FetchResponse:
-        asked = request(partition, offset=partition.require_log().log_end_offset)
-        answer = asyncio.ensure_future(node.answer(asked, VERSION))
+        requested = request(partition, offset=partition.require_log().log_end_offset)
+        answer = asyncio.ensure_future(node.answer(requested, VERSION))
         await settle()
         node.clock.advance(0.5)
         response: FetchResponse = await answer
@@ -131,8 +131,8 @@ def test_only_registered_brokers_have_privileged_sessions(
 ) -> None:
     registered = node.image.brokers.get(node_id)
     epoch = -1 if registered is None or epoch_change is None else registered.epoch + epoch_change
-    asked = request(partition, offset=0, node_id=node_id, broker_epoch=epoch, session_epoch=0)
-    node.run(node.answer(asked, VERSION))
+    requested = request(partition, offset=0, node_id=node_id, broker_epoch=epoch, session_epoch=0)
+    node.run(node.answer(requested, VERSION))
 
     sessions = node.broker.fetch_sessions
     (session,) = sessions._sessions.values()

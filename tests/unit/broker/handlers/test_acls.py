@@ -23,21 +23,23 @@ from tests.support.security.secured_node import secure
 ADMINISTRATOR = rights_of(ALICE, acl(AclOperation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME))
 
 
-def creation(name: str, operation: AclOperation, **fields: str | int) -> AclCreation:
+def creation(
+    name: str, operation: AclOperation, pattern: PatternType = PatternType.LITERAL
+) -> AclCreation:
     return AclCreation(
         resource_type=ResourceType.TOPIC,
         resource_name=name,
+        resource_pattern_type=pattern,
         principal="User:bob",
         host="*",
         operation=operation,
         permission_type=Permission.ALLOW,
-        **fields,
     )
 
 
 def create(node: OneNode, *creations: AclCreation) -> list[int]:
     request = CreateAclsRequest(creations=list(creations))
-    response = node.ask(request, 3, rights=ADMINISTRATOR)
+    response = node.send_request(request, 3, rights=ADMINISTRATOR)
     return [each.error_code for each in response.results]
 
 
@@ -53,7 +55,7 @@ def describe(
         operation=AclOperation.ANY,
         permission_type=Permission.ANY,
     )
-    response: DescribeAclsResponse = node.ask(request, version, rights=rights)
+    response: DescribeAclsResponse = node.send_request(request, version, rights=rights)
     return response
 
 
@@ -77,7 +79,7 @@ def test_entries_are_described_by_pattern(secured_node: OneNode) -> None:
     assert create(
         secured_node,
         creation("orders", AclOperation.READ),
-        creation("pay", AclOperation.READ, resource_pattern_type=PatternType.PREFIXED),
+        creation("pay", AclOperation.READ, PatternType.PREFIXED),
         creation("orders", AclOperation.WRITE),
     ) == [0, 0, 0]
     every = {("orders", 3): [3, 4], ("pay", 4): [3]}
@@ -100,12 +102,12 @@ def test_deleted_entries_are_gone(secured_node: OneNode) -> None:
         permission_type=Permission.ANY,
     )
     request = DeleteAclsRequest(filters=[wanted])
-    refused = secured_node.ask(request, 3, rights=rights_of(ALICE))
+    refused = secured_node.send_request(request, 3, rights=rights_of(ALICE))
     (result,) = refused.filter_results
     assert result.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert described(secured_node)
 
-    (result,) = secured_node.ask(request, 3, rights=ADMINISTRATOR).filter_results
+    (result,) = secured_node.send_request(request, 3, rights=ADMINISTRATOR).filter_results
     assert [each.resource_name for each in result.matching_acls] == ["orders"]
     assert described(secured_node) == {}
 
@@ -124,7 +126,7 @@ def test_entries_are_described_to_those_that_may_see_them(
 
 def test_an_unknown_filter_is_refused(secured_node: OneNode) -> None:
     request = DescribeAclsRequest(resource_type_filter=99, operation=1, permission_type=1)
-    response = secured_node.ask(request, 3, rights=ADMINISTRATOR)
+    response = secured_node.send_request(request, 3, rights=ADMINISTRATOR)
     assert response.error_code == ErrorCode.INVALID_REQUEST
 
 
@@ -141,5 +143,5 @@ def test_a_node_whose_metadata_has_failed_refuses_each_change(secured_node: OneN
     wanted = creation("orders", AclOperation.READ)
     assert create(secured_node, wanted, wanted) == [ErrorCode.KAFKA_STORAGE_ERROR] * 2
     request = DeleteAclsRequest(filters=[DeleteAclsFilter()])
-    (result,) = secured_node.ask(request, 3, rights=ADMINISTRATOR).filter_results
+    (result,) = secured_node.send_request(request, 3, rights=ADMINISTRATOR).filter_results
     assert result.error_code == ErrorCode.KAFKA_STORAGE_ERROR

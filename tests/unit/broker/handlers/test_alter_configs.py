@@ -28,7 +28,7 @@ def alter(
     node: OneNode, *resources: AlterConfigsResource, version: int = 2
 ) -> list[AlterConfigsResourceResponse]:
     request = AlterConfigsRequest(resources=list(resources))
-    responses: list[AlterConfigsResourceResponse] = node.ask(request, version).responses
+    responses: list[AlterConfigsResourceResponse] = node.send_request(request, version).responses
     return responses
 
 

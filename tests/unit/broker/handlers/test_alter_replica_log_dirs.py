@@ -28,7 +28,7 @@ def move(node: OneNode, path: str, topic: str = "orders") -> int:
     wanted = AlterReplicaLogDir(
         path=path, topics=[AlterReplicaLogDirTopic(name=topic, partitions=[0])]
     )
-    (result,) = node.ask(AlterReplicaLogDirsRequest(dirs=[wanted]), 2).results
+    (result,) = node.send_request(AlterReplicaLogDirsRequest(dirs=[wanted]), 2).results
     (partition,) = result.partitions
     assert (result.topic_name, partition.partition_index) == (topic, 0)
     error: int = partition.error_code
@@ -60,7 +60,7 @@ def shown(node: OneNode) -> list[tuple[str, bool, int]]:
     """Where the log is and is going to be, and what the latter lacks."""
     return [
         (result.log_dir, each.is_future_key, each.offset_lag)
-        for result in node.ask(DescribeLogDirsRequest(topics=None), 4).results
+        for result in node.send_request(DescribeLogDirsRequest(topics=None), 4).results
         for topic in result.topics
         for each in topic.partitions
     ]
@@ -208,7 +208,7 @@ def test_a_topic_that_is_deleted_takes_its_move_with_it(start_node: StartNode) -
     settle(node)
     fill(node)
 
-    node.ask(DeleteTopicsRequest(topic_names=["orders"]), 5)
+    node.send_request(DeleteTopicsRequest(topic_names=["orders"]), 5)
     settle(node, 60.0)
 
     assert node.names(target) == []

@@ -16,7 +16,7 @@ from tests.support.storage.batches import batch_of
 def grow(node: OneNode, count: int, *, version: int = 3) -> CreatePartitionsTopicResult:
     topic = CreatePartitionsTopic(name="orders", count=count, assignments=None)
     request = CreatePartitionsRequest(topics=[topic])
-    result: CreatePartitionsTopicResult = node.ask(request, version).results[0]
+    result: CreatePartitionsTopicResult = node.send_request(request, version).results[0]
     return result
 
 

@@ -18,7 +18,7 @@ def create(
     node: OneNode, *topics: CreatableTopic, version: int = 7, validate_only: bool = False
 ) -> list[CreatableTopicResult]:
     request = CreateTopicsRequest(topics=list(topics), validate_only=validate_only)
-    results: list[CreatableTopicResult] = node.ask(request, version).topics
+    results: list[CreatableTopicResult] = node.send_request(request, version).topics
     return results
 
 

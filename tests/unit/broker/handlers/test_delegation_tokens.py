@@ -42,7 +42,9 @@ def create(
             for each in renewers
         ]
     )
-    response: CreateDelegationTokenResponse = node.ask(request, 3, rights=rights_of(principal))
+    response: CreateDelegationTokenResponse = node.send_request(
+        request, 3, rights=rights_of(principal)
+    )
     assert response.error_code == ErrorCode.NONE
     return response
 
@@ -57,7 +59,7 @@ def describe(
             for each in owners
         ]
     request = DescribeDelegationTokenRequest(owners=asked)
-    response: DescribeDelegationTokenResponse = node.ask(request, version, rights=rights)
+    response: DescribeDelegationTokenResponse = node.send_request(request, version, rights=rights)
     return response
 
 
@@ -108,15 +110,17 @@ def test_owners_narrow_the_tokens(secured_node: OneNode) -> None:
 def test_a_token_is_renewed_and_expired(secured_node: OneNode) -> None:
     created = create(secured_node, ALICE)
     renewal = RenewDelegationTokenRequest(hmac=created.hmac, renew_period_ms=5_000)
-    renewed = secured_node.ask(renewal, 2, rights=rights_of(ALICE))
+    renewed = secured_node.send_request(renewal, 2, rights=rights_of(ALICE))
     assert (renewed.error_code, renewed.expiry_timestamp_ms) == (
         ErrorCode.NONE,
         created.issue_timestamp_ms + 5_000,
     )
     expiry = ExpireDelegationTokenRequest(hmac=created.hmac, expiry_time_period_ms=-1)
-    refused = secured_node.ask(expiry, 2, rights=rights_of(BOB))
+    refused = secured_node.send_request(expiry, 2, rights=rights_of(BOB))
     assert refused.error_code == ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH
-    assert secured_node.ask(expiry, 2, rights=rights_of(ALICE)).error_code == ErrorCode.NONE
+    assert (
+        secured_node.send_request(expiry, 2, rights=rights_of(ALICE)).error_code == ErrorCode.NONE
+    )
     assert ids(describe(secured_node, rights_of(ALICE))) == []
 
 
@@ -147,6 +151,6 @@ def test_a_node_whose_metadata_has_failed_changes_no_tokens(secured_node: OneNod
         RenewDelegationTokenRequest(),
         ExpireDelegationTokenRequest(),
     ):
-        response = secured_node.ask(request, 2, rights=rights_of(ALICE))
+        response = secured_node.send_request(request, 2, rights=rights_of(ALICE))
         assert response.error_code == ErrorCode.KAFKA_STORAGE_ERROR
         assert response.expiry_timestamp_ms == -1

@@ -21,9 +21,11 @@ HIGH_WATERMARK = -1
 def delete(
     node: OneNode, offset: int, *, topic: str = "orders", version: int = 2
 ) -> DeleteRecordsPartitionResult:
-    asked = DeleteRecordsPartition(partition_index=0, offset=offset)
-    request = DeleteRecordsRequest(topics=[DeleteRecordsTopic(name=topic, partitions=[asked])])
-    result: DeleteRecordsPartitionResult = node.ask(request, version).topics[0].partitions[0]
+    requested = DeleteRecordsPartition(partition_index=0, offset=offset)
+    request = DeleteRecordsRequest(topics=[DeleteRecordsTopic(name=topic, partitions=[requested])])
+    result: DeleteRecordsPartitionResult = (
+        node.send_request(request, version).topics[0].partitions[0]
+    )
     return result
 
 

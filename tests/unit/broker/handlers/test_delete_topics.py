@@ -22,7 +22,7 @@ def delete(
         states = [DeleteTopicState(name=name) for name in names]
         states += [DeleteTopicState(topic_id=each) for each in ids]
         request = DeleteTopicsRequest(topics=states)
-    results: list[DeletableTopicResult] = node.ask(request, version).responses
+    results: list[DeletableTopicResult] = node.send_request(request, version).responses
     return results
 
 
@@ -48,7 +48,7 @@ def test_topics_are_deleted_by_id(node: OneNode) -> None:
     assert results[unknown].error_code == ErrorCode.UNKNOWN_TOPIC_ID
 
 
-def test_an_unknown_topic_is_told(node: OneNode) -> None:
+def test_an_unknown_topic_is_reported(node: OneNode) -> None:
     (result,) = delete(node, "orders")
 
     assert result.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

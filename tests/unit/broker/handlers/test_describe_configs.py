@@ -15,7 +15,7 @@ from tests.support.nodes.one_node import NODE_ID, OneNode, StartNode
 THIS_NODE = str(NODE_ID)
 
 
-def ask(
+def describe(
     node: OneNode,
     kind: int,
     name: str,
@@ -30,7 +30,7 @@ def ask(
     request = DescribeConfigsRequest(
         resources=[resource], include_synonyms=synonyms, include_documentation=documentation
     )
-    result: DescribeConfigsResult = node.ask(request, version).results[0]
+    result: DescribeConfigsResult = node.send_request(request, version).results[0]
     assert (result.resource_type, result.resource_name) == (kind, name)
     return result
 
@@ -42,10 +42,10 @@ def only(result: DescribeConfigsResult) -> DescribeConfigsResourceResult:
 
 
 @pytest.mark.parametrize("version", range(1, 5))
-def test_a_topics_own_configs_are_told_from_defaults(node: OneNode, version: int) -> None:
+def test_a_topics_own_configs_are_distinguished_from_defaults(node: OneNode, version: int) -> None:
     node.create_topic("orders", configs={"retention.ms": "1234"})
 
-    result = ask(node, ConfigResourceType.TOPIC, "orders", version=version)
+    result = describe(node, ConfigResourceType.TOPIC, "orders", version=version)
 
     configs = {config.name: config for config in result.configs}
     assert len(configs) > 30
@@ -60,7 +60,9 @@ def test_synonyms_show_where_a_value_would_come_from(start_node: StartNode) -> N
     node = start_node(configs={"log.segment.bytes": "20000000"})
     node.create_topic("orders", configs={"segment.bytes": "10000000"})
 
-    config = only(ask(node, ConfigResourceType.TOPIC, "orders", "segment.bytes", synonyms=True))
+    config = only(
+        describe(node, ConfigResourceType.TOPIC, "orders", "segment.bytes", synonyms=True)
+    )
 
     assert [(each.name, each.value, each.source) for each in config.synonyms] == [
         ("segment.bytes", "10000000", ConfigSource.DYNAMIC_TOPIC_CONFIG),
@@ -69,16 +71,16 @@ def test_synonyms_show_where_a_value_would_come_from(start_node: StartNode) -> N
     ]
 
 
-def test_synonyms_are_left_out_unless_asked_for(node: OneNode) -> None:
+def test_synonyms_are_left_out_unless_requested(node: OneNode) -> None:
     node.create_topic("orders")
 
-    assert not only(ask(node, ConfigResourceType.TOPIC, "orders", "segment.bytes")).synonyms
+    assert not only(describe(node, ConfigResourceType.TOPIC, "orders", "segment.bytes")).synonyms
 
 
 def test_the_broker_shows_what_it_was_started_with(start_node: StartNode) -> None:
     node = start_node(configs={"num.partitions": "5"})
 
-    config = only(ask(node, ConfigResourceType.BROKER, THIS_NODE, "num.partitions"))
+    config = only(describe(node, ConfigResourceType.BROKER, THIS_NODE, "num.partitions"))
 
     assert (config.value, config.config_source) == ("5", ConfigSource.STATIC_BROKER_CONFIG)
     assert config.read_only
@@ -86,14 +88,14 @@ def test_the_broker_shows_what_it_was_started_with(start_node: StartNode) -> Non
 
 def test_the_brokers_default_shows_what_was_set_for_all(node: OneNode) -> None:
     """Formatting a cluster sets the minimum that eligible leader replicas need."""
-    config = only(ask(node, ConfigResourceType.BROKER, ""))
+    config = only(describe(node, ConfigResourceType.BROKER, ""))
 
     assert (config.name, config.value) == ("min.insync.replicas", "1")
     assert config.config_source == ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
 
 
 def test_loggers_show_their_levels(node: OneNode) -> None:
-    config = only(ask(node, ConfigResourceType.BROKER_LOGGER, THIS_NODE, "root"))
+    config = only(describe(node, ConfigResourceType.BROKER_LOGGER, THIS_NODE, "root"))
 
     assert config.value in ("FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
     assert config.config_source == ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG
@@ -116,32 +118,32 @@ def test_loggers_show_their_levels(node: OneNode) -> None:
 def test_what_there_is_not_is_refused(
     node: OneNode, kind: int, name: str, error: ErrorCode
 ) -> None:
-    result = ask(node, kind, name)
+    result = describe(node, kind, name)
 
     assert (result.error_code, result.configs) == (error, [])
     assert result.error_message
 
 
 def test_client_metrics_without_configs_have_none(node: OneNode) -> None:
-    result = ask(node, ConfigResourceType.CLIENT_METRICS, "subscription")
+    result = describe(node, ConfigResourceType.CLIENT_METRICS, "subscription")
 
     assert (result.error_code, result.configs) == (ErrorCode.NONE, [])
 
 
 @pytest.mark.parametrize("version", [3, 4])
-def test_documentation_is_sent_only_to_those_who_ask_for_it(node: OneNode, version: int) -> None:
+def test_documentation_is_sent_only_on_request(node: OneNode, version: int) -> None:
     node.create_topic("orders")
     kind, name = ConfigResourceType.TOPIC, "orders"
 
-    plain = ask(node, kind, name, "retention.ms", version=version)
-    documented = ask(node, kind, name, "retention.ms", version=version, documentation=True)
+    plain = describe(node, kind, name, "retention.ms", version=version)
+    documented = describe(node, kind, name, "retention.ms", version=version, documentation=True)
 
     assert only(plain).documentation is None
     assert "How long records are kept" in (only(documented).documentation or "")
 
 
 def test_a_group_shows_all_of_its_configs_whether_it_exists_or_not(node: OneNode) -> None:
-    result = ask(node, ConfigResourceType.GROUP, "nobody", documentation=True)
+    result = describe(node, ConfigResourceType.GROUP, "nobody", documentation=True)
 
     configs = {config.name: config for config in result.configs}
     session = configs["consumer.session.timeout.ms"]

@@ -16,7 +16,7 @@ ALL = DescribeLogDirsRequest(topics=None)
 
 
 def described(node: OneNode, request: DescribeLogDirsRequest = ALL) -> list[DescribeLogDirsResult]:
-    response: DescribeLogDirsResponse = node.ask(request, 5)
+    response: DescribeLogDirsResponse = node.send_request(request, 5)
     assert response.error_code == ErrorCode.NONE
     return response.results
 
@@ -42,7 +42,7 @@ def test_all_logs_are_shown_with_their_sizes(node: OneNode) -> None:
     assert {(each.offset_lag, each.is_future_key) for each in topic.partitions} == {(0, False)}
 
 
-def test_only_what_is_asked_for_is_shown(node: OneNode) -> None:
+def test_only_what_is_requested_is_shown(node: OneNode) -> None:
     node.create_topic("orders", partitions=2)
     node.create_topic("payments")
     topics = [DescribableLogDirTopic(topic="orders", partitions=[1, 7])]
@@ -54,10 +54,10 @@ def test_only_what_is_asked_for_is_shown(node: OneNode) -> None:
 
 @pytest.mark.parametrize("version", range(1, 6))
 def test_every_version_is_answered(node: OneNode, version: int) -> None:
-    assert [result.log_dir for result in node.ask(ALL, version).results] == ["/data"]
+    assert [result.log_dir for result in node.send_request(ALL, version).results] == ["/data"]
 
 
-def test_the_room_of_the_disk_is_told(node: OneNode) -> None:
+def test_the_size_of_the_disk_is_returned(node: OneNode) -> None:
     node.disk.limit_space(1 << 20)
 
     (result,) = described(node)

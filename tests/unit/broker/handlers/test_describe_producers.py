@@ -11,9 +11,9 @@ from tests.support.nodes.one_node import OneNode
 from tests.support.storage.batches import batch_of
 
 
-def ask(node: OneNode, topic: str = "orders") -> PartitionResponse:
+def describe(node: OneNode, topic: str = "orders") -> PartitionResponse:
     request = DescribeProducersRequest(topics=[TopicRequest(name=topic, partition_indexes=[0])])
-    response: PartitionResponse = node.ask(request, 0).topics[0].partitions[0]
+    response: PartitionResponse = node.send_request(request, 0).topics[0].partitions[0]
     return response
 
 
@@ -25,7 +25,7 @@ def test_idempotent_and_transactional_producers_are_shown(node: OneNode) -> None
     )
     node.append("orders", idempotent, transactional)
 
-    assert ask(node).active_producers == [
+    assert describe(node).active_producers == [
         ProducerState(
             producer_id=7,
             producer_epoch=0,
@@ -46,5 +46,5 @@ def test_idempotent_and_transactional_producers_are_shown(node: OneNode) -> None
 
 
 def test_what_there_is_not_is_refused(node: OneNode) -> None:
-    assert ask(node).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert ask(node, "no/topic").error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert describe(node).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert describe(node, "no/topic").error_code == ErrorCode.INVALID_TOPIC_EXCEPTION

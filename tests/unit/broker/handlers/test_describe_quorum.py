@@ -12,13 +12,13 @@ from ottla.wire.messages.describe_quorum import (
 from tests.support.nodes.one_node import NODE_ID, OneNode
 
 
-def ask(
+def describe(
     node: OneNode, topic: str = "__cluster_metadata", *, version: int = 2
 ) -> DescribeQuorumResponsePartitionData:
-    asked = DescribeQuorumRequestTopicData(
+    requested = DescribeQuorumRequestTopicData(
         topic_name=topic, partitions=[DescribeQuorumRequestPartitionData(partition_index=0)]
     )
-    response = node.ask(DescribeQuorumRequest(topics=[asked]), version)
+    response = node.send_request(DescribeQuorumRequest(topics=[requested]), version)
     assert response.error_code == ErrorCode.NONE
     partition: DescribeQuorumResponsePartitionData = response.topics[0].partitions[0]
     return partition
@@ -26,7 +26,7 @@ def ask(
 
 @pytest.mark.parametrize("version", range(3))
 def test_this_node_is_the_quorum(node: OneNode, version: int) -> None:
-    described = ask(node, version=version)
+    described = describe(node, version=version)
 
     assert (described.error_code, described.leader_id) == (ErrorCode.NONE, NODE_ID)
     assert described.leader_epoch == node.controller.quorum.leader_and_epoch.epoch
@@ -38,11 +38,11 @@ def test_this_node_is_the_quorum(node: OneNode, version: int) -> None:
 
 
 def test_the_quorum_moves_on_with_the_metadata(node: OneNode) -> None:
-    before = ask(node).high_watermark
+    before = describe(node).high_watermark
     node.create_topic("orders")
 
-    assert ask(node).high_watermark > before
+    assert describe(node).high_watermark > before
 
 
 def test_other_topics_have_no_quorum(node: OneNode) -> None:
-    assert ask(node, "orders").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert describe(node, "orders").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -11,7 +11,7 @@ from ottla.wire.messages.describe_topic_partitions import (
 from tests.support.nodes.one_node import NODE_ID, OneNode, StartNode
 
 
-def ask(
+def describe(
     node: OneNode, *names: str, limit: int = 2000, cursor: tuple[str, int] | None = None
 ) -> DescribeTopicPartitionsResponse:
     request = DescribeTopicPartitionsRequest(
@@ -19,7 +19,7 @@ def ask(
         response_partition_limit=limit,
         cursor=None if cursor is None else Cursor(topic_name=cursor[0], partition_index=cursor[1]),
     )
-    response: DescribeTopicPartitionsResponse = node.ask(request, 0)
+    response: DescribeTopicPartitionsResponse = node.send_request(request, 0)
     return response
 
 
@@ -33,7 +33,7 @@ def test_topics_come_in_the_order_of_their_names(node: OneNode) -> None:
     for name in ("payments", "orders"):
         node.create_topic(name)
 
-    response = ask(node, "payments", "orders")
+    response = describe(node, "payments", "orders")
 
     assert list(shown(response)) == ["orders", "payments"]
     assert response.next_cursor is None
@@ -53,7 +53,7 @@ def test_pages_lead_through_all_partitions(node: OneNode) -> None:
 
     pages, cursor = [], None
     while True:
-        response = ask(node, limit=4, cursor=cursor)
+        response = describe(node, limit=4, cursor=cursor)
         pages.append(shown(response))
         if response.next_cursor is None:
             break
@@ -70,7 +70,7 @@ def test_a_page_that_ends_with_a_topic_points_at_the_next_one(node: OneNode) -> 
     for name in ("orders", "payments"):
         node.create_topic(name, partitions=2)
 
-    cursor = ask(node, limit=2).next_cursor
+    cursor = describe(node, limit=2).next_cursor
 
     assert cursor == Cursor(topic_name="payments", partition_index=0)
 
@@ -79,7 +79,7 @@ def test_the_broker_limits_pages_too(start_node: StartNode) -> None:
     node = start_node(configs={"max.request.partition.size.limit": "2"})
     node.create_topic("orders", partitions=3)
 
-    response = ask(node, "orders")
+    response = describe(node, "orders")
 
     assert shown(response) == {"orders": [0, 1]}
 
@@ -87,25 +87,25 @@ def test_the_broker_limits_pages_too(start_node: StartNode) -> None:
 def test_a_page_has_one_partition_at_least(node: OneNode) -> None:
     node.create_topic("orders", partitions=3)
 
-    assert shown(ask(node, "orders", limit=0)) == {"orders": [0]}
+    assert shown(describe(node, "orders", limit=0)) == {"orders": [0]}
 
 
 def test_unknown_topics_have_an_error_each(node: OneNode) -> None:
-    impossible, unknown = ask(node, "unknown", "no/topic").topics
+    impossible, unknown = describe(node, "unknown", "no/topic").topics
 
     assert impossible.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
     assert unknown.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_a_cursor_outside_of_the_topics_asked_for_is_refused(node: OneNode) -> None:
+def test_a_cursor_outside_of_the_requested_topics_is_refused(node: OneNode) -> None:
     node.create_topic("orders")
 
     for cursor in (("payments", 0), ("orders", -1)):
-        (topic,) = ask(node, "orders", cursor=cursor).topics
+        (topic,) = describe(node, "orders", cursor=cursor).topics
         assert topic.error_code == ErrorCode.INVALID_REQUEST
 
 
 def test_a_cursor_at_a_topic_that_is_gone_goes_on_with_the_next(node: OneNode) -> None:
     node.create_topic("users")
 
-    assert shown(ask(node, cursor=("payments", 7))) == {"users": [0]}
+    assert shown(describe(node, cursor=("payments", 7))) == {"users": [0]}

@@ -16,7 +16,7 @@ TOPIC = "__consumer_offsets"
 
 @pytest.mark.parametrize("version", range(4))
 def test_a_group_is_coordinated_by_the_leader_of_its_partition(node: OneNode, version: int) -> None:
-    response = node.ask(FindCoordinatorRequest(key="group"), version)
+    response = node.send_request(FindCoordinatorRequest(key="group"), version)
 
     assert response.error_code == ErrorCode.NONE
     assert (response.node_id, response.host, response.port) == (NODE_ID, HOST, PORT)
@@ -24,16 +24,16 @@ def test_a_group_is_coordinated_by_the_leader_of_its_partition(node: OneNode, ve
 
 @pytest.mark.parametrize("version", [4, 5, 6])
 def test_many_groups_are_looked_for_at_once(node: OneNode, version: int) -> None:
-    response = node.ask(FindCoordinatorRequest(coordinator_keys=["one", "two"]), version)
+    response = node.send_request(FindCoordinatorRequest(coordinator_keys=["one", "two"]), version)
 
     assert [each.key for each in response.coordinators] == ["one", "two"]
     assert {(each.error_code, each.node_id) for each in response.coordinators} == {(0, NODE_ID)}
 
 
-def test_the_topic_is_made_for_the_first_who_asks(start_node: StartNode) -> None:
+def test_the_topic_is_created_for_the_first_request(start_node: StartNode) -> None:
     node = start_node(configs={"offsets.topic.num.partitions": "7"})
-    node.ask(FindCoordinatorRequest(coordinator_keys=["group"]), 6)
-    node.ask(FindCoordinatorRequest(coordinator_keys=["group"]), 6)
+    node.send_request(FindCoordinatorRequest(coordinator_keys=["group"]), 6)
+    node.send_request(FindCoordinatorRequest(coordinator_keys=["group"]), 6)
 
     topic = node.image.topics.by_name[TOPIC]
     assert len(topic.partitions) == 7
@@ -45,9 +45,9 @@ def test_the_topic_is_made_for_the_first_who_asks(start_node: StartNode) -> None
     }
 
 
-def test_a_replication_factor_that_was_asked_for_is_insisted_on(start_node: StartNode) -> None:
+def test_a_requested_replication_factor_is_not_lowered(start_node: StartNode) -> None:
     node = start_node(configs={"offsets.topic.replication.factor": "3"})
-    (found,) = node.ask(FindCoordinatorRequest(coordinator_keys=["group"]), 6).coordinators
+    (found,) = node.send_request(FindCoordinatorRequest(coordinator_keys=["group"]), 6).coordinators
 
     assert found.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert found.node_id == -1
@@ -60,7 +60,7 @@ def test_transactional_ids_have_a_topic_of_their_own(node: OneNode, version: int
         key_type=CoordinatorType.TRANSACTION, coordinator_keys=["one", "two"]
     )
 
-    one, two = node.ask(request, version).coordinators
+    one, two = node.send_request(request, version).coordinators
 
     assert (one.key, two.key) == ("one", "two")
     assert {(each.error_code, each.node_id) for each in (one, two)} == {(0, NODE_ID)}
@@ -78,7 +78,7 @@ def test_transactional_ids_have_a_topic_of_their_own(node: OneNode, version: int
 def test_types_of_keys_that_a_version_does_not_have_are_refused(node: OneNode) -> None:
     def error(key_type: int, version: int) -> int:
         request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=["key"])
-        code: int = node.ask(request, version).coordinators[0].error_code
+        code: int = node.send_request(request, version).coordinators[0].error_code
         return code
 
     assert error(CoordinatorType.SHARE, 5) == ErrorCode.INVALID_REQUEST
@@ -88,7 +88,7 @@ def test_types_of_keys_that_a_version_does_not_have_are_refused(node: OneNode) -
 
 def find_while(node: OneNode, *steps: Callable[[], None]) -> FindCoordinatorResponse | None:
     """The answer that comes after the steps, if one does, while the leader seems to be dead."""
-    node.ask(FindCoordinatorRequest(key="group"), 3)
+    node.send_request(FindCoordinatorRequest(key="group"), 3)
 
     async def find() -> FindCoordinatorResponse | None:
         node.broker.suspects.add(NODE_ID)

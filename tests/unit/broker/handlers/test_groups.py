@@ -30,17 +30,17 @@ def node(start_node: StartNode) -> OneNode:
     """A node with three simple groups."""
     node = start_node(configs={"offsets.topic.num.partitions": "3"})
     node.create_topic("t")
-    node.ask(FindCoordinatorRequest(coordinator_keys=GROUPS), 6)
+    node.send_request(FindCoordinatorRequest(coordinator_keys=GROUPS), 6)
     for group_id in GROUPS:
         partition = OffsetCommitRequestPartition(committed_offset=1)
         topic = OffsetCommitRequestTopic(name="t", partitions=[partition])
-        node.ask(OffsetCommitRequest(group_id=group_id, topics=[topic]), 9)
+        node.send_request(OffsetCommitRequest(group_id=group_id, topics=[topic]), 9)
     return node
 
 
 @pytest.mark.parametrize("version", range(6))
 def test_groups_of_all_partitions_are_listed(node: OneNode, version: int) -> None:
-    response = node.ask(ListGroupsRequest(), version)
+    response = node.send_request(ListGroupsRequest(), version)
     assert sorted(group.group_id for group in response.groups) == sorted(GROUPS)
     if version >= 5:
         assert {(each.group_state, each.group_type) for each in response.groups} == {
@@ -55,15 +55,15 @@ def test_groups_of_all_partitions_are_listed(node: OneNode, version: int) -> Non
 def test_lists_are_filtered_in_any_case_of_letters(
     node: OneNode, states: list[str], types: list[str], count: int
 ) -> None:
-    response = node.ask(ListGroupsRequest(states_filter=states, types_filter=types), 5)
+    response = node.send_request(ListGroupsRequest(states_filter=states, types_filter=types), 5)
     assert len(response.groups) == count
 
 
 @pytest.mark.parametrize("version", range(7))
-def test_groups_are_described_in_the_order_asked(node: OneNode, version: int) -> None:
-    asked = ["two", "none", "one"]
-    response = node.ask(DescribeGroupsRequest(groups=asked), version)
-    assert [group.group_id for group in response.groups] == asked
+def test_groups_are_described_in_the_requested_order(node: OneNode, version: int) -> None:
+    requested = ["two", "none", "one"]
+    response = node.send_request(DescribeGroupsRequest(groups=requested), version)
+    assert [group.group_id for group in response.groups] == requested
     two, none, _ = response.groups
     assert (two.error_code, two.group_state) == (0, "Empty")
     assert none.group_state == "Dead"
@@ -72,13 +72,15 @@ def test_groups_are_described_in_the_order_asked(node: OneNode, version: int) ->
 
 @pytest.mark.parametrize("version", range(3))
 def test_groups_are_deleted_one_by_one(node: OneNode, version: int) -> None:
-    response = node.ask(DeleteGroupsRequest(groups_names=["one", "none", "two"]), version)
+    response = node.send_request(DeleteGroupsRequest(groups_names=["one", "none", "two"]), version)
     assert [(each.group_id, each.error_code) for each in response.results] == [
         ("one", 0),
         ("none", ErrorCode.GROUP_ID_NOT_FOUND),
         ("two", 0),
     ]
-    assert [group.group_id for group in node.ask(ListGroupsRequest(), 5).groups] == ["three"]
+    assert [group.group_id for group in node.send_request(ListGroupsRequest(), 5).groups] == [
+        "three"
+    ]
 
 
 @pytest.mark.parametrize("version", range(4, 10))
@@ -90,7 +92,7 @@ def test_a_member_is_given_an_id(node: OneNode, version: int) -> None:
         protocol_type="consumer",
         protocols=[JoinGroupRequestProtocol(name="range")],
     )
-    response = node.ask(request, version)
+    response = node.send_request(request, version)
     assert response.error_code == ErrorCode.MEMBER_ID_REQUIRED
     assert response.member_id.startswith("test-")
 
@@ -102,17 +104,17 @@ def test_requests_about_groups_without_a_name_are_refused(node: OneNode) -> None
         (HeartbeatRequest(), 4),
         (LeaveGroupRequest(), 5),
     ):
-        assert node.ask(request, version).error_code == ErrorCode.INVALID_GROUP_ID
+        assert node.send_request(request, version).error_code == ErrorCode.INVALID_GROUP_ID
 
 
 def test_a_sync_has_to_name_its_protocol(node: OneNode) -> None:
-    response = node.ask(SyncGroupRequest(group_id="one"), 5)
+    response = node.send_request(SyncGroupRequest(group_id="one"), 5)
     assert response.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
 
 @pytest.mark.parametrize("version", range(5))
 def test_heartbeats_of_strangers_are_refused(node: OneNode, version: int) -> None:
-    response = node.ask(HeartbeatRequest(group_id="one", member_id="m"), version)
+    response = node.send_request(HeartbeatRequest(group_id="one", member_id="m"), version)
     assert response.error_code == ErrorCode.UNKNOWN_MEMBER_ID
 
 
@@ -121,7 +123,7 @@ def test_strangers_cannot_leave(node: OneNode, version: int) -> None:
     request = LeaveGroupRequest(
         group_id="one", member_id="m", members=[MemberIdentity(member_id="m")]
     )
-    response = node.ask(request, version)
+    response = node.send_request(request, version)
     if version < 3:
         assert response.error_code == ErrorCode.UNKNOWN_MEMBER_ID
     else:
@@ -138,12 +140,12 @@ def test_a_consumer_joins_and_is_described(node: OneNode, version: int) -> None:
         subscribed_topic_names=["t"],
         topic_partitions=[],
     )
-    joined = node.ask(request, version)
+    joined = node.send_request(request, version)
     assert (joined.error_code, joined.member_epoch) == (0, 1)
     assert joined.assignment.topic_partitions[0].partitions == [0]
 
-    asked = ConsumerGroupDescribeRequest(group_ids=["new", "one", ""])
-    new, classic, nameless = node.ask(asked, version).groups
+    requested = ConsumerGroupDescribeRequest(group_ids=["new", "one", ""])
+    new, classic, nameless = node.send_request(requested, version).groups
     assert (new.group_state, new.members[0].member_id) == ("Stable", joined.member_id)
     assert new.members[0].assignment.topic_partitions[0].topic_name == "t"
     assert classic.error_code == ErrorCode.GROUP_ID_NOT_FOUND

@@ -15,14 +15,14 @@ IDEMPOTENT = InitProducerIdRequest(transactional_id=None)
 
 @pytest.mark.parametrize("version", range(6))
 def test_every_producer_gets_an_id_of_its_own(node: OneNode, version: int) -> None:
-    first: InitProducerIdResponse = node.ask(IDEMPOTENT, version)
-    second: InitProducerIdResponse = node.ask(IDEMPOTENT, version)
+    first: InitProducerIdResponse = node.send_request(IDEMPOTENT, version)
+    second: InitProducerIdResponse = node.send_request(IDEMPOTENT, version)
 
     assert (first.error_code, first.producer_id, first.producer_epoch) == (ErrorCode.NONE, 0, 0)
     assert second.producer_id == 1
 
 
-def test_after_the_first_one_nobody_waits(node: OneNode) -> None:
+def test_after_the_first_producer_id_no_request_waits(node: OneNode) -> None:
     async def take_many() -> list[int]:
         ids = [(await node.answer(IDEMPOTENT, 5)).producer_id]
         for _ in range(2_500):
@@ -46,10 +46,10 @@ async def _give_way() -> None:
 
 def test_ids_are_not_given_out_again_after_a_restart(start_node: StartNode) -> None:
     node = start_node()
-    before = node.ask(IDEMPOTENT, 5).producer_id
+    before = node.send_request(IDEMPOTENT, 5).producer_id
     node = start_node(node.crash())
 
-    after = node.ask(IDEMPOTENT, 5).producer_id
+    after = node.send_request(IDEMPOTENT, 5).producer_id
 
     assert (before, after) == (0, 1_000)
 
@@ -57,7 +57,7 @@ def test_ids_are_not_given_out_again_after_a_restart(start_node: StartNode) -> N
 def test_a_producer_that_names_its_id_gets_a_new_one(node: OneNode) -> None:
     request = InitProducerIdRequest(transactional_id=None, producer_id=7, producer_epoch=3)
 
-    response: InitProducerIdResponse = node.ask(request, 5)
+    response: InitProducerIdResponse = node.send_request(request, 5)
 
     assert (response.producer_id, response.producer_epoch) == (0, 0)
 
@@ -71,14 +71,14 @@ def test_a_producer_that_names_its_id_gets_a_new_one(node: OneNode) -> None:
     ],
 )
 def test_a_request_that_contradicts_itself_is_refused(node: OneNode, request_: Message) -> None:
-    response: InitProducerIdResponse = node.ask(request_, 5)
+    response: InitProducerIdResponse = node.send_request(request_, 5)
 
     assert response.error_code == ErrorCode.INVALID_REQUEST
     assert (response.producer_id, response.producer_epoch) == (-1, -1)
 
 
 def test_who_does_not_coordinate_says_so(node: OneNode) -> None:
-    response = node.ask(InitProducerIdRequest(transactional_id="orders"), 5)
+    response = node.send_request(InitProducerIdRequest(transactional_id="orders"), 5)
 
     assert response.error_code == ErrorCode.NOT_COORDINATOR
 
@@ -86,4 +86,4 @@ def test_who_does_not_coordinate_says_so(node: OneNode) -> None:
 def test_a_controller_that_cannot_write_gives_no_ids(node: OneNode) -> None:
     node.disk.faults.fail("/data/__cluster_metadata-0", Operation.WRITE)
 
-    assert node.ask(IDEMPOTENT, 5).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert node.send_request(IDEMPOTENT, 5).error_code == ErrorCode.KAFKA_STORAGE_ERROR

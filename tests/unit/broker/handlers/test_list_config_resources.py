@@ -11,7 +11,7 @@ from tests.support.nodes.one_node import NODE_ID, OneNode
 
 
 def listed(node: OneNode, *kinds: int) -> set[tuple[int, str]]:
-    response = node.ask(ListConfigResourcesRequest(resource_types=list(kinds)), 1)
+    response = node.send_request(ListConfigResourcesRequest(resource_types=list(kinds)), 1)
     assert response.error_code == ErrorCode.NONE
     return {(each.resource_type, each.resource_name) for each in response.config_resources}
 
@@ -43,13 +43,13 @@ def test_version_0_lists_client_metrics(node: OneNode) -> None:
     node.create_topic("orders")
     subscribe(node)
 
-    response = node.ask(ListConfigResourcesRequest(), 0)
+    response = node.send_request(ListConfigResourcesRequest(), 0)
 
     assert response.config_resources == [ConfigResource(resource_name="subscription")]
 
 
 def test_a_type_that_cannot_be_listed_is_refused(node: OneNode) -> None:
-    response = node.ask(ListConfigResourcesRequest(resource_types=[2, 99]), 1)
+    response = node.send_request(ListConfigResourcesRequest(resource_types=[2, 99]), 1)
 
     assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
     assert response.config_resources == []

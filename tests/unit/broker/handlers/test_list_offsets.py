@@ -24,7 +24,7 @@ LATEST_VERSION = 11
 CONSUMER, DEBUGGER = -1, -2
 
 
-def ask(
+def list_offset(
     node: OneNode,
     timestamp: int,
     *,
@@ -34,13 +34,17 @@ def ask(
     replica_id: int = CONSUMER,
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
 ) -> ListOffsetsPartitionResponse:
-    asked = ListOffsetsPartition(partition_index=0, current_leader_epoch=epoch, timestamp=timestamp)
+    requested = ListOffsetsPartition(
+        partition_index=0, current_leader_epoch=epoch, timestamp=timestamp
+    )
     request = ListOffsetsRequest(
         replica_id=replica_id,
         isolation_level=isolation if version >= 2 else 0,
-        topics=[ListOffsetsTopic(name=topic, partitions=[asked])],
+        topics=[ListOffsetsTopic(name=topic, partitions=[requested])],
     )
-    answer: ListOffsetsPartitionResponse = node.ask(request, version).topics[0].partitions[0]
+    answer: ListOffsetsPartitionResponse = (
+        node.send_request(request, version).topics[0].partitions[0]
+    )
     return answer
 
 
@@ -56,29 +60,29 @@ def test_both_ends_are_found_in_every_version(node: OneNode, version: int) -> No
     with_records(node)
     node.log("orders").delete_records_before(1)
 
-    assert ask(node, SpecialTimestamp.EARLIEST, version=version).offset == 1
-    assert ask(node, SpecialTimestamp.LATEST, version=version).offset == 4
+    assert list_offset(node, SpecialTimestamp.EARLIEST, version=version).offset == 1
+    assert list_offset(node, SpecialTimestamp.LATEST, version=version).offset == 4
 
 
-def test_leader_epochs_are_told_since_version_4(node: OneNode) -> None:
+def test_leader_epochs_are_returned_since_version_4(node: OneNode) -> None:
     with_records(node)
 
     for timestamp in (SpecialTimestamp.EARLIEST, SpecialTimestamp.LATEST, 1_000):
-        assert ask(node, timestamp, version=4).leader_epoch == 0
+        assert list_offset(node, timestamp, version=4).leader_epoch == 0
 
 
 def test_both_ends_of_an_empty_log_are_in_the_leaders_epoch(node: OneNode) -> None:
     node.create_topic("orders")
 
     for timestamp in (SpecialTimestamp.EARLIEST, SpecialTimestamp.LATEST):
-        found = ask(node, timestamp)
+        found = list_offset(node, timestamp)
         assert (found.offset, found.leader_epoch, found.timestamp) == (0, 0, -1)
 
 
 def test_a_time_finds_the_first_record_that_is_not_earlier(node: OneNode) -> None:
     with_records(node)
 
-    found = ask(node, 1_500)
+    found = list_offset(node, 1_500)
 
     assert (found.timestamp, found.offset) == (3_000, 1)
 
@@ -86,7 +90,7 @@ def test_a_time_finds_the_first_record_that_is_not_earlier(node: OneNode) -> Non
 def test_a_time_after_all_records_finds_nothing_which_is_no_error(node: OneNode) -> None:
     with_records(node)
 
-    found = ask(node, 3_001)
+    found = list_offset(node, 3_001)
 
     assert (found.error_code, found.timestamp, found.offset) == (ErrorCode.NONE, -1, -1)
 
@@ -94,7 +98,7 @@ def test_a_time_after_all_records_finds_nothing_which_is_no_error(node: OneNode)
 def test_the_largest_timestamp_is_found_where_it_is_first(node: OneNode) -> None:
     with_records(node)
 
-    found = ask(node, SpecialTimestamp.MAX_TIMESTAMP)
+    found = list_offset(node, SpecialTimestamp.MAX_TIMESTAMP)
 
     assert (found.timestamp, found.offset) == (3_000, 1)
 
@@ -102,9 +106,9 @@ def test_the_largest_timestamp_is_found_where_it_is_first(node: OneNode) -> None
 def test_without_tiers_everything_is_local(node: OneNode) -> None:
     with_records(node)
 
-    assert ask(node, SpecialTimestamp.EARLIEST_LOCAL).offset == 0
-    assert ask(node, SpecialTimestamp.LATEST_TIERED).offset == -1
-    assert ask(node, SpecialTimestamp.EARLIEST_PENDING_UPLOAD).offset == -1
+    assert list_offset(node, SpecialTimestamp.EARLIEST_LOCAL).offset == 0
+    assert list_offset(node, SpecialTimestamp.LATEST_TIERED).offset == -1
+    assert list_offset(node, SpecialTimestamp.EARLIEST_PENDING_UPLOAD).offset == -1
 
 
 @pytest.mark.parametrize(
@@ -121,15 +125,15 @@ def test_a_special_timestamp_is_refused_before_its_version(
 ) -> None:
     with_records(node)
 
-    refused = ask(node, timestamp, version=first_version - 1)
+    refused = list_offset(node, timestamp, version=first_version - 1)
     assert refused.error_code == ErrorCode.UNSUPPORTED_VERSION
-    assert ask(node, timestamp, version=first_version).error_code == ErrorCode.NONE
+    assert list_offset(node, timestamp, version=first_version).error_code == ErrorCode.NONE
 
 
-def test_a_special_timestamp_that_nobody_knows_is_refused(node: OneNode) -> None:
+def test_an_unknown_special_timestamp_is_refused(node: OneNode) -> None:
     with_records(node)
 
-    assert ask(node, -7).error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert list_offset(node, -7).error_code == ErrorCode.UNSUPPORTED_VERSION
 
 
 def test_read_committed_consumers_see_nothing_of_an_open_transaction(node: OneNode) -> None:
@@ -140,7 +144,7 @@ def test_read_committed_consumers_see_nothing_of_an_open_transaction(node: OneNo
     node.append("orders", open_transaction)
 
     def seen(timestamp: int, isolation: Isolation) -> int:
-        return ask(node, timestamp, isolation=isolation).offset
+        return list_offset(node, timestamp, isolation=isolation).offset
 
     assert seen(SpecialTimestamp.LATEST, Isolation.READ_COMMITTED) == 4
     assert seen(SpecialTimestamp.LATEST, Isolation.READ_UNCOMMITTED) == 5
@@ -152,24 +156,24 @@ def test_consumers_see_committed_records_and_others_see_all(node: OneNode) -> No
     with_records(node)
     node.log("orders").high_watermark = 2
 
-    assert ask(node, SpecialTimestamp.LATEST).offset == 2
-    assert ask(node, SpecialTimestamp.LATEST, replica_id=DEBUGGER).offset == 4
-    assert ask(node, 2_000, replica_id=DEBUGGER).offset == 1
-    assert ask(node, SpecialTimestamp.MAX_TIMESTAMP).offset == 1
+    assert list_offset(node, SpecialTimestamp.LATEST).offset == 2
+    assert list_offset(node, SpecialTimestamp.LATEST, replica_id=DEBUGGER).offset == 4
+    assert list_offset(node, 2_000, replica_id=DEBUGGER).offset == 1
+    assert list_offset(node, SpecialTimestamp.MAX_TIMESTAMP).offset == 1
     node.log("orders").high_watermark = 1
-    assert ask(node, SpecialTimestamp.MAX_TIMESTAMP).offset == -1
+    assert list_offset(node, SpecialTimestamp.MAX_TIMESTAMP).offset == -1
 
 
 def test_another_leader_epoch_is_fenced(node: OneNode) -> None:
     with_records(node)
 
-    unknown = ask(node, SpecialTimestamp.LATEST, epoch=1)
+    unknown = list_offset(node, SpecialTimestamp.LATEST, epoch=1)
     assert unknown.error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
-    assert ask(node, SpecialTimestamp.LATEST, epoch=0).error_code == ErrorCode.NONE
+    assert list_offset(node, SpecialTimestamp.LATEST, epoch=0).error_code == ErrorCode.NONE
 
 
 @pytest.mark.parametrize("isolation", list(Isolation))
-def test_a_new_leader_tells_no_end_that_its_predecessor_may_have_passed(
+def test_a_new_leader_returns_no_end_before_its_high_watermark_is_known(
     node: OneNode, monkeypatch: pytest.MonkeyPatch, isolation: Isolation
 ) -> None:
     with_records(node)
@@ -177,7 +181,7 @@ def test_a_new_leader_tells_no_end_that_its_predecessor_may_have_passed(
     monkeypatch.setattr(Partition, "is_high_watermark_settled", False)
 
     def error(timestamp: int, replica_id: int = CONSUMER, version: int = LATEST_VERSION) -> int:
-        return ask(
+        return list_offset(
             node, timestamp, isolation=isolation, replica_id=replica_id, version=version
         ).error_code
 
@@ -187,7 +191,7 @@ def test_a_new_leader_tells_no_end_that_its_predecessor_may_have_passed(
     assert error(SpecialTimestamp.LATEST, version=4) == ErrorCode.LEADER_NOT_AVAILABLE
     # What is committed for sure is told.
     assert error(SpecialTimestamp.EARLIEST) == ErrorCode.NONE
-    assert ask(node, 500, isolation=isolation).offset == 0
+    assert list_offset(node, 500, isolation=isolation).offset == 0
 
 
 def test_an_unknown_partition_and_one_named_twice_are_refused(node: OneNode) -> None:
@@ -197,18 +201,18 @@ def test_an_unknown_partition_and_one_named_twice_are_refused(node: OneNode) -> 
         replica_id=CONSUMER, topics=[ListOffsetsTopic(name="orders", partitions=twice)]
     )
 
-    assert ask(node, -1, topic="users").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    answers = node.ask(request, LATEST_VERSION).topics[0].partitions
+    assert list_offset(node, -1, topic="users").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    answers = node.send_request(request, LATEST_VERSION).topics[0].partitions
     assert {each.error_code for each in answers} == {ErrorCode.INVALID_REQUEST}
 
 
-def test_a_failing_disk_is_told_and_takes_the_partition_offline(node: OneNode) -> None:
+def test_a_failing_disk_is_reported_and_takes_the_partition_offline(node: OneNode) -> None:
     with_records(node)
     node.disk.faults.fail("/data/orders-0", Operation.READ)
 
-    assert ask(node, 1_500).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert list_offset(node, 1_500).error_code == ErrorCode.KAFKA_STORAGE_ERROR
     node.disk.faults.heal("/data/orders-0")
-    assert ask(node, SpecialTimestamp.LATEST).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert list_offset(node, SpecialTimestamp.LATEST).error_code == ErrorCode.KAFKA_STORAGE_ERROR
 
 
 @pytest.mark.parametrize("codec", Codec)
@@ -218,8 +222,8 @@ def test_a_batch_of_garbage_that_has_to_be_searched_is_an_error(
     with_records(node)
     node.append("orders", batch_around(b"garbage", codec=codec, timestamp=5_000))
 
-    assert ask(node, 4_000).error_code == ErrorCode.CORRUPT_MESSAGE
-    assert ask(node, 2_500).offset == 1
+    assert list_offset(node, 4_000).error_code == ErrorCode.CORRUPT_MESSAGE
+    assert list_offset(node, 2_500).offset == 1
 
 
 def test_a_large_batch_is_searched_by_a_worker(start_node: StartNode) -> None:
@@ -244,8 +248,8 @@ def test_a_large_batch_is_searched_by_a_worker(start_node: StartNode) -> None:
 
 
 async def started(node: OneNode, timestamp: int) -> asyncio.Task[Any]:
-    asked = ListOffsetsPartition(partition_index=0, timestamp=timestamp)
-    topics = [ListOffsetsTopic(name="orders", partitions=[asked])]
+    requested = ListOffsetsPartition(partition_index=0, timestamp=timestamp)
+    topics = [ListOffsetsTopic(name="orders", partitions=[requested])]
     task = asyncio.ensure_future(
         node.answer(ListOffsetsRequest(replica_id=CONSUMER, topics=topics), LATEST_VERSION)
     )
@@ -261,4 +265,4 @@ def test_headers_that_promise_later_records_than_there_are_are_searched_and_pass
         node.append("orders", batch_around(raw_record(), timestamp=1_000, max_timestamp=9_000))
     node.append("orders", batch_of(b"v", timestamp=5_000))
 
-    assert ask(node, 2_000).offset == 5
+    assert list_offset(node, 2_000).offset == 5

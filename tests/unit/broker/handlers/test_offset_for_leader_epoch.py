@@ -15,19 +15,21 @@ from tests.support.storage.batches import batch_of
 UNDEFINED = (-1, -1)
 
 
-def ask(
+def epoch_end(
     node: OneNode, epoch: int, *, current: int = -1, topic: str = "orders", version: int = 4
 ) -> EpochEndOffset:
-    asked = OffsetForLeaderPartition(partition=0, current_leader_epoch=current, leader_epoch=epoch)
-    request = OffsetForLeaderEpochRequest(
-        topics=[OffsetForLeaderTopic(topic=topic, partitions=[asked])]
+    requested = OffsetForLeaderPartition(
+        partition=0, current_leader_epoch=current, leader_epoch=epoch
     )
-    answer: EpochEndOffset = node.ask(request, version).topics[0].partitions[0]
+    request = OffsetForLeaderEpochRequest(
+        topics=[OffsetForLeaderTopic(topic=topic, partitions=[requested])]
+    )
+    answer: EpochEndOffset = node.send_request(request, version).topics[0].partitions[0]
     return answer
 
 
 def end(node: OneNode, epoch: int) -> tuple[int, int]:
-    answer = ask(node, epoch)
+    answer = epoch_end(node, epoch)
     assert answer.error_code == ErrorCode.NONE
     return answer.leader_epoch, answer.end_offset
 
@@ -48,7 +50,7 @@ def with_epochs(node: OneNode) -> None:
 def test_an_epoch_ends_where_the_next_begins(node: OneNode, version: int) -> None:
     with_epochs(node)
 
-    answer = ask(node, 0, version=version)
+    answer = epoch_end(node, 0, version=version)
 
     assert (answer.leader_epoch, answer.end_offset) == (0, 2)
 
@@ -94,6 +96,6 @@ def test_an_empty_log_has_the_leaders_epoch(node: OneNode) -> None:
 def test_a_client_with_another_epoch_is_fenced(node: OneNode) -> None:
     with_epochs(node)
 
-    assert ask(node, 0, current=1).error_code == ErrorCode.FENCED_LEADER_EPOCH
-    assert ask(node, 0, current=3).error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
-    assert ask(node, 0, topic="users").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert epoch_end(node, 0, current=1).error_code == ErrorCode.FENCED_LEADER_EPOCH
+    assert epoch_end(node, 0, current=3).error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
+    assert epoch_end(node, 0, topic="users").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -36,7 +36,7 @@ def node(start_node: StartNode) -> OneNode:
     node = start_node(configs=SMALL)
     node.create_topic("t", partitions=2)
     node.broker.metadata.listen(node.broker.coordinators.apply)
-    node.ask(FindCoordinatorRequest(coordinator_keys=[GROUP]), 6)
+    node.send_request(FindCoordinatorRequest(coordinator_keys=[GROUP]), 6)
     return node
 
 
@@ -54,7 +54,7 @@ def commit(
             for index, offset in offsets.items()
         ],
     )
-    response = node.ask(OffsetCommitRequest(group_id=GROUP, topics=[topic]), version)
+    response = node.send_request(OffsetCommitRequest(group_id=GROUP, topics=[topic]), version)
     return {
         each.partition_index: each.error_code
         for found in response.topics
@@ -71,7 +71,7 @@ def offsets(topics: Any) -> dict[int, int]:
 @pytest.mark.parametrize("version", range(2, 11))
 def test_offsets_are_committed_in_every_version(node: OneNode, version: int) -> None:
     assert commit(node, version, {0: 4, 1: 5}) == {0: 0, 1: 0}
-    found = node.ask(OffsetFetchRequest(group_id=GROUP, topics=None), 5)
+    found = node.send_request(OffsetFetchRequest(group_id=GROUP, topics=None), 5)
     assert offsets(found.topics) == {0: 4, 1: 5}
 
 
@@ -90,7 +90,7 @@ def test_a_topic_id_that_there_is_not_is_refused(node: OneNode) -> None:
 def test_offsets_of_one_group_are_fetched(node: OneNode, version: int) -> None:
     commit(node, 9, {1: 5})
     topic = OffsetFetchRequestTopic(name="t", partition_indexes=[0, 1])
-    found = node.ask(OffsetFetchRequest(group_id=GROUP, topics=[topic]), version)
+    found = node.send_request(OffsetFetchRequest(group_id=GROUP, topics=[topic]), version)
     assert found.error_code == 0
     assert offsets(found.topics) == {0: -1, 1: 5}
 
@@ -107,7 +107,7 @@ def test_offsets_of_several_groups_are_fetched(node: OneNode, version: int) -> N
             OffsetFetchRequestGroup(group_id=GROUP, topics=None),
         ]
     )
-    some, other, everything = node.ask(request, version).groups
+    some, other, everything = node.send_request(request, version).groups
     assert (some.group_id, other.group_id) == (GROUP, "other")
     assert offsets(some.topics) == {0: -1, 1: 5}
     assert offsets(other.topics) == {0: -1, 1: -1}
@@ -119,20 +119,20 @@ def test_offsets_of_several_groups_are_fetched(node: OneNode, version: int) -> N
 def test_a_topic_id_that_there_is_not_is_an_error_of_its_own(node: OneNode) -> None:
     topic = OffsetFetchRequestTopics(topic_id=Uuid(b"x" * 16), partition_indexes=[0])
     group = OffsetFetchRequestGroup(group_id=GROUP, topics=[topic])
-    (found,) = node.ask(OffsetFetchRequest(groups=[group]), 10).groups
+    (found,) = node.send_request(OffsetFetchRequest(groups=[group]), 10).groups
     (answer,) = found.topics[0].partitions
     assert (found.error_code, answer.error_code) == (0, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
-def test_nobody_coordinates_before_there_is_a_topic(start_node: StartNode) -> None:
+def test_there_is_no_coordinator_before_there_is_a_topic(start_node: StartNode) -> None:
     node = start_node(configs=SMALL)
     node.create_topic("t", partitions=2)
     assert commit(node, 9, {0: 1}) == {0: ErrorCode.NOT_COORDINATOR}
     topic = OffsetFetchRequestTopic(name="t", partition_indexes=[0])
     request = OffsetFetchRequest(group_id=GROUP, topics=[topic])
-    in_partition = node.ask(request, 1)
+    in_partition = node.send_request(request, 1)
     assert in_partition.topics[0].partitions[0].error_code == ErrorCode.NOT_COORDINATOR
-    assert node.ask(request, 2).error_code == ErrorCode.NOT_COORDINATOR
+    assert node.send_request(request, 2).error_code == ErrorCode.NOT_COORDINATOR
 
 
 def test_offsets_are_deleted(node: OneNode) -> None:
@@ -141,27 +141,27 @@ def test_offsets_are_deleted(node: OneNode) -> None:
         name="t",
         partitions=[OffsetDeleteRequestPartition(partition_index=index) for index in (0, 7)],
     )
-    response = node.ask(OffsetDeleteRequest(group_id=GROUP, topics=[topic]), 0)
+    response = node.send_request(OffsetDeleteRequest(group_id=GROUP, topics=[topic]), 0)
     errors = {
         each.partition_index: each.error_code
         for found in response.topics
         for each in found.partitions
     }
     assert errors == {0: 0, 7: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
-    found = node.ask(OffsetFetchRequest(group_id=GROUP, topics=None), 5)
+    found = node.send_request(OffsetFetchRequest(group_id=GROUP, topics=None), 5)
     assert offsets(found.topics) == {1: 5}
-    assert node.ask(OffsetDeleteRequest(), 0).error_code == ErrorCode.INVALID_GROUP_ID
+    assert node.send_request(OffsetDeleteRequest(), 0).error_code == ErrorCode.INVALID_GROUP_ID
 
 
 def test_offsets_go_with_their_topic(node: OneNode) -> None:
     commit(node, 9, {0: 4})
-    node.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")]), 6)
-    assert node.ask(OffsetFetchRequest(group_id=GROUP, topics=None), 5).topics == []
+    node.send_request(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")]), 6)
+    assert node.send_request(OffsetFetchRequest(group_id=GROUP, topics=None), 5).topics == []
 
 
 def test_offsets_are_there_after_a_crash(node: OneNode, start_node: StartNode) -> None:
     commit(node, 9, {0: 4})
     commit(node, 9, {0: 6, 1: 1})
     again = start_node(node.crash(), configs=SMALL)
-    found = again.ask(OffsetFetchRequest(group_id=GROUP, topics=None), 5)
+    found = again.send_request(OffsetFetchRequest(group_id=GROUP, topics=None), 5)
     assert offsets(found.topics) == {0: 6, 1: 1}

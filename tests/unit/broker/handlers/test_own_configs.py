@@ -31,7 +31,7 @@ def test_threads_may_double_from_what_this_broker_has(
     start_node: StartNode, threads: int, is_allowed: bool
 ) -> None:
     node = start_node(configs={THREADS: "30"})
-    (answer,) = node.ask(one(NODE_ID, threads), 1).responses
+    (answer,) = node.send_request(one(NODE_ID, threads), 1).responses
     expected = ErrorCode.NONE if is_allowed else ErrorCode.INVALID_REQUEST
     assert answer.error_code == expected
     if is_allowed:
@@ -41,7 +41,7 @@ def test_threads_may_double_from_what_this_broker_has(
 def test_each_change_is_judged_by_the_one_before(start_node: StartNode) -> None:
     node = start_node()
     for threads, error in ((20, ErrorCode.NONE), (40, ErrorCode.NONE), (10, "refused")):
-        (answer,) = node.ask(one(NODE_ID, threads), 1).responses
+        (answer,) = node.send_request(one(NODE_ID, threads), 1).responses
         assert (answer.error_code == ErrorCode.NONE) == (error == ErrorCode.NONE)
 
 
@@ -51,7 +51,7 @@ def test_replacing_all_is_judged_alike(start_node: StartNode) -> None:
     resource = whole.AlterConfigsResource(
         resource_type=BROKER, resource_name=str(NODE_ID), configs=[config]
     )
-    (answer,) = node.ask(whole.AlterConfigsRequest(resources=[resource]), 2).responses
+    (answer,) = node.send_request(whole.AlterConfigsRequest(resources=[resource]), 2).responses
     assert answer.error_code == ErrorCode.INVALID_REQUEST
     assert THREADS in answer.error_message
 

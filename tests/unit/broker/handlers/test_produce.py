@@ -40,18 +40,18 @@ def produce(
             )
         ],
     )
-    response = node.ask(request, version)
+    response = node.send_request(request, version)
     assert isinstance(response, ProduceResponse)
     return response.responses[0].partition_responses[0]
 
 
-def test_each_batch_is_told_its_offset(node: OneNode) -> None:
+def test_each_batch_gets_its_offset(node: OneNode) -> None:
     node.create_topic("orders")
 
     assert [produce(node, batch_of(b"a", b"b")).base_offset for _ in range(3)] == [0, 2, 4]
 
 
-def test_a_retry_is_told_the_offset_of_the_first_try(node: OneNode) -> None:
+def test_a_retry_returns_the_offset_of_the_first_attempt(node: OneNode) -> None:
     node.create_topic("orders")
     batches = [batch_of(b"v", producer_id=9, sequence=number) for number in range(3)]
 
@@ -102,7 +102,7 @@ def test_clients_cannot_append_to_internal_topics(
         topic_data=[TopicProduceData(name=topic, topic_id=topic_id, partition_data=data)],
     )
 
-    answer = node.ask(request, version).responses[0].partition_responses[0]
+    answer = node.send_request(request, version).responses[0].partition_responses[0]
 
     assert answer.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
     assert answer.error_message == f"Cannot append to internal topic {topic}"
@@ -123,7 +123,7 @@ def test_a_refused_internal_topic_keeps_no_other_batch_out(node: OneNode) -> Non
         for name in names
     ]
 
-    response = node.ask(ProduceRequest(acks=-1, timeout_ms=1_000, topic_data=topics), 9)
+    response = node.send_request(ProduceRequest(acks=-1, timeout_ms=1_000, topic_data=topics), 9)
 
     codes = [each.partition_responses[0].error_code for each in response.responses]
     assert codes == [ErrorCode.INVALID_TOPIC_EXCEPTION, ErrorCode.NONE]
@@ -145,7 +145,7 @@ def test_with_flush_messages_1_the_answer_comes_after_the_sync(node: OneNode) ->
     assert log.recovery_point == log.log_end_offset == 1
 
 
-def test_a_sync_that_fails_is_told_and_ends_the_use_of_its_directory(
+def test_a_failed_sync_is_reported_and_takes_its_directory_offline(
     start_node: StartNode,
 ) -> None:
     node = start_node(directories=("/meta", "/data"))
@@ -165,7 +165,7 @@ def test_a_sync_that_fails_is_told_and_ends_the_use_of_its_directory(
     assert produce(node, batch_of(b"v"), partition=sound).error_code == 0
 
 
-def test_a_full_disk_is_told_and_the_partition_stays(node: OneNode) -> None:
+def test_a_full_disk_is_reported_and_the_partition_stays_online(node: OneNode) -> None:
     node.create_topic("orders")
     node.disk.limit_space(10)
 
@@ -203,7 +203,7 @@ def test_the_records_without_a_key_are_named(node: OneNode, version: int) -> Non
 
 
 @pytest.mark.parametrize("version", [5, 9])
-def test_answers_tell_where_the_log_begins(node: OneNode, version: int) -> None:
+def test_answers_have_the_log_start_offset(node: OneNode, version: int) -> None:
     node.create_topic("prices", configs={"cleanup.policy": "compact,delete"})
     for _ in range(3):
         assert produce(node, keyed(b"k"), topic="prices", version=version).log_start_offset == 0

@@ -63,22 +63,26 @@ def answers(response: ProduceResponse) -> list[PartitionProduceResponse]:
 
 
 def send(node: OneNode, *batches: bytearray, version: int = OLD) -> list[PartitionProduceResponse]:
-    return answers(node.ask(request(*batches), version))
+    return answers(node.send_request(request(*batches), version))
 
 
 def errors(found: list[PartitionProduceResponse]) -> list[ErrorCode]:
     return [ErrorCode(each.error_code) for each in found]
 
 
-def test_the_coordinator_is_asked_once_for_each_partition_and_transaction(
+def test_a_partition_is_verified_once_for_each_transaction(
     node: OneNode, coordinator: ScriptedCoordinator
 ) -> None:
     assert errors(send(node, batch(), batch())) == [ErrorCode.NONE] * 2
     assert errors(send(node, batch(sequence=1))) == [ErrorCode.NONE]
 
-    (asked,) = coordinator.asked
-    assert (asked.transactional_id, asked.producer_id, asked.producer_epoch) == ("copier", 7, 0)
-    assert [(topic.name, topic.partitions) for topic in asked.topics] == [("orders", [0, 1])]
+    (requested,) = coordinator.requested
+    assert (requested.transactional_id, requested.producer_id, requested.producer_epoch) == (
+        "copier",
+        7,
+        0,
+    )
+    assert [(topic.name, topic.partitions) for topic in requested.topics] == [("orders", [0, 1])]
 
 
 @pytest.mark.parametrize(
@@ -89,11 +93,11 @@ def test_with_transaction_version_2_the_coordinator_adds_the_partitions(
 ) -> None:
     send(node, batch(), version=version)
 
-    assert coordinator.asked[0].verify_only is verify_only
+    assert coordinator.requested[0].verify_only is verify_only
 
 
 @pytest.mark.parametrize(
-    ("version", "said", "told"),
+    ("version", "said", "expected"),
     [
         (OLD, ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.INVALID_TXN_STATE),
         (ABORTABLE, ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.TRANSACTION_ABORTABLE),
@@ -106,12 +110,16 @@ def test_with_transaction_version_2_the_coordinator_adds_the_partitions(
         (OLD, ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID_PRODUCER_ID_MAPPING),
     ],
 )
-def test_clients_are_told_what_they_know(
-    node: OneNode, coordinator: ScriptedCoordinator, version: int, said: ErrorCode, told: ErrorCode
+def test_clients_receive_error_codes_of_their_version(
+    node: OneNode,
+    coordinator: ScriptedCoordinator,
+    version: int,
+    said: ErrorCode,
+    expected: ErrorCode,
 ) -> None:
     coordinator.errors = [said]
 
-    assert errors(send(node, batch(), version=version)) == [told]
+    assert errors(send(node, batch(), version=version)) == [expected]
     assert node.log("orders").log_end_offset == 0
 
 
@@ -123,7 +131,7 @@ def test_nodes_that_do_not_trust_each_other_verify_nothing(
     assert errors(send(node, batch())) == [ErrorCode.INVALID_TXN_STATE]
 
 
-def test_while_nobody_coordinates_clients_try_again(node: OneNode) -> None:
+def test_without_a_coordinator_clients_try_again(node: OneNode) -> None:
     node.create_topic("orders")
 
     assert errors(send(node, batch())) == [ErrorCode.NOT_ENOUGH_REPLICAS]
@@ -153,7 +161,7 @@ def test_markers_on_their_way_are_waited_for_with_transaction_version_2(
     node.clock.advance(0.03)
 
     assert answer(pending).error_code == ErrorCode.NONE
-    assert len(coordinator.asked) == 3
+    assert len(coordinator.requested) == 3
 
 
 def test_but_not_for_long(node: OneNode, coordinator: ScriptedCoordinator) -> None:
@@ -171,7 +179,7 @@ def test_what_a_producer_sends_meanwhile_waits_behind(
     coordinator.is_held = True
     sent = [begin(node, request(batch(sequence=number)), OLD) for number in range(3)]
     other = begin(node, request(batch(producer_id=9)), OLD)
-    assert len(coordinator.asked) == 2
+    assert len(coordinator.requested) == 2
 
     coordinator.release()
 
@@ -179,7 +187,7 @@ def test_what_a_producer_sends_meanwhile_waits_behind(
     assert [answer(each).base_offset for each in sent] == [0, 1, 2]
 
 
-def test_a_marker_that_comes_while_the_coordinator_is_asked_leaves_nothing_open(
+def test_a_marker_that_arrives_during_the_verification_leaves_nothing_open(
     node: OneNode, coordinator: ScriptedCoordinator
 ) -> None:
     coordinator.is_held = True
@@ -198,23 +206,21 @@ def test_a_request_has_one_producer(node: OneNode, coordinator: ScriptedCoordina
     found = send(node, batch(), batch(producer_id=9))
 
     assert errors(found) == [ErrorCode.INVALID_PRODUCER_ID_MAPPING] * 2
-    assert not coordinator.asked
+    assert not coordinator.requested
 
 
 def test_a_transaction_has_an_id(node: OneNode, coordinator: ScriptedCoordinator) -> None:
-    found = answers(node.ask(request(batch(), transactional_id=None), OLD))
+    found = answers(node.send_request(request(batch(), transactional_id=None), OLD))
 
     assert errors(found) == [ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED]
-    assert not coordinator.asked
+    assert not coordinator.requested
 
 
-def test_a_fenced_producer_is_not_asked_about(
-    node: OneNode, coordinator: ScriptedCoordinator
-) -> None:
+def test_a_fenced_producer_is_not_verified(node: OneNode, coordinator: ScriptedCoordinator) -> None:
     send(node, batch(epoch=3))
 
     assert errors(send(node, batch(epoch=2))) == [ErrorCode.INVALID_PRODUCER_EPOCH]
-    assert len(coordinator.asked) == 1
+    assert len(coordinator.requested) == 1
 
 
 def test_one_partition_that_is_refused_does_not_hold_up_the_other(
@@ -231,7 +237,7 @@ def test_a_batch_that_cannot_be_read_is_refused_as_ever(
     node: OneNode, coordinator: ScriptedCoordinator
 ) -> None:
     assert errors(send(node, batch()[:40])) == [ErrorCode.INVALID_RECORD]
-    assert not coordinator.asked
+    assert not coordinator.requested
 
 
 def test_verification_can_be_turned_off_for_version_1_only(start_node: StartNode) -> None:
@@ -240,6 +246,6 @@ def test_verification_can_be_turned_off_for_version_1_only(start_node: StartNode
     coordinator = ScriptedCoordinator(node)
 
     assert errors(send(node, batch())) == [ErrorCode.NONE]
-    assert not coordinator.asked
+    assert not coordinator.requested
     assert errors(send(node, batch(producer_id=9), version=ADDING)) == [ErrorCode.NONE]
-    assert len(coordinator.asked) == 1
+    assert len(coordinator.requested) == 1

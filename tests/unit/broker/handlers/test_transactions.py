@@ -37,7 +37,7 @@ def node(start_node: StartNode) -> OneNode:
 def with_topics(node: OneNode) -> OneNode:
     node.create_topic("orders", partitions=2)
     request = FindCoordinatorRequest(key_type=CoordinatorType.TRANSACTION, coordinator_keys=[ID])
-    node.ask(request, 6)
+    node.send_request(request, 6)
     return node
 
 
@@ -52,7 +52,7 @@ def start_node(start_node: StartNode) -> StartNode:
 
 def init(node: OneNode, *, version: int = 5, **fields: Any) -> Any:
     fields = {"transactional_id": ID, "transaction_timeout_ms": 60_000, **fields}
-    return node.ask(InitProducerIdRequest(**fields), version)
+    return node.send_request(InitProducerIdRequest(**fields), version)
 
 
 def add(
@@ -66,7 +66,7 @@ def add(
         v3_and_below_producer_epoch=epoch,
         v3_and_below_topics=topics,
     )
-    results = node.ask(request, version).results_by_topic_v3_and_below
+    results = node.send_request(request, version).results_by_topic_v3_and_below
     return [each.partition_error_code for topic in results for each in topic.results_by_partition]
 
 
@@ -74,15 +74,15 @@ def end(node: OneNode, *, epoch: int = 0, commits: bool = True, version: int = 4
     request = EndTxnRequest(
         transactional_id=ID, producer_id=0, producer_epoch=epoch, committed=commits
     )
-    return node.ask(request, version)
+    return node.send_request(request, version)
 
 
 def state(node: OneNode) -> str:
-    response = node.ask(DescribeTransactionsRequest(transactional_ids=[ID]), 0)
+    response = node.send_request(DescribeTransactionsRequest(transactional_ids=[ID]), 0)
     (found,) = response.transaction_states
     assert found.error_code == ErrorCode.NONE
-    told: str = found.transaction_state
-    return told
+    state_name: str = found.transaction_state
+    return state_name
 
 
 # ---- InitProducerId
@@ -98,7 +98,7 @@ def test_producers_follow_each_other(node: OneNode, version: int) -> None:
 @pytest.mark.parametrize(
     ("version", "code"), [(3, ErrorCode.INVALID_PRODUCER_EPOCH), (4, ErrorCode.PRODUCER_FENCED)]
 )
-def test_zombie_is_told_what_its_version_knows(
+def test_zombie_receives_an_error_code_of_its_version(
     node: OneNode, version: int, code: ErrorCode
 ) -> None:
     for _ in range(3):
@@ -115,7 +115,7 @@ def test_who_takes_over_waits_for_the_abort_of_what_is_ongoing(node: OneNode) ->
     assert node.log("orders").log_end_offset == 1
 
 
-def test_versions_that_are_not_stable_are_served_only_if_asked_for(start_node: StartNode) -> None:
+def test_versions_that_are_not_stable_are_served_only_if_enabled(start_node: StartNode) -> None:
     configs = {
         "unstable.api.versions.enable": "true",
         "transaction.two.phase.commit.enable": "true",
@@ -143,8 +143,8 @@ def test_client_adds_partitions(node: OneNode, version: int) -> None:
 @pytest.mark.parametrize("version", range(4))
 def test_one_partition_that_cannot_be_added_keeps_all_out(node: OneNode, version: int) -> None:
     init(node)
-    told = add(node, ("orders", 0), ("__consumer_offsets", 0), ("orders", 2), version=version)
-    assert told == [
+    results = add(node, ("orders", 0), ("__consumer_offsets", 0), ("orders", 2), version=version)
+    assert results == [
         ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         ErrorCode.OPERATION_NOT_ATTEMPTED,
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -155,16 +155,16 @@ def test_one_partition_that_cannot_be_added_keeps_all_out(node: OneNode, version
 @pytest.mark.parametrize("version", [4, 5])
 def test_of_internal_topics_brokers_add_committed_offsets_only(node: OneNode, version: int) -> None:
     init(node)
-    node.ask(FindCoordinatorRequest(coordinator_keys=["group"]), 6)
+    node.send_request(FindCoordinatorRequest(coordinator_keys=["group"]), 6)
 
     def added(topic: str) -> int:
-        asked = AddPartitionsToTxnTransaction(
+        requested = AddPartitionsToTxnTransaction(
             transactional_id=ID,
             producer_id=0,
             producer_epoch=0,
             topics=[AddPartitionsToTxnTopic(name=topic, partitions=[0])],
         )
-        response = node.ask(AddPartitionsToTxnRequest(transactions=[asked]), version)
+        response = node.send_request(AddPartitionsToTxnRequest(transactions=[requested]), version)
         (result,) = response.results_by_transaction[0].topic_results[0].results_by_partition
         code: int = result.partition_error_code
         return code
@@ -175,7 +175,7 @@ def test_of_internal_topics_brokers_add_committed_offsets_only(node: OneNode, ve
 
 
 @pytest.mark.parametrize("version", range(4))
-def test_fenced_client_is_told_what_its_version_knows(node: OneNode, version: int) -> None:
+def test_fenced_client_receives_an_error_code_of_its_version(node: OneNode, version: int) -> None:
     init(node), init(node)
     code = ErrorCode.PRODUCER_FENCED if version >= 2 else ErrorCode.INVALID_PRODUCER_EPOCH
     assert add(node, ("orders", 0), version=version) == [code]
@@ -187,15 +187,17 @@ def test_brokers_verify_and_add_for_many_transactions(node: OneNode, version: in
     init(node)
     add(node, ("orders", 0), version=0)
 
-    def transaction(partition: int, *, is_question: bool, name: str = ID) -> Any:
+    def transaction(partition: int, *, verifies_only: bool, name: str = ID) -> Any:
         return AddPartitionsToTxnTransaction(
             transactional_id=name,
-            verify_only=is_question,
+            verify_only=verifies_only,
             topics=[AddPartitionsToTxnTopic(name="orders", partitions=[partition])],
         )
 
-    def ask(*transactions: Any) -> list[tuple[str, int]]:
-        response = node.ask(AddPartitionsToTxnRequest(transactions=list(transactions)), version)
+    def results_of(*transactions: Any) -> list[tuple[str, int]]:
+        response = node.send_request(
+            AddPartitionsToTxnRequest(transactions=list(transactions)), version
+        )
         assert response.error_code == ErrorCode.NONE
         return [
             (result.transactional_id, each.partition_error_code)
@@ -205,14 +207,16 @@ def test_brokers_verify_and_add_for_many_transactions(node: OneNode, version: in
         ]
 
     unknown = ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    assert ask(
-        transaction(0, is_question=True), transaction(0, is_question=True, name="nobody")
+    assert results_of(
+        transaction(0, verifies_only=True), transaction(0, verifies_only=True, name="nobody")
     ) == [(ID, 0), ("nobody", unknown)]
     abortable = ErrorCode.TRANSACTION_ABORTABLE
-    assert ask(transaction(1, is_question=True)) == [(ID, abortable)]
-    assert ask(transaction(1, is_question=False)) == [(ID, 0)]
-    assert ask(transaction(1, is_question=True)) == [(ID, 0)]
-    assert ask(transaction(0, is_question=False, name="")) == [("", ErrorCode.INVALID_REQUEST)]
+    assert results_of(transaction(1, verifies_only=True)) == [(ID, abortable)]
+    assert results_of(transaction(1, verifies_only=False)) == [(ID, 0)]
+    assert results_of(transaction(1, verifies_only=True)) == [(ID, 0)]
+    assert results_of(transaction(0, verifies_only=False, name="")) == [
+        ("", ErrorCode.INVALID_REQUEST)
+    ]
 
 
 # ---- AddOffsetsToTxn
@@ -222,8 +226,10 @@ def test_brokers_verify_and_add_for_many_transactions(node: OneNode, version: in
 def test_group_is_added_by_its_partition(node: OneNode, version: int) -> None:
     init(node)
     request = AddOffsetsToTxnRequest(transactional_id=ID, group_id="group")
-    assert node.ask(request, version).error_code == ErrorCode.NONE
-    (found,) = node.ask(DescribeTransactionsRequest(transactional_ids=[ID]), 0).transaction_states
+    assert node.send_request(request, version).error_code == ErrorCode.NONE
+    (found,) = node.send_request(
+        DescribeTransactionsRequest(transactional_ids=[ID]), 0
+    ).transaction_states
     assert [topic.topic for topic in found.topics] == ["__consumer_offsets"]
 
 
@@ -232,7 +238,7 @@ def test_group_of_a_fenced_producer_is_not_added(node: OneNode, version: int) ->
     init(node), init(node)
     request = AddOffsetsToTxnRequest(transactional_id=ID, group_id="group")
     code = ErrorCode.PRODUCER_FENCED if version >= 2 else ErrorCode.INVALID_PRODUCER_EPOCH
-    assert node.ask(request, version).error_code == code
+    assert node.send_request(request, version).error_code == code
 
 
 # ---- EndTxn
@@ -274,7 +280,7 @@ def test_markers_are_in_the_partitions(node: OneNode) -> None:
     ],
 )
 def test_request_without_a_transactional_id_is_refused(node: OneNode, request_: Any) -> None:
-    assert node.ask(request_, 3).error_code == ErrorCode.INVALID_REQUEST
+    assert node.send_request(request_, 3).error_code == ErrorCode.INVALID_REQUEST
 
 
 def test_transaction_outlives_its_node(start_node: StartNode) -> None:
@@ -294,7 +300,7 @@ def test_transaction_outlives_its_node(start_node: StartNode) -> None:
 def test_transactions_of_all_partitions_are_listed(node: OneNode, version: int) -> None:
     for name in ("one", "two", "three", ID):
         init(node, transactional_id=name)
-    response = node.ask(ListTransactionsRequest(), version)
+    response = node.send_request(ListTransactionsRequest(), version)
     found = sorted(each.transactional_id for each in response.transaction_states)
     assert found == ["one", "three", ID, "two"]
     assert {each.transaction_state for each in response.transaction_states} == {"Empty"}
@@ -317,7 +323,7 @@ def test_lists_are_filtered(node: OneNode, fields: dict[str, Any], count: int) -
     init(node)
     init(node, transactional_id="other")
     add(node, ("orders", 0), version=3)
-    response = node.ask(ListTransactionsRequest(**fields), 2)
+    response = node.send_request(ListTransactionsRequest(**fields), 2)
     assert response.error_code == ErrorCode.NONE
     assert len(response.transaction_states) == count
     unknown = [name for name in fields.get("state_filters", ()) if name == "Sleeping"]
@@ -325,12 +331,12 @@ def test_lists_are_filtered(node: OneNode, fields: dict[str, Any], count: int) -
 
 
 def test_expression_that_is_none_is_refused(node: OneNode) -> None:
-    response = node.ask(ListTransactionsRequest(transactional_id_pattern="("), 2)
+    response = node.send_request(ListTransactionsRequest(transactional_id_pattern="("), 2)
     assert response.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
 
 
 def test_ids_that_cannot_be_described_say_why(node: OneNode) -> None:
-    response = node.ask(DescribeTransactionsRequest(transactional_ids=["", "nobody"]), 0)
+    response = node.send_request(DescribeTransactionsRequest(transactional_ids=["", "nobody"]), 0)
     assert [each.error_code for each in response.transaction_states] == [
         ErrorCode.INVALID_REQUEST,
         ErrorCode.TRANSACTIONAL_ID_NOT_FOUND,
@@ -350,19 +356,19 @@ def test_next_transaction_waits_for_the_markers_of_the_last(
     assert state(node) == "PrepareCommit"
 
     async def begin_the_next() -> Any:
-        asking = asyncio.ensure_future(node.answer(adding(epoch=1), 3))
+        waiting = asyncio.ensure_future(node.answer(adding(epoch=1), 3))
         await settle()
-        assert not asking.done()
+        assert not waiting.done()
         held.pop()()
         node.clock.advance(0)
-        return await asking
+        return await waiting
 
     response = node.run(begin_the_next())
     assert first_code(response) == ErrorCode.NONE
     assert state(node) == "Ongoing"
 
 
-def test_who_has_waited_long_enough_is_told_to_come_again(
+def test_request_that_waited_long_enough_receives_a_retriable_error(
     node: OneNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hold_markers(monkeypatch)
@@ -371,10 +377,10 @@ def test_who_has_waited_long_enough_is_told_to_come_again(
     end(node, version=5)
 
     async def begin_the_next() -> Any:
-        asking = asyncio.ensure_future(node.answer(adding(epoch=1), 3))
+        waiting = asyncio.ensure_future(node.answer(adding(epoch=1), 3))
         await settle()
         node.clock.advance(0.3)
-        return await asking
+        return await waiting
 
     response = node.run(begin_the_next())
     assert first_code(response) == ErrorCode.CONCURRENT_TRANSACTIONS
@@ -409,7 +415,7 @@ def hold_markers(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
 # ---- between the requests of a transaction
 
 
-class NotedVigil:
+class RecordedBusyPoll:
     def __init__(self) -> None:
         self.notes: list[str] = []
 
@@ -422,8 +428,8 @@ class NotedVigil:
 
 def test_the_next_request_is_looked_out_for_until_the_end(node: OneNode) -> None:
     init(node)
-    node.broker.vigil = vigil = NotedVigil()
+    node.broker.busy_poll = busy_poll = RecordedBusyPoll()
     add(node, ("orders", 0), version=3)
     add(node, ("orders", 1), version=3)
     end(node)
-    assert vigil.notes == ["end", "begin", "end", "begin", "end"]
+    assert busy_poll.notes == ["end", "begin", "end", "begin", "end"]

@@ -18,7 +18,7 @@ def update(name: str, level: int, *, upgrade_type: int = 1) -> UpdateFeaturesReq
 
 def finalized(node: OneNode) -> tuple[int, dict[str, int]]:
     request = ApiVersionsRequest(client_software_name="test", client_software_version="1")
-    response = node.ask(request, 4)
+    response = node.send_request(request, 4)
     levels = {each.name: each.max_version_level for each in response.finalized_features}
     return response.finalized_features_epoch, levels
 
@@ -30,7 +30,7 @@ def test_a_level_that_is_lowered_is_advertised(node: OneNode, version: int) -> N
     assert levels["kraft.version"] == 1
 
     request = update("transaction.version", 1, upgrade_type=SAFE_DOWNGRADE)
-    assert node.ask(request, version).error_code == ErrorCode.NONE
+    assert node.send_request(request, version).error_code == ErrorCode.NONE
 
     later, levels = finalized(node)
     assert levels["transaction.version"] == 1
@@ -38,7 +38,7 @@ def test_a_level_that_is_lowered_is_advertised(node: OneNode, version: int) -> N
 
 
 def test_a_level_that_is_not_supported_is_refused_with_a_reason(node: OneNode) -> None:
-    response = node.ask(update("transaction.version", 9), 2)
+    response = node.send_request(update("transaction.version", 9), 2)
 
     assert response.error_code == ErrorCode.INVALID_UPDATE_VERSION
     assert "transaction.version" in response.error_message
@@ -48,4 +48,4 @@ def test_a_controller_that_cannot_write_changes_nothing(node: OneNode) -> None:
     node.disk.faults.fail("/data/__cluster_metadata-0", Operation.WRITE)
     request = update("transaction.version", 1, upgrade_type=SAFE_DOWNGRADE)
 
-    assert node.ask(request, 2).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert node.send_request(request, 2).error_code == ErrorCode.KAFKA_STORAGE_ERROR

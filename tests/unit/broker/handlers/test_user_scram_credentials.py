@@ -29,14 +29,16 @@ def upsertion(user: str, *, iterations: int = 4096) -> ScramCredentialUpsertion:
 
 def upsert(node: OneNode, *users: str) -> None:
     request = AlterUserScramCredentialsRequest(upsertions=[upsertion(user) for user in users])
-    response = node.ask(request, 0, rights=ADMINISTRATOR)
+    response = node.send_request(request, 0, rights=ADMINISTRATOR)
     assert {each.user: each.error_code for each in response.results} == dict.fromkeys(users, 0)
 
 
 def describe(node: OneNode, users: list[str] | None) -> DescribeUserScramCredentialsResponse:
     named = None if users is None else [UserName(name=user) for user in users]
     request = DescribeUserScramCredentialsRequest(users=named)
-    response: DescribeUserScramCredentialsResponse = node.ask(request, 0, rights=ADMINISTRATOR)
+    response: DescribeUserScramCredentialsResponse = node.send_request(
+        request, 0, rights=ADMINISTRATOR
+    )
     assert response.error_code == ErrorCode.NONE
     return response
 
@@ -76,17 +78,19 @@ def test_deleted_credentials_are_gone(node: OneNode) -> None:
     upsert(node, "alice")
     deletion = ScramCredentialDeletion(name="alice", mechanism=1)
     request = AlterUserScramCredentialsRequest(deletions=[deletion])
-    refused = node.ask(request, 0, rights=rights_of(ALICE))
+    refused = node.send_request(request, 0, rights=rights_of(ALICE))
     assert refused.results[0].error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert credentials(node)
-    assert node.ask(request, 0, rights=ADMINISTRATOR).results[0].error_code == ErrorCode.NONE
+    assert (
+        node.send_request(request, 0, rights=ADMINISTRATOR).results[0].error_code == ErrorCode.NONE
+    )
     assert credentials(node) == {}
 
 
 def test_users_are_listed_only_to_those_that_may_see_the_cluster(node: OneNode) -> None:
     upsert(node, "alice")
     request = DescribeUserScramCredentialsRequest(users=None)
-    response = node.ask(request, 0, rights=rights_of(ALICE))
+    response = node.send_request(request, 0, rights=rights_of(ALICE))
     assert response.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert response.results == []
 
@@ -100,6 +104,6 @@ def test_a_node_whose_metadata_has_failed_refuses_each_user_once(node: OneNode) 
     request = AlterUserScramCredentialsRequest(
         deletions=[deletion], upsertions=[upsertion("alice"), upsertion("bob")]
     )
-    results = node.ask(request, 0, rights=ADMINISTRATOR).results
+    results = node.send_request(request, 0, rights=ADMINISTRATOR).results
     code = ErrorCode.KAFKA_STORAGE_ERROR
     assert [(each.user, each.error_code) for each in results] == [("alice", code), ("bob", code)]

@@ -38,7 +38,7 @@ ONE_PARTITION = {"offsets.topic.num.partitions": "1"}
 def node(start_node: StartNode) -> OneNode:
     node = start_node(configs=ONE_PARTITION)
     node.create_topic("t", partitions=2)
-    node.ask(FindCoordinatorRequest(coordinator_keys=[GROUP]), 6)
+    node.send_request(FindCoordinatorRequest(coordinator_keys=[GROUP]), 6)
     return node
 
 
@@ -79,7 +79,7 @@ def marker(
 
 
 def write(node: OneNode, *markers: WritableTxnMarker) -> list[dict[tuple[str, int], ErrorCode]]:
-    response = node.ask(WriteTxnMarkersRequest(markers=list(markers)), 2)
+    response = node.send_request(WriteTxnMarkersRequest(markers=list(markers)), 2)
     assert [each.producer_id for each in response.markers] == [PRODUCER] * len(markers)
     return [
         {
@@ -108,7 +108,7 @@ def commit_offset(
     metadata: str = "",
     group_id: str = GROUP,
 ) -> ErrorCode:
-    response = node.ask(
+    response = node.send_request(
         TxnOffsetCommitRequest(
             transactional_id="copier",
             group_id=group_id,
@@ -135,7 +135,7 @@ def commit_offset(
 
 
 def committed(node: OneNode, *, require_stable: bool = True) -> int | ErrorCode:
-    response = node.ask(
+    response = node.send_request(
         OffsetFetchRequest(
             require_stable=require_stable,
             groups=[
@@ -169,7 +169,9 @@ def test_a_marker_ends_the_transaction_in_each_partition(node: OneNode) -> None:
     assert [node.log("t", index).last_stable_offset for index in range(2)] == [2, 2]
 
 
-def test_an_aborted_transaction_is_told_to_read_committed_consumers(node: OneNode) -> None:
+def test_a_fetch_response_lists_aborted_transactions_for_read_committed_consumers(
+    node: OneNode,
+) -> None:
     node.append("t", batch())
 
     assert end(node, marker(commit=False)) == ErrorCode.NONE
@@ -250,8 +252,8 @@ def test_offsets_count_when_the_transaction_is_committed(
 
     assert end(node, marker(topics={OFFSETS: [0]})) == ErrorCode.NONE
     assert committed(node) == 5
-    (asked,) = coordinator.asked
-    assert [(each.name, each.partitions) for each in asked.topics] == [(OFFSETS, [0])]
+    (requested,) = coordinator.requested
+    assert [(each.name, each.partitions) for each in requested.topics] == [(OFFSETS, [0])]
 
 
 @pytest.mark.usefixtures("coordinator")
@@ -267,11 +269,11 @@ def test_with_transaction_version_2_the_groups_partition_is_added(
     node: OneNode, coordinator: ScriptedCoordinator, version: int, verify_only: bool
 ) -> None:
     assert commit_offset(node, version=version) == ErrorCode.NONE
-    assert coordinator.asked[0].verify_only is verify_only
+    assert coordinator.requested[0].verify_only is verify_only
 
 
 @pytest.mark.parametrize(
-    ("version", "said", "told"),
+    ("version", "said", "expected"),
     [
         (3, ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.INVALID_TXN_STATE),
         (4, ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.TRANSACTION_ABORTABLE),
@@ -283,11 +285,15 @@ def test_with_transaction_version_2_the_groups_partition_is_added(
     ],
 )
 def test_offsets_of_a_transaction_that_is_not_known_are_refused(
-    node: OneNode, coordinator: ScriptedCoordinator, version: int, said: ErrorCode, told: ErrorCode
+    node: OneNode,
+    coordinator: ScriptedCoordinator,
+    version: int,
+    said: ErrorCode,
+    expected: ErrorCode,
 ) -> None:
     coordinator.errors = [said]
 
-    assert commit_offset(node, version=version) == told
+    assert commit_offset(node, version=version) == expected
     assert committed(node) == -1
 
 
@@ -308,7 +314,7 @@ def test_what_makes_no_sense_is_refused(node: OneNode) -> None:
     assert commit_offset(node, metadata="m" * 5_000) == ErrorCode.OFFSET_METADATA_TOO_LARGE
 
 
-def test_before_anybody_coordinates_groups_there_is_no_coordinator(start_node: StartNode) -> None:
+def test_without_the_offsets_topic_there_is_no_coordinator(start_node: StartNode) -> None:
     node = start_node()
     node.create_topic("t")
 

@@ -109,7 +109,7 @@ def test_a_frame_of_an_impossible_size_ends_the_connection(node: OneNode, size: 
 
 
 @pytest.mark.parametrize("version", [-1, 5, 99])
-def test_api_versions_of_an_unknown_version_is_told_which_there_are(
+def test_api_versions_of_an_unknown_version_returns_the_supported_ones(
     node: OneNode, version: int
 ) -> None:
     client = ClientStream(node)
@@ -173,16 +173,16 @@ def test_a_client_that_does_not_read_is_not_served_on(node: OneNode) -> None:
     for number in range(40):
         node.create_topic(f"topic-{number}", partitions=5)
     client = ClientStream(node, room_bytes=100_000)
-    asked = [
+    requested = [
         framed(MetadataRequest(topics=None), METADATA_VERSION, correlation_id=number)
         for number in range(100)
     ]
-    client.feed(b"".join(asked))
+    client.feed(b"".join(requested))
     assert 100_000 < client.sent_bytes < 200_000
     assert not client.is_read_from
 
     answered: list[int] = []
-    while len(answered) < len(asked):
+    while len(answered) < len(requested):
         answers = client.read_on()
         assert answers
         answered += correlation_ids(answers)

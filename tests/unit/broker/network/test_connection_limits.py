@@ -57,7 +57,7 @@ def set_broker_config(node: OneNode, name: str, value: str) -> None:
             )
         ]
     )
-    (result,) = node.ask(request, 1).responses
+    (result,) = node.send_request(request, 1).responses
     assert result.error_code == ErrorCode.NONE, result.error_message
     node.run(node.broker.replicas.wait_applied())
 

@@ -62,9 +62,9 @@ def node(start_node: StartNode, background: HeldBackground) -> Iterator[OneNode]
     assert node.broker.openings.waiting_bytes == 0
 
 
-async def asked(node: OneNode, question: ProduceRequest) -> asyncio.Task[Any]:
+async def send(node: OneNode, produce: ProduceRequest) -> asyncio.Task[Any]:
     """The answer to come, once everybody waits for something else."""
-    task = asyncio.ensure_future(node.answer(question, 9))
+    task = asyncio.ensure_future(node.answer(produce, 9))
     await settle()
     return task
 
@@ -93,9 +93,9 @@ def test_a_large_batch_waits_for_a_worker_and_small_ones_do_not(
     node: OneNode, background: HeldBackground
 ) -> None:
     async def scenario() -> None:
-        waiting = await asked(node, request(large(b"large")))
+        waiting = await send(node, request(large(b"large")))
         assert not waiting.done()
-        other = await asked(node, request(small(b"plain"), topic="plain"))
+        other = await send(node, request(small(b"plain"), topic="plain"))
         assert answers(other) == [(0, 0)]
         await background.release()
         assert answers(waiting) == [(0, 0)]
@@ -109,7 +109,7 @@ def test_batches_of_a_partition_are_appended_in_the_order_in_which_they_came(
 ) -> None:
     async def scenario() -> None:
         tasks = [
-            await asked(node, request(batch))
+            await send(node, request(batch))
             for batch in (
                 large(b"first", producer_id=9, sequence=0),
                 small(b"second", producer_id=9, sequence=LARGE_COUNT),
@@ -133,8 +133,8 @@ def test_requests_for_several_partitions_wait_for_all_of_them_and_never_for_each
     node: OneNode, background: HeldBackground
 ) -> None:
     async def scenario() -> None:
-        one = await asked(node, request(large(b"a"), small(b"a")))
-        two = await asked(node, request(small(b"b"), large(b"b")))
+        one = await send(node, request(large(b"a"), small(b"a")))
+        two = await send(node, request(small(b"b"), large(b"b")))
         await background.release()
         assert one.done()
         assert not two.done()
@@ -150,8 +150,8 @@ def test_a_large_batch_that_is_refused_lets_the_next_one_go_on(
 ) -> None:
     async def scenario() -> None:
         keyless = bytes(batch_of(*[b"v"] * LARGE_COUNT))
-        refused = await asked(node, request(keyless))
-        taken = await asked(node, request(small(b"next")))
+        refused = await send(node, request(keyless))
+        taken = await send(node, request(small(b"next")))
         await background.release()
         assert answers(refused) == [(ErrorCode.INVALID_RECORD, -1)]
         (answer,) = refused.result().responses[0].partition_responses
@@ -161,7 +161,7 @@ def test_a_large_batch_that_is_refused_lets_the_next_one_go_on(
     node.run(scenario())
 
 
-def test_a_worker_that_crashes_is_told_and_does_not_stop_the_partition(
+def test_a_crashed_worker_is_reported_and_does_not_stop_the_partition(
     node: OneNode, background: HeldBackground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def crash(*_arguments: object) -> None:
@@ -170,10 +170,10 @@ def test_a_worker_that_crashes_is_told_and_does_not_stop_the_partition(
     async def scenario() -> None:
         with monkeypatch.context() as patch:
             patch.setattr(opened_produce, "_open", crash)
-            refused = await asked(node, request(large(b"v")))
+            refused = await send(node, request(large(b"v")))
             await background.release()
         assert answers(refused) == [(ErrorCode.UNKNOWN_SERVER_ERROR, -1)]
-        assert answers(await asked(node, request(small(b"next")))) == [(0, 0)]
+        assert answers(await send(node, request(small(b"next")))) == [(0, 0)]
 
     node.run(scenario())
 
@@ -188,7 +188,7 @@ def test_a_batch_is_opened_again_when_its_topics_config_changed_meanwhile(
     )
 
     async def scenario() -> None:
-        waiting = await asked(node, request(large(b"v")))
+        waiting = await send(node, request(large(b"v")))
         await node.answer(IncrementalAlterConfigsRequest(resources=[resource]), 1)
         await background.release()
         assert not waiting.done()
@@ -209,12 +209,12 @@ def test_more_bytes_than_may_wait_are_refused_and_can_be_sent_again(
     monkeypatch.setattr(opened_produce, "_WAITING_BYTES_MAX", len(first) + 100)
 
     async def scenario() -> None:
-        waiting = await asked(node, request(first))
-        refused = await asked(node, request(large(b"second")))
+        waiting = await send(node, request(first))
+        refused = await send(node, request(large(b"second")))
         assert answers(refused) == [(ErrorCode.NOT_ENOUGH_REPLICAS, -1)]
         await background.release()
         assert answers(waiting) == [(0, 0)]
-        again = await asked(node, request(large(b"second")))
+        again = await send(node, request(large(b"second")))
         await background.release()
         assert answers(again) == [(0, LARGE_COUNT)]
 
@@ -225,13 +225,13 @@ def test_a_large_batch_without_acks_is_appended_in_its_turn(
     node: OneNode, background: HeldBackground
 ) -> None:
     async def scenario() -> None:
-        question = request(large(b"first"), acks=0)
-        sent = ProduceRequest.decode(question.encode(9), 9)
+        produce = request(large(b"first"), acks=0)
+        sent = ProduceRequest.decode(produce.encode(9), 9)
         handler = node.broker.apis[0].handler
         context = node.context(9)
         assert handler(context, sent) is None
         await settle()
-        second = await asked(node, request(small(b"second")))
+        second = await send(node, request(small(b"second")))
         assert not second.done()
         await background.release()
         assert answers(second) == [(0, LARGE_COUNT)]

@@ -21,7 +21,7 @@ from tests.support.storage.batches import batch_of
 
 
 def delete_topic(node: OneNode, name: str) -> None:
-    (result,) = node.ask(DeleteTopicsRequest(topic_names=[name]), 5).responses
+    (result,) = node.send_request(DeleteTopicsRequest(topic_names=[name]), 5).responses
     assert result.error_code == 0
 
 
@@ -187,7 +187,7 @@ def test_changed_configs_reach_open_logs_and_their_segments(node: OneNode) -> No
     resource = AlterConfigsResource(
         resource_type=ConfigResourceType.TOPIC, resource_name="orders", configs=[change]
     )
-    node.ask(IncrementalAlterConfigsRequest(resources=[resource]), 1)
+    node.send_request(IncrementalAlterConfigsRequest(resources=[resource]), 1)
 
     assert log.config.index_interval_bytes == 200
     assert len(log.segments) == 3
@@ -202,7 +202,7 @@ def test_a_brokers_producer_expiration_reaches_open_logs(node: OneNode) -> None:
     resource = AlterConfigsResource(
         resource_type=ConfigResourceType.BROKER, resource_name="", configs=[change]
     )
-    node.ask(IncrementalAlterConfigsRequest(resources=[resource]), 1)
+    node.send_request(IncrementalAlterConfigsRequest(resources=[resource]), 1)
 
     producers = node.log("orders").producers.state
     producers.remove_expired(5_999)
@@ -255,7 +255,7 @@ def test_a_directory_that_fails_while_logs_are_made_leaves_partitions_without_a_
     node.disk.faults.fail("/b")
     topic = CreatableTopic(name="orders", num_partitions=2, replication_factor=1)
 
-    node.ask(CreateTopicsRequest(topics=[topic]), 7)
+    node.send_request(CreateTopicsRequest(topics=[topic]), 7)
     logs = [node.broker.partitions.by_name("orders", index).log for index in range(2)]
 
     assert sorted(log is None for log in logs) == [False, True]
@@ -296,7 +296,7 @@ def test_files_of_a_deleted_topic_that_cannot_be_removed_are_left_for_the_next_s
     assert names == []
 
 
-def test_an_unknown_topic_id_of_a_removed_topic_is_told_as_such(node: OneNode) -> None:
+def test_removal_of_an_unknown_topic_id_does_nothing(node: OneNode) -> None:
     topic_id = node.create_topic("orders")
     delete_topic(node, "orders")
 
@@ -321,7 +321,7 @@ def test_a_change_that_cannot_be_applied_does_not_take_the_next_with_it(
     node.append("payments", batch_of(b"value"))
 
 
-def test_the_controller_hears_which_directory_was_chosen(start_node: StartNode) -> None:
+def test_the_chosen_directory_is_reported_to_the_controller(start_node: StartNode) -> None:
     node = start_node(directories=("/a", "/b"))
     node.create_topic("orders", partitions=4)
 

@@ -31,7 +31,7 @@ def configure(node: OneNode, kind: ConfigResourceType, name: str, **configs: str
             for key, value in configs.items()
         ],
     )
-    (answer,) = node.ask(IncrementalAlterConfigsRequest(resources=[resource]), 1).responses
+    (answer,) = node.send_request(IncrementalAlterConfigsRequest(resources=[resource]), 1).responses
     assert answer.error_code == 0, answer.error_message
 
 
@@ -52,13 +52,13 @@ class FollowerSession:
 
     def fetch(self, *, says_position: bool = True) -> int:
         """How many bytes came."""
-        asked = FetchPartition(
+        requested = FetchPartition(
             partition=0,
             current_leader_epoch=self._partition.leader_epoch,
             fetch_offset=self.offset,
             partition_max_bytes=5_000,
         )
-        topics = [FetchTopic(topic_id=self._partition.topic_id, partitions=[asked])]
+        topics = [FetchTopic(topic_id=self._partition.topic_id, partitions=[requested])]
         session_id, epoch = self._session
         request = FetchRequest(
             replica_state=ReplicaState(replica_id=FOLLOWER, replica_epoch=-1),
@@ -68,7 +68,7 @@ class FollowerSession:
             session_epoch=epoch,
             topics=topics if says_position else [],
         )
-        response: Any = self._node.ask(request, 18)
+        response: Any = self._node.send_request(request, 18)
         assert response.error_code == 0
         self._session = (response.session_id, epoch + 1)
         data = [each for topic in response.responses for each in topic.partitions]

@@ -68,14 +68,14 @@ def test_the_first_batch_of_a_partition_that_was_added_is_verified(
 
 def test_batches_after_the_first_have_nothing_to_verify(node: OneNode) -> None:
     add(node, ORDERS, version=3)
-    response = node.ask(of(batch(producer_id=0)), OLD)
+    response = node.send_request(of(batch(producer_id=0)), OLD)
     assert response.responses[0].partition_responses[0].error_code == ErrorCode.NONE
     found = verified(node, of(batch(producer_id=0, sequence=1)))
     assert found is not None
     assert found.require(ORDERS) is None
 
 
-def test_what_was_not_added_is_asked_about(node: OneNode) -> None:
+def test_partition_that_was_not_added_is_verified(node: OneNode) -> None:
     assert verified(node) is None
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from ottla.broker.control.broker_peers import BrokerPeers, PeerLane
-from ottla.broker.transactions.questions import (
+from ottla.broker.transactions.transaction_verification import TransactionVerification
+from ottla.broker.transactions.verification_requests import (
     Supported,
     TransactionalProducer,
     UnverifiedBatch,
     Verified,
 )
-from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.client import ChannelError
 from ottla.model import ErrorCode, TopicPartition
 from ottla.wire.messages.add_partitions_to_txn import (
@@ -35,9 +35,9 @@ class Elsewhere:
 
     def __init__(self, node: OneNode, monkeypatch: pytest.MonkeyPatch) -> None:
         node.create_topic("orders")
-        self.asked: list[AddPartitionsToTxnRequest] = []
+        self.requests: list[AddPartitionsToTxnRequest] = []
         self.answers: list[asyncio.Future[AddPartitionsToTxnResponse]] = []
-        self.told: list[tuple[str, Verified]] = []
+        self.results: list[tuple[str, Verified]] = []
         self._node = node
         monkeypatch.setattr(BrokerPeers, "send", self._send)
         monkeypatch.setattr(TransactionVerification, "_coordinator_of", lambda *_: OTHER_NODE)
@@ -48,7 +48,7 @@ class Elsewhere:
             TransactionalProducer(transactional_id, producer_id, 0),
             [UnverifiedBatch(partition, 0)],
             Supported.OLD_ERRORS,
-            lambda verified: self.told.append((transactional_id, verified)),
+            lambda verified: self.results.append((transactional_id, verified)),
         )
 
     def answer(self, number: int, code: ErrorCode = ErrorCode.NONE) -> None:
@@ -60,20 +60,20 @@ class Elsewhere:
                     AddPartitionsToTxnResult(
                         transactional_id=each.transactional_id, topic_results=[topic]
                     )
-                    for each in self.asked[number].transactions
+                    for each in self.requests[number].transactions
                 ]
             )
         )
 
     def ids(self, number: int) -> list[str]:
-        return [each.transactional_id for each in self.asked[number].transactions]
+        return [each.transactional_id for each in self.requests[number].transactions]
 
     async def _send(
         self, node_id: int, lane: PeerLane, request: Any, version: int, *, timeout_ms: int
     ) -> Any:
         assert (node_id, lane, version) == (OTHER_NODE, PeerLane.VERIFICATION, 5)
         assert timeout_ms > 0
-        self.asked.append(request)
+        self.requests.append(request)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.answers.append(answer)
         return await answer
@@ -92,14 +92,16 @@ def elsewhere(node: OneNode, monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
     return Elsewhere(node, monkeypatch)
 
 
-def test_questions_that_gather_meanwhile_go_together(node: OneNode, elsewhere: Elsewhere) -> None:
+def test_requests_that_gather_meanwhile_are_sent_together(
+    node: OneNode, elsewhere: Elsewhere
+) -> None:
     async def run() -> None:
         elsewhere.verify("a", 1)
         await elsewhere.settle()
         for number, name in enumerate("bcb", 2):
             elsewhere.verify(name, number)
         await elsewhere.settle()
-        assert len(elsewhere.asked) == 1
+        assert len(elsewhere.requests) == 1
 
         elsewhere.answer(0)
         await elsewhere.settle()
@@ -112,13 +114,13 @@ def test_questions_that_gather_meanwhile_go_together(node: OneNode, elsewhere: E
         await elsewhere.settle()
 
     node.run(run())
-    assert [name for name, _ in elsewhere.told] == ["a", "b", "c", "b"]
-    for _, verified in elsewhere.told:
+    assert [name for name, _ in elsewhere.results] == ["a", "b", "c", "b"]
+    for _, verified in elsewhere.results:
         assert not verified.errors
         assert list(verified.verifications) == [NAME]
 
 
-def test_a_node_that_does_not_answer_is_asked_again_by_the_client(
+def test_a_request_without_an_answer_is_repeated_by_the_client(
     node: OneNode, elsewhere: Elsewhere
 ) -> None:
     async def run() -> None:
@@ -132,7 +134,7 @@ def test_a_node_that_does_not_answer_is_asked_again_by_the_client(
         await elsewhere.settle()
 
     node.run(run())
-    (_, failed), (_, verified) = elsewhere.told
+    (_, failed), (_, verified) = elsewhere.results
     assert failed.errors == {NAME: ErrorCode.NETWORK_EXCEPTION}
     assert not verified.errors
     metrics = node.broker.metrics
@@ -150,11 +152,11 @@ def test_an_answer_that_leaves_a_partition_out_verifies_nothing(
         await elsewhere.settle()
 
     node.run(run())
-    ((_, verified),) = elsewhere.told
+    ((_, verified),) = elsewhere.results
     assert verified.errors == {NAME: ErrorCode.UNKNOWN_SERVER_ERROR}
 
 
-def test_a_write_that_fails_does_not_take_the_next_question_with_it(
+def test_a_failing_write_does_not_fail_the_next_request(
     node: OneNode, elsewhere: Elsewhere, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(_verified: Verified) -> None:
@@ -174,5 +176,5 @@ def test_a_write_that_fails_does_not_take_the_next_question_with_it(
         await elsewhere.settle()
 
     node.run(run())
-    assert [name for name, _ in elsewhere.told] == ["b"]
+    assert [name for name, _ in elsewhere.results] == ["b"]
     assert "a bug" in caplog.text

@@ -112,7 +112,7 @@ def test_an_expired_certificate_is_no_success(directory: Path) -> None:
     ("arguments", "complaint"),
     [
         (("server", "localhost"), "There is no authority in certs"),
-        (("show", "none.pem"), "Cannot read none.pem"),
+        (("show", "none.pem"), "none.pem does not exist"),
         (("show", "text"), "no certificates that can be read"),
         (("show", "text", "--rules", "RULE"), "ssl.principal.mapping.rules"),
     ],

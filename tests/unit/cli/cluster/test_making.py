@@ -136,7 +136,7 @@ def test_addresses_may_be_of_version_six() -> None:
     ("settings", "complaint"),
     [
         ({"num.partitons": "3"}, "did you mean num.partitions?"),
-        ({"ssl.client.auth": "required"}, "ssl.client.auth: Ottla does not support"),
+        ({"ssl.provider": "BCFIPS"}, "ssl.provider: Ottla uses OpenSSL"),
     ],
 )
 def test_settings_that_have_no_effect_are_refused(

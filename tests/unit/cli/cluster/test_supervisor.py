@@ -133,7 +133,7 @@ def test_a_node_that_cannot_start_ends_it_all(tmp_path: Path) -> None:
         Host(tmp_path, FAILS).play(story)
 
 
-def test_a_stop_before_all_are_ready_is_heard(tmp_path: Path) -> None:
+def test_a_stop_before_all_are_ready_is_noticed(tmp_path: Path) -> None:
     async def story(supervisor: Supervisor) -> None:
         supervisor.request_stop()
         assert not await supervisor.wait_ready()

@@ -17,7 +17,7 @@ def exit_code_after(error: BaseException) -> int:
     return raised.value.exit_code
 
 
-def test_an_error_is_told_with_its_hints(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_is_printed_with_its_hints(capsys: pytest.CaptureFixture[str]) -> None:
     error = CommandError("No [bold]way[/].", "Try another.", exit_code=ExitCode.UNREACHABLE)
     assert exit_code_after(error) == 3
     assert capsys.readouterr().err == "No [bold]way[/].\nTry another.\n"

@@ -151,7 +151,7 @@ def test_a_file_replaces_the_security_of_the_profile_and_nothing_else(
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"Cannot read .*none"):
+    with pytest.raises(CommandError, match="none does not exist"):
         resolve(ClusterOptions(command_config=tmp_path / "none"))
 
 
@@ -163,3 +163,19 @@ def test_passwords_are_not_in_the_text_of_a_value(profiles: Profiles) -> None:
     assert "secret" not in repr(access.security)
     assert access.client_properties()["sasl.password"] == "secret of bob"
     assert "secret" not in str(profiles.by_name["secure"].shown_properties)
+
+
+def secured(*properties: str) -> ClusterAccess:
+    return access_with("security.protocol=SASL_SSL", "sasl.mechanism=GSSAPI", *properties)
+
+
+@pytest.mark.parametrize("name", ["ssl.ca.location", "sasl.kerberos.keytab"])
+def test_a_file_of_a_property_has_to_exist(name: str, tmp_path: Path) -> None:
+    there, missing = tmp_path / "there", tmp_path / "missing"
+    there.touch()
+    for value in (str(there), "probe", ""):
+        secured(f"{name}={value}").require_files()
+    with pytest.raises(CommandError) as raised:
+        secured(f"{name}={missing}").require_files()
+    assert raised.value.message == f"{missing} does not exist; correct the path of {name} in -X."
+    assert raised.value.exit_code == ExitCode.USAGE

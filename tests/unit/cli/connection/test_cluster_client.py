@@ -92,7 +92,7 @@ def failure(answer: ClusterMetadata | int, probe: FakeProbe | None = None) -> Co
     return raised.value
 
 
-def test_nobody_listens() -> None:
+def test_a_missing_listener_is_reported() -> None:
     error = failure(metadata(), FakeProbe({LOCAL: "connection refused"}))
     assert error.message == "Cannot connect to localhost:9092: connection refused."
     assert "ottla start" in error.hints[0]
@@ -101,9 +101,9 @@ def test_nobody_listens() -> None:
 
 def test_one_of_several_addresses_is_enough() -> None:
     probe = FakeProbe({Address("gone", 9092): "no answer"})
-    cluster, told = connected(metadata(LOCAL), probe, bootstrap=f"gone:9092,{BOOTSTRAP}")
+    cluster, output = connected(metadata(LOCAL), probe, bootstrap=f"gone:9092,{BOOTSTRAP}")
     assert cluster.addresses == (LOCAL,)
-    assert told == ""
+    assert output == ""
 
 
 @pytest.mark.parametrize("protocol", ["HTTP", "TLS"])
@@ -133,9 +133,9 @@ def test_a_wrong_advertised_address_is_named_with_the_remedy() -> None:
 
 def test_one_broker_of_several_that_is_away_is_only_mentioned() -> None:
     away = Address("two", 9092)
-    cluster, told = connected(metadata(LOCAL, away), FakeProbe({away: "connection refused"}))
+    cluster, output = connected(metadata(LOCAL, away), FakeProbe({away: "connection refused"}))
     assert len(cluster.metadata.brokers) == 2
-    assert "broker 2 advertises two:9092 (connection refused)" in told
+    assert "broker 2 advertises two:9092 (connection refused)" in output
 
 
 def test_unknown_topics_have_near_names() -> None:

@@ -39,5 +39,5 @@ def test_unknown_configs_have_near_names() -> None:
     assert error.hints[0] == "Did you mean retention.ms?"
 
 
-def test_unknown_brokers_are_told_the_known() -> None:
+def test_unknown_brokers_are_refused_with_the_known_ones() -> None:
     assert unknown_broker(7, [2, 1]).message.endswith("its brokers are 1, 2.")

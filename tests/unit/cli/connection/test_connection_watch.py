@@ -16,14 +16,14 @@ def test_silence_ends_a_command_only_after_a_while() -> None:
     watch = ConnectionWatch(clock, captured_terminal(), is_patient=False)
     clock.advance(PATIENCE_S * 2)
     watch.on_error(KafkaError(KafkaError._TRANSPORT))
-    watch.check(has_heard=False)
+    watch.check(has_received=False)
     watch.on_error(ALL_DOWN)
     clock.advance(PATIENCE_S / 2)
     watch.on_error(ALL_DOWN)
-    watch.check(has_heard=False)
+    watch.check(has_received=False)
     clock.advance(PATIENCE_S / 2)
     with pytest.raises(CommandError, match="has not answered for 10 s") as raised:
-        watch.check(has_heard=False)
+        watch.check(has_received=False)
     assert raised.value.exit_code == ExitCode.UNREACHABLE
 
 
@@ -31,18 +31,18 @@ def test_a_word_from_the_cluster_ends_the_silence() -> None:
     clock = SimulatedClock()
     watch = ConnectionWatch(clock, captured_terminal(), is_patient=False)
     watch.on_error(ALL_DOWN)
-    watch.check(has_heard=True)
+    watch.check(has_received=True)
     clock.advance(PATIENCE_S * 2)
-    watch.check(has_heard=False)
+    watch.check(has_received=False)
 
 
-def test_patience_tells_each_silence_once() -> None:
+def test_patience_reports_each_silence_once() -> None:
     clock, terminal = SimulatedClock(), captured_terminal()
     watch = ConnectionWatch(clock, terminal, is_patient=True)
     for _ in range(2):
         watch.on_error(ALL_DOWN)
         clock.advance(PATIENCE_S)
-        watch.check(has_heard=False)
-        watch.check(has_heard=False)
-        watch.check(has_heard=True)
+        watch.check(has_received=False)
+        watch.check(has_received=False)
+        watch.check(has_received=True)
     assert complained(terminal).count("The connection to the cluster is lost") == 2

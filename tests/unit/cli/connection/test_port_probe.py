@@ -110,7 +110,7 @@ def test_other_protocols_give_themselves_away(words: bytes, protocol: str | None
     assert network.connections[0].is_aborted
 
 
-def test_silence_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silence_reports_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(port_probe, "ANSWER_TIMEOUT_S", 0.01)
     network = FakeNetwork({"here": None})
     assert PortProbe(network).other_protocol(HERE) is None

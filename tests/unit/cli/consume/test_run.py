@@ -110,7 +110,7 @@ def test_following_goes_on_past_the_end() -> None:
     assert consumption.records_expected is None
 
 
-def test_an_error_of_a_partition_is_told() -> None:
+def test_an_error_of_a_partition_is_reported() -> None:
     consumer = FakeConsumer(event(KafkaError.TOPIC_AUTHORIZATION_FAILED, 0))
     with pytest.raises(CommandError, match="Cannot read orders-0: Topic authorization failed"):
         consume(consumer, {0: Span(0, 1)})

@@ -38,7 +38,7 @@ def test_a_time_after_all_records_is_the_end() -> None:
     assert resolve_start(start, PartitionBounds(earliest=0, latest=7)) == 7
 
 
-def test_an_offset_that_is_not_there_is_told() -> None:
+def test_an_offset_out_of_range_is_reported() -> None:
     bounds = {0: BOUNDS, 1: PartitionBounds(earliest=0, latest=50)}
     assert out_of_range_notices(parse_start("70", now_ms=0), bounds) == [
         "Partition 0 begins at offset 100.",

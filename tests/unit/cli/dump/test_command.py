@@ -97,7 +97,7 @@ def test_internal_records_are_decoded(tmp_path: Path) -> None:
     assert "offset=34" in shown
 
 
-def test_format_can_be_told(tmp_path: Path) -> None:
+def test_format_can_be_chosen(tmp_path: Path) -> None:
     partition = extract("clean/__transaction_state-0", tmp_path)
     copy = partition.rename(tmp_path / "copy-0")
     (first,) = json_records("--limit", "1", copy / LOG)

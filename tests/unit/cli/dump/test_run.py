@@ -130,7 +130,7 @@ class SteppingClock(SystemClock):
     ("step", "is_shown", "is_there"),
     [(PATIENCE_S, True, True), (PATIENCE_S / 100, True, False), (PATIENCE_S, False, False)],
 )
-def test_bar_appears_only_when_it_takes_long_and_somebody_looks(
+def test_bar_appears_only_after_a_while_and_on_a_terminal(
     step: float, is_shown: bool, is_there: bool
 ) -> None:
     terminal = TestConsole(file=io.StringIO(), width=100, force_terminal=True)

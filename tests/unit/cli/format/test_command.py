@@ -111,10 +111,10 @@ def test_a_broken_file_is_named(formatter: Formatter) -> None:
     assert "process.roles" in formatter.run("-t", CLUSTER_ID, exit_code=2).stderr
 
 
-def test_a_secured_configuration_is_not_formatted(formatter: Formatter) -> None:
+def test_an_unsupported_configuration_is_not_formatted(formatter: Formatter) -> None:
     formatter.properties["authorizer.class.name"] = "a.B"
     refused = formatter.run("-t", CLUSTER_ID, "-s", exit_code=2)
-    assert "authorizer.class.name: Ottla does not support" in refused.stderr.replace("\n", " ")
+    assert "authorizer.class.name must be org.apache" in refused.stderr.replace("\n", " ")
     assert not formatter.directory.exists()
 
 

@@ -15,7 +15,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError
 from ottla.cli.main import make_app
 from ottla.cli.pipelines import run as pipelines_run
-from ottla.cli.pipelines.run import PipelineChoice, tell_unreachable
+from ottla.cli.pipelines.run import PipelineChoice, warn_unreachable
 from ottla.cli.pipelines.view import ProgressTable, print_graph, print_graph_json
 from ottla.pipeline.running.java import NoJavaError
 from ottla.pipeline.running.progress import QueryProgress
@@ -64,7 +64,7 @@ def test_a_graph_is_a_line_of_json_for_each_query_and_mistake() -> None:
     assert mistake == {"mistake": "wrong"}
 
 
-def test_progress_is_a_line_where_nobody_looks_on() -> None:
+def test_progress_is_a_line_without_a_terminal() -> None:
     terminal = captured_terminal()
     with ProgressTable(terminal, as_json=False) as table:
         table.show(asdict(PROGRESS))
@@ -103,7 +103,7 @@ def test_what_is_missing_is_named_with_how_to_get_it(
     assert "nstall" in error.value.hints[0]
 
 
-def test_a_mistake_in_the_file_is_told_before_spark_starts(
+def test_a_mistake_in_the_file_is_reported_before_spark_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipelines_run, "use_java", lambda: Path("java"))
@@ -114,12 +114,12 @@ def test_a_mistake_in_the_file_is_told_before_spark_starts(
     assert "defines no sink, so there is nothing to run" in " ".join(result.output.split())
 
 
-def test_nobody_at_the_address_is_told_before_spark_starts() -> None:
+def test_an_unreachable_address_is_reported_before_spark_starts() -> None:
     with Cluster() as cluster:
         terminal = captured_terminal()
-        tell_unreachable(cluster.bootstrap, terminal)
+        warn_unreachable(cluster.bootstrap, terminal)
         assert not complained(terminal)
-    tell_unreachable(cluster.bootstrap, terminal)
-    told = complained(terminal)
-    assert told.startswith(f"Cannot connect to {cluster.bootstrap}: connection refused.")
-    assert "--bootstrap" in told
+    warn_unreachable(cluster.bootstrap, terminal)
+    output = complained(terminal)
+    assert output.startswith(f"Cannot connect to {cluster.bootstrap}: connection refused.")
+    assert "--bootstrap" in output

@@ -119,13 +119,13 @@ def test_json_times_may_be_text() -> None:
         (b'{"value": "\xff"}', "decode"),
     ],
 )
-def test_bad_json_lines_are_told_by_number(line: bytes, reason: str) -> None:
+def test_bad_json_lines_are_reported_by_number(line: bytes, reason: str) -> None:
     error = refusal(b'{"value": "fine"}\n' + line + b"\n", InputFormat.JSON)
     assert error.message.startswith("Line 2: ")
     assert reason in error.message
 
 
-def test_line_without_separator_is_told_what_is_missing() -> None:
+def test_line_without_separator_is_refused_with_what_is_missing() -> None:
     assert "no ':' between a key and a value" in refusal(b"kv\n", InputFormat.KEY_VALUE).message
 
 

@@ -7,6 +7,7 @@ from ottla.cli.exit_codes import CommandError
 from ottla.cli.main import make_app
 from ottla.cli.simulate.run import parse_fault
 from ottla.simulation.faults.fault_plan import PlannedFault
+from ottla.simulation.faults.faults import FAULTS
 
 
 def test_a_fault_says_when_what_how_long_and_whom() -> None:
@@ -20,8 +21,17 @@ def test_what_is_no_fault_is_refused(text: str) -> None:
         parse_fault(text, 0)
 
 
-def test_a_story_tells_its_faults_and_that_every_claim_holds() -> None:
+def test_a_story_prints_its_faults_and_that_every_claim_holds() -> None:
     result = CliRunner().invoke(make_app("simulate"), ["simulate", "2:kill:2:1", "--seconds", "5"])
     assert result.exit_code == 0, result.output
     assert "node-1       ⚡ is killed" in result.output
     assert "every claim holds" in result.output
+
+
+def test_every_fault_is_listed_with_one_plain_sentence() -> None:
+    result = CliRunner().invoke(make_app("simulate"), ["simulate", "--faults"])
+    lines = dict(line.split(maxsplit=1) for line in result.output.splitlines())
+    assert list(lines) == list(FAULTS)
+    for sentence in lines.values():
+        assert sentence[0].isupper(), sentence
+        assert sentence.endswith("."), sentence

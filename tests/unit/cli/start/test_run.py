@@ -101,7 +101,7 @@ def test_an_unknown_setting_in_a_file_is_a_warning(
     assert "Cannot start: the controller takes no node 7" in said
 
 
-@pytest.mark.parametrize("setting", ["ssl.client.auth=required", "listeners=SSL://:9092"])
+@pytest.mark.parametrize("setting", ["ssl.provider=BCFIPS", "listeners=SSL://:9092"])
 def test_a_setting_that_promises_security_is_wrong_usage(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], setting: str
 ) -> None:
@@ -109,7 +109,6 @@ def test_a_setting_that_promises_security_is_wrong_usage(
 
     said = capsys.readouterr().err
     assert f"Wrong configuration: {setting.partition('=')[0]}" in said
-    assert "let only trusted hosts reach the node" in said
 
 
 def test_settings_without_effect_are_named_in_one_line(

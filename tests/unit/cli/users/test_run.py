@@ -124,7 +124,7 @@ def test_files_that_are_no_password_are_refused(
         (("bob", "-m", "PLAIN"), "must be one of SCRAM-SHA-256, SCRAM-SHA-512"),
         (("bøb",), "ASCII characters only"),
         (("bob",), "--password-file"),
-        (("bob", "--password-file", "/none"), "Cannot read the password in /none"),
+        (("bob", "--password-file", "/none"), "/none does not exist"),
     ],
 )
 def test_mistakes_are_found_before_anything_connects(

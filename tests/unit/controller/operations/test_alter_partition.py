@@ -53,14 +53,14 @@ def request(
     states = [
         each if isinstance(each, BrokerState) else BrokerState(broker_id=each) for each in isr
     ]
-    asked = AlterPartitionRequestPartitionData(
+    requested = AlterPartitionRequestPartitionData(
         partition_index=partition,
         leader_epoch=leader_epoch,
         new_isr_with_epochs=states,
         leader_recovery_state=leader_recovery_state,
         partition_epoch=partition_epoch,
     )
-    topics = [AlterPartitionRequestTopicData(topic_id=topic_id, partitions=[asked])]
+    topics = [AlterPartitionRequestTopicData(topic_id=topic_id, partitions=[requested])]
     return AlterPartitionRequest(broker_id=broker_id, broker_epoch=broker_epoch, topics=topics)
 
 
@@ -82,9 +82,9 @@ def test_leader_changes_the_isr_and_learns_the_new_state() -> None:
 
 
 def test_request_without_broker_epochs_is_of_version_2() -> None:
-    asked = request()
-    asked.topics[0].partitions[0].new_isr = [1, 2, 3]
-    records, response = alter_partition(cluster(), asked, context())
+    requested = request()
+    requested.topics[0].partitions[0].new_isr = [1, 2, 3]
+    records, response = alter_partition(cluster(), requested, context())
     assert len(records) == 1
     assert only(response).isr == [1, 2, 3]
 
@@ -103,7 +103,7 @@ def test_other_incarnation_of_the_leader_is_refused_as_a_whole(epoch: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("asked", "code"),
+    ("requested", "code"),
     [
         (request(1, topic_id=uuid(9)), "UNKNOWN_TOPIC_ID"),
         (request(1, partition=1), "UNKNOWN_TOPIC_OR_PARTITION"),
@@ -125,11 +125,11 @@ def test_other_incarnation_of_the_leader_is_refused_as_a_whole(epoch: int) -> No
         (request(1, BrokerState(broker_id=2, broker_epoch=99)), "INELIGIBLE_REPLICA"),
     ],
 )
-def test_refusals(asked: AlterPartitionRequest, code: str) -> None:
-    records, response = alter_partition(cluster(), asked, context())
+def test_refusals(requested: AlterPartitionRequest, code: str) -> None:
+    records, response = alter_partition(cluster(), requested, context())
     assert not records
     assert ErrorCode(only(response).error_code).name == code
-    assert response.topics[0].topic_id == asked.topics[0].topic_id
+    assert response.topics[0].topic_id == requested.topics[0].topic_id
 
 
 def test_replica_of_the_incarnation_that_is_registered_is_eligible() -> None:
@@ -159,8 +159,8 @@ def test_leader_that_recovered_from_an_unclean_election_says_so() -> None:
         topic_id=ORDERS, partition_id=0, isr=[1], leader_recovery_state=RECOVERING
     )
     image = applied(cluster(), [recovering])
-    asked = request(1, partition_epoch=1, leader_recovery_state=RECOVERING)
-    records, response = alter_partition(image, asked, context())
+    requested = request(1, partition_epoch=1, leader_recovery_state=RECOVERING)
+    records, response = alter_partition(image, requested, context())
     assert not records
     assert only(response).leader_recovery_state == RECOVERING
     records, response = alter_partition(image, request(1, 2, partition_epoch=1), context())
@@ -196,7 +196,7 @@ def test_reassignment_ends_with_the_isr_that_completes_it() -> None:
     assert (after.replicas, after.adding_replicas, after.removing_replicas) == ((1, 3), (), ())
 
 
-def test_leader_that_is_moved_away_is_told_that_another_was_elected() -> None:
+def test_leader_that_is_moved_away_receives_new_leader_elected() -> None:
     image = moving(removing=[1])
     records, response = alter_partition(image, request(1, 2, 3, partition_epoch=1), context())
     assert only(response).error_code == ErrorCode.NEW_LEADER_ELECTED
@@ -205,9 +205,9 @@ def test_leader_that_is_moved_away_is_told_that_another_was_elected() -> None:
 
 
 def test_one_refused_partition_does_not_concern_the_others() -> None:
-    asked = request(1, 2, 3)
-    asked.topics[0].partitions += request(1, partition=7).topics[0].partitions
-    records, response = alter_partition(cluster(), asked, context())
+    requested = request(1, 2, 3)
+    requested.topics[0].partitions += request(1, partition=7).topics[0].partitions
+    records, response = alter_partition(cluster(), requested, context())
     assert len(records) == 1
     assert [each.error_code for each in response.topics[0].partitions] == [
         0,

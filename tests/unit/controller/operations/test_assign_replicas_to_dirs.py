@@ -36,13 +36,13 @@ def cluster(**levels: int) -> MetadataImage:
 def request(
     directory: Uuid, *partitions: int, topic_id: Uuid = ORDERS, epoch: int = 100
 ) -> AssignReplicasToDirsRequest:
-    asked = AssignReplicasToDirsRequestTopicData(
+    requested = AssignReplicasToDirsRequestTopicData(
         topic_id=topic_id,
         partitions=[
             AssignReplicasToDirsRequestPartitionData(partition_index=each) for each in partitions
         ],
     )
-    directories = [AssignReplicasToDirsRequestDirectoryData(id=directory, topics=[asked])]
+    directories = [AssignReplicasToDirsRequestDirectoryData(id=directory, topics=[requested])]
     return AssignReplicasToDirsRequest(broker_id=1, broker_epoch=epoch, directories=directories)
 
 
@@ -105,12 +105,12 @@ def test_replica_that_is_in_a_good_directory_again_can_lead() -> None:
 
 
 def test_refusals_of_partitions() -> None:
-    for asked, code in (
+    for requested, code in (
         (request(SECOND, 0, topic_id=uuid(9)), ErrorCode.UNKNOWN_TOPIC_ID),
         (request(SECOND, 9), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         (request(SECOND, 1), ErrorCode.NOT_LEADER_OR_FOLLOWER),
     ):
-        records, response = assign_replicas_to_dirs(cluster(), asked, context())
+        records, response = assign_replicas_to_dirs(cluster(), requested, context())
         assert not records
         assert response.directories[0].topics[0].partitions[0].error_code == code
 

@@ -121,9 +121,7 @@ def test_a_token_for_another_owner_needs_a_right() -> None:
     assert (response.issue_timestamp_ms, response.token_id, response.hmac) == (-1, "", b"")
     assert image == cluster()
 
-    right = acl(
-        AclOperation.CREATE_TOKENS, ResourceType.USER, str(ALICE), principal=str(CAROL)
-    )
+    right = acl(AclOperation.CREATE_TOKENS, ResourceType.USER, str(ALICE), principal=str(CAROL))
     rights = rights_of(CAROL, right)
     image, response = run(cluster(), create_delegation_token, request, rights=rights)
     assert response.error_code == ErrorCode.NONE
@@ -183,7 +181,9 @@ def test_an_unknown_token_is_not_found(request_: Message) -> None:
 
 @pytest.mark.parametrize("field", ["max_timestamp", "expiration_timestamp"])
 def test_an_expired_token_can_only_be_removed(field: str) -> None:
-    before = cluster(token(**{field: NOW_MS - 1}))
+    expired = token()
+    setattr(expired, field, NOW_MS - 1)
+    before = cluster(expired)
     for request in (renew(1), expire(1)):
         image, response = run(before, operation_of(request), request)
         assert (image, response.error_code) == (before, ErrorCode.DELEGATION_TOKEN_EXPIRED)

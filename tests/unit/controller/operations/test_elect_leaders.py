@@ -36,12 +36,12 @@ def cluster() -> MetadataImage:
 
 
 def elect(
-    kind: int, asked: dict[str, list[int]] | None
+    kind: int, requested: dict[str, list[int]] | None
 ) -> tuple[MetadataImage, dict[tuple[str, int], str]]:
     """The image after the elections, and the results by partition."""
     topics = None
-    if asked is not None:
-        topics = [TopicPartitions(topic=name, partitions=ids) for name, ids in asked.items()]
+    if requested is not None:
+        topics = [TopicPartitions(topic=name, partitions=ids) for name, ids in requested.items()]
     outcome = elect_leaders(
         cluster(), ElectLeadersRequest(election_type=kind, topic_partitions=topics), context()
     )
@@ -110,10 +110,10 @@ def test_all_partitions_are_elected_and_those_that_need_nothing_are_left_out() -
 
 
 def test_success_has_no_message_and_failure_has_one() -> None:
-    asked = ElectLeadersRequest(
+    requested = ElectLeadersRequest(
         topic_partitions=[TopicPartitions(topic="other", partitions=[0, 5])]
     )
-    _, response = elect_leaders(cluster(), asked, context())
+    _, response = elect_leaders(cluster(), requested, context())
     done, refused = response.replica_election_results[0].partition_result
     assert done.error_message is None
     assert refused.error_message == "No such partition as other-5"

@@ -9,6 +9,7 @@ from ottla.controller.operations.heartbeat import heartbeat
 from ottla.controller.operations.register_broker import register_broker
 from ottla.controller.operations.unregister_broker import unregister_broker
 from ottla.metadata import NO_LEADER, SUPPORTED_FEATURES, MetadataImage
+from ottla.metadata.broker import feature_structs
 from ottla.model import ErrorCode
 from ottla.wire.messages import broker_registration as registration
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
@@ -37,8 +38,8 @@ def cluster(*, is_shutting_down: bool = False, **levels: int) -> MetadataImage:
 
 
 def fence(image: MetadataImage, *, epoch: int = 100) -> MetadataImage:
-    asked = BrokerHeartbeatRequest(broker_id=1, broker_epoch=epoch)
-    records, response = fence_broker(image, asked, context())
+    request = BrokerHeartbeatRequest(broker_id=1, broker_epoch=epoch)
+    records, response = fence_broker(image, request, context())
     assert response.error_code == 0
     assert response.is_fenced
     return applied(image, records)
@@ -69,10 +70,10 @@ def test_broker_that_dies_in_controlled_shutdown_is_fenced_too() -> None:
 
 def test_broker_that_began_to_shut_down_serves_no_more() -> None:
     image = fence(cluster(is_shutting_down=True))
-    asked = BrokerHeartbeatRequest(
+    request = BrokerHeartbeatRequest(
         broker_id=1, broker_epoch=100, current_metadata_offset=300, want_shut_down=False
     )
-    records, response = heartbeat(image, asked, context())
+    records, response = heartbeat(image, request, context())
     assert not records
     assert response.is_fenced
 
@@ -83,14 +84,14 @@ def test_broker_that_has_just_lost_a_directory_is_not_elected_for_what_was_in_it
         broker(1, fenced=True, log_dirs=[uuid(501), uuid(601)]),
         topic("orders", [1], isr=[], elr=[1], leader=NO_LEADER),
     )
-    asked = BrokerHeartbeatRequest(
+    request = BrokerHeartbeatRequest(
         broker_id=1,
         broker_epoch=100,
         current_metadata_offset=300,
         offline_log_dirs=[uuid(501)],
     )
     for is_fenced in (True, False):
-        records, response = heartbeat(image, asked, context())
+        records, response = heartbeat(image, request, context())
         image = applied(image, records)
         assert response.is_fenced == is_fenced
         assert image.topics.by_name["orders"].partitions[0].leader == NO_LEADER
@@ -102,8 +103,8 @@ def test_fencing_twice_writes_nothing() -> None:
 
 
 def test_new_incarnation_is_not_fenced_for_the_old_one() -> None:
-    asked = BrokerHeartbeatRequest(broker_id=1, broker_epoch=99)
-    records, response = fence_broker(cluster(), asked, context())
+    request = BrokerHeartbeatRequest(broker_id=1, broker_epoch=99)
+    records, response = fence_broker(cluster(), request, context())
     assert not records
     assert response.error_code == ErrorCode.STALE_BROKER_EPOCH
 
@@ -125,8 +126,8 @@ def test_partitions_that_are_alike_change_alike_each_in_its_epoch() -> None:
 def test_topics_differ_in_what_they_allow() -> None:
     node = node_config(min_insync_replicas="2")
     image = cluster()
-    asked = BrokerHeartbeatRequest(broker_id=1, broker_epoch=100)
-    records, _ = fence_broker(image, asked, context(node))
+    request = BrokerHeartbeatRequest(broker_id=1, broker_epoch=100)
+    records, _ = fence_broker(image, request, context(node))
     partitions = applied(image, records).topics.by_name["orders"].partitions
     assert [each.eligible_leader_replicas for each in partitions.values()] == [
         (),
@@ -139,16 +140,16 @@ def test_topics_differ_in_what_they_allow() -> None:
 
 def test_broker_stops_only_when_the_others_know_that_it_leads_nothing() -> None:
     image = image_of(features(), broker(1), broker(2), topic("orders", [1, 2]))
-    asked = BrokerHeartbeatRequest(
+    request = BrokerHeartbeatRequest(
         broker_id=1, broker_epoch=100, current_metadata_offset=300, want_shut_down=True
     )
-    records, response = heartbeat(image, asked, context())
+    records, response = heartbeat(image, request, context())
     assert not response.should_shut_down
     image = applied(image, records)
-    records, response = partial(heartbeat, others_know=False)(image, asked, context())
+    records, response = partial(heartbeat, others_know=False)(image, request, context())
     assert not records
     assert (response.should_shut_down, response.is_fenced) == (False, False)
-    records, response = partial(heartbeat, others_know=True)(image, asked, context())
+    records, response = partial(heartbeat, others_know=True)(image, request, context())
     assert (response.should_shut_down, response.is_fenced) == (True, True)
     (change,) = records
     assert isinstance(change, BrokerRegistrationChangeRecord)
@@ -160,17 +161,14 @@ def test_broker_stops_only_when_the_others_know_that_it_leads_nothing() -> None:
     [(True, 77, "DUPLICATE_BROKER_REGISTRATION"), (False, 77, "NONE"), (True, 1, "NONE")],
 )
 def test_id_of_a_living_broker_is_taken(has_session: bool, incarnation: int, code: str) -> None:
-    asked = registration.BrokerRegistrationRequest(
+    request = registration.BrokerRegistrationRequest(
         broker_id=1,
         cluster_id=CLUSTER_ID,
         incarnation_id=uuid(incarnation),
-        features=[
-            registration.Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
+        features=feature_structs(registration.Feature, SUPPORTED_FEATURES),
         log_dirs=[uuid(501)],
     )
-    _, response = register_broker(cluster(), asked, context(), has_session=has_session)
+    _, response = register_broker(cluster(), request, context(), has_session=has_session)
     assert ErrorCode(response.error_code).name == code
 
 
@@ -183,8 +181,8 @@ def test_unregistered_broker_leads_nothing_and_stays_eligible_by_name_only() -> 
         topic("returns", [3, 2], isr=[2], elr=[3]),
     )
     for gone in (1, 3):
-        asked = UnregisterBrokerRequest(broker_id=gone)
-        records, response = unregister_broker(image, asked, context(node))
+        request = UnregisterBrokerRequest(broker_id=gone)
+        records, response = unregister_broker(image, request, context(node))
         assert response.error_code == 0
         image = applied(image, records)
     assert list(image.brokers) == [2]

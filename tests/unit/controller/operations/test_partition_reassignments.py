@@ -51,12 +51,12 @@ def reassign(
     partition_id: int = 0,
     can_change_factor: bool = True,
 ) -> tuple[MetadataImage, ReassignablePartitionResponse]:
-    asked = ReassignablePartition(partition_index=partition_id, replicas=replicas)
+    requested = ReassignablePartition(partition_index=partition_id, replicas=replicas)
     records, response = alter_partition_reassignments(
         image,
         AlterPartitionReassignmentsRequest(
             allow_replication_factor_change=can_change_factor,
-            topics=[ReassignableTopic(name=name, partitions=[asked])],
+            topics=[ReassignableTopic(name=name, partitions=[requested])],
         ),
         context(),
     )
@@ -156,7 +156,7 @@ def test_nothing_can_be_taken_back_if_nothing_moves() -> None:
     assert image == cluster()
 
 
-def test_taking_back_needs_somebody_in_sync_or_an_unclean_election() -> None:
+def test_taking_back_needs_a_replica_in_sync_or_an_unclean_election() -> None:
     image, _ = reassign(cluster(isr=[3]), [4])
     leader = PartitionChangeRecord(topic_id=ORDERS, partition_id=0, isr=[4], leader=4)
     image = applied(image, [leader])
@@ -218,13 +218,13 @@ def test_request_can_forbid_that_the_replication_factor_changes() -> None:
 
 
 def ongoing(
-    image: MetadataImage, asked: dict[str, list[int]] | None
+    image: MetadataImage, requested: dict[str, list[int]] | None
 ) -> list[OngoingTopicReassignment]:
     topics = None
-    if asked is not None:
+    if requested is not None:
         topics = [
             ListPartitionReassignmentsTopics(name=name, partition_indexes=ids)
-            for name, ids in asked.items()
+            for name, ids in requested.items()
         ]
     records, response = list_partition_reassignments(
         image, ListPartitionReassignmentsRequest(topics=topics), context()

@@ -73,7 +73,7 @@ def test_every_partition_has_one_owner_that_wants_it(
 
 @given(group=groups())
 @settings(max_examples=150, deadline=None)
-def test_uniform_leaves_nobody_with_two_more_than_another_could_have(
+def test_uniform_leaves_no_member_with_two_more_than_another_could_have(
     group: tuple[dict[str, Subscriber], dict[Uuid, int]],
 ) -> None:
     members, counts = group

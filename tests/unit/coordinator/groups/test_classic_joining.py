@@ -28,7 +28,7 @@ def test_old_clients_join_without_an_id(shard: GroupShard, version: int) -> None
     assert join.value.leader == join.value.member_id
 
 
-def test_an_id_that_nobody_was_given_is_unknown(shard: GroupShard) -> None:
+def test_an_id_that_was_not_allocated_is_unknown(shard: GroupShard) -> None:
     assert shard.join("stranger").error == ErrorCode.UNKNOWN_MEMBER_ID
     shard.stable()
     assert shard.join("stranger").error == ErrorCode.UNKNOWN_MEMBER_ID
@@ -167,7 +167,7 @@ def test_an_answer_that_got_lost_is_given_again(shard: GroupShard) -> None:
         assert again.value == join.value
 
 
-def test_who_joins_twice_is_answered_where_it_asked_last(shard: GroupShard) -> None:
+def test_member_that_joins_twice_is_answered_on_its_last_request(shard: GroupShard) -> None:
     (leader,) = shard.stable()
     member_id = shard.new_member_id()
     gone, again = shard.join(member_id), shard.join(member_id)
@@ -181,7 +181,7 @@ def test_a_group_that_is_joined_is_there_for_the_next_coordinator(shard: GroupSh
     assert shard.failover().machine.groups.get(GROUP) is not None
 
 
-def test_whoever_waits_is_sent_away_when_the_coordinator_moves(shard: GroupShard) -> None:
+def test_waiting_requests_fail_when_the_coordinator_moves(shard: GroupShard) -> None:
     join = shard.join(shard.new_member_id())
     shard.failover()
     assert join.error == ErrorCode.NOT_COORDINATOR

@@ -54,13 +54,13 @@ def test_only_members_of_the_generation_are_given_assignments(shard: GroupShard)
     assert shard.sync(member).error == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_sync_during_a_rebalance_is_told_so(shard: GroupShard) -> None:
+def test_a_sync_during_a_rebalance_fails_with_rebalance_in_progress(shard: GroupShard) -> None:
     (member,) = shard.stable()
     shard.join(shard.new_member_id())
     assert shard.sync(member).error == ErrorCode.REBALANCE_IN_PROGRESS
 
 
-def test_syncs_that_wait_are_told_of_the_next_rebalance(shard: GroupShard) -> None:
+def test_waiting_syncs_fail_at_the_next_rebalance(shard: GroupShard) -> None:
     joins = [shard.join(shard.new_member_id()) for _ in range(2)]
     shard.clock.advance(0)
     waiting = shard.sync(joins[1].value)
@@ -68,7 +68,7 @@ def test_syncs_that_wait_are_told_of_the_next_rebalance(shard: GroupShard) -> No
     assert waiting.error == ErrorCode.REBALANCE_IN_PROGRESS
 
 
-def test_members_that_never_ask_for_their_assignment_go(shard: GroupShard) -> None:
+def test_members_that_never_request_their_assignment_are_removed(shard: GroupShard) -> None:
     joins = [shard.join(shard.new_member_id(), session_timeout_ms=300_000) for _ in range(2)]
     shard.clock.advance(0)
     leader, follower = (join.value for join in joins)

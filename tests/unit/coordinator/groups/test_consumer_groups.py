@@ -63,12 +63,12 @@ def test_a_heartbeat_that_says_nothing_new_writes_nothing(shard: GroupShard) -> 
     member = Member(shard, "a").join()
     member.beat()
     count = len(shard.log.batches)
-    answer = member.ask()
+    answer = member.send_heartbeat()
     assert answer.value.assignment is None
     assert len(shard.log.batches) == count
 
 
-def test_a_member_that_missed_what_it_was_told_is_told_again(shard: GroupShard) -> None:
+def test_a_member_that_missed_its_assignment_receives_it_again(shard: GroupShard) -> None:
     first, second = Member(shard, "a").join(), Member(shard, "b").join()
     before = set(first.owned)
     first.beat()
@@ -80,13 +80,13 @@ def test_a_member_that_missed_what_it_was_told_is_told_again(shard: GroupShard) 
 
 def test_members_come_again_soon_while_the_group_changes(shard: GroupShard) -> None:
     first = Member(shard, "a").join()
-    assert first.ask().value.heartbeat_interval_ms == 500
+    assert first.send_heartbeat().value.heartbeat_interval_ms == 500
     shard.clock.advance(5)
-    assert first.ask().value.heartbeat_interval_ms == 5_000
+    assert first.send_heartbeat().value.heartbeat_interval_ms == 5_000
     Member(shard, "b").join()
-    assert first.ask().value.heartbeat_interval_ms == 500
+    assert first.send_heartbeat().value.heartbeat_interval_ms == 500
     shard.clock.advance(5)
-    assert first.ask().value.heartbeat_interval_ms == 5_000
+    assert first.send_heartbeat().value.heartbeat_interval_ms == 5_000
 
 
 def test_partitions_of_a_member_that_leaves_go_to_the_others(shard: GroupShard) -> None:
@@ -95,7 +95,7 @@ def test_partitions_of_a_member_that_leaves_go_to_the_others(shard: GroupShard) 
     assert members[0].leave().error == ErrorCode.NONE
     settle(*members[1:])
     assert everything(*members[1:]) == all_of("t", 6)
-    assert members[0].ask().error == ErrorCode.UNKNOWN_MEMBER_ID
+    assert members[0].send_heartbeat().error == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def test_a_member_that_is_silent_loses_its_place(shard: GroupShard) -> None:
@@ -103,10 +103,10 @@ def test_a_member_that_is_silent_loses_its_place(shard: GroupShard) -> None:
     settle(first, second)
     for _ in range(SESSION_S // 5):
         shard.clock.advance(5)
-        second.beat(tells_owned=False)
+        second.beat(sends_owned=False)
     settle(second)
     assert everything(second) == all_of("t", 6)
-    assert first.ask().error == ErrorCode.UNKNOWN_MEMBER_ID
+    assert first.send_heartbeat().error == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def test_a_group_has_a_session_timeout_and_an_interval_of_its_own() -> None:
@@ -116,7 +116,7 @@ def test_a_group_has_a_session_timeout_and_an_interval_of_its_own() -> None:
     shard.image.configs[ConfigResource(ConfigResourceType.GROUP, GROUP)] = own
     first = Member(shard, "a").join()
     shard.clock.advance(8)
-    assert first.ask().value.heartbeat_interval_ms == 7_000
+    assert first.send_heartbeat().value.heartbeat_interval_ms == 7_000
     shard.clock.advance(9.9)
     assert first.try_beat() == ErrorCode.NONE
     shard.clock.advance(10.1)
@@ -136,10 +136,10 @@ def test_a_member_that_does_not_let_go_in_time_loses_its_place(shard: GroupShard
     first, second = Member(shard, "a").join(), Member(shard, "b").join()
     first.beat()
     for _ in range(REBALANCE_MS // 5_000):
-        first.ask()
+        first.send_heartbeat()
         second.beat()
         shard.clock.advance(5)
-    assert first.ask().error == ErrorCode.UNKNOWN_MEMBER_ID
+    assert first.send_heartbeat().error == ErrorCode.UNKNOWN_MEMBER_ID
     second.beat()
     assert everything(second) == all_of("t", 6)
 
@@ -184,7 +184,7 @@ def test_a_regular_expression_stands_for_the_topics_that_there_are(shard: GroupS
 
 def test_a_regular_expression_that_is_none_is_refused(shard: GroupShard) -> None:
     member = Member(shard, "a", subscribed_topic_names=None, subscribed_topic_regex="(")
-    answer = member.ask(rebalance_timeout_ms=1, topic_partitions=[], **member.joining)
+    answer = member.send_heartbeat(rebalance_timeout_ms=1, topic_partitions=[], **member.joining)
     assert answer.error == ErrorCode.INVALID_REGULAR_EXPRESSION
 
 
@@ -203,16 +203,16 @@ def test_sessions_go_on_after_a_failover(shard: GroupShard) -> None:
     member = Member(shard, "a").join()
     member.shard = shard = shard.failover()
     shard.clock.advance(SESSION_S)
-    assert member.ask().error == ErrorCode.UNKNOWN_MEMBER_ID
+    assert member.send_heartbeat().error == ErrorCode.UNKNOWN_MEMBER_ID
     assert shard.state == "Empty"
 
 
 def test_epochs_that_are_not_the_members_are_fenced(shard: GroupShard) -> None:
     member = Member(shard, "a").join()
-    assert member.ask(member_epoch=2).error == ErrorCode.FENCED_MEMBER_EPOCH
+    assert member.send_heartbeat(member_epoch=2).error == ErrorCode.FENCED_MEMBER_EPOCH
     Member(shard, "b").join()
     settle(member)
-    assert member.ask(member_epoch=1).error == ErrorCode.FENCED_MEMBER_EPOCH
+    assert member.send_heartbeat(member_epoch=1).error == ErrorCode.FENCED_MEMBER_EPOCH
 
 
 def test_an_answer_that_got_lost_does_no_harm(shard: GroupShard) -> None:
@@ -236,13 +236,13 @@ def test_a_static_member_comes_back_to_what_it_had(shard: GroupShard) -> None:
     assert (again.owned, again.epoch) == (had, group_epoch)
     second.beat()
     assert second.epoch == group_epoch, "nobody else notices"
-    assert first.ask().error == ErrorCode.FENCED_INSTANCE_ID
+    assert first.send_heartbeat().error == ErrorCode.FENCED_INSTANCE_ID
 
 
 def test_an_instance_is_one_member_at_a_time(shard: GroupShard) -> None:
     Member(shard, "a", instance_id="1").join()
     other = Member(shard, "b", instance_id="1")
-    answer = other.ask(rebalance_timeout_ms=1, topic_partitions=[], **other.joining)
+    answer = other.send_heartbeat(rebalance_timeout_ms=1, topic_partitions=[], **other.joining)
     assert answer.error == ErrorCode.UNRELEASED_INSTANCE_ID
 
 
@@ -260,7 +260,7 @@ def test_a_group_has_a_largest_size() -> None:
     shard = GroupShard(image=image, configs={"group.consumer.max.size": "1"})
     Member(shard, "a").join().join()
     other = Member(shard, "b")
-    answer = other.ask(rebalance_timeout_ms=1, topic_partitions=[], **other.joining)
+    answer = other.send_heartbeat(rebalance_timeout_ms=1, topic_partitions=[], **other.joining)
     assert answer.error == ErrorCode.GROUP_MAX_SIZE_REACHED
 
 
@@ -284,11 +284,11 @@ def test_requests_that_make_no_sense_are_refused(shard: GroupShard, wrong: dict[
         "subscribed_topic_names": ["t"],
         **wrong,
     }
-    assert Member(shard, "a").ask(**fields).error == ErrorCode.INVALID_REQUEST
+    assert Member(shard, "a").send_heartbeat(**fields).error == ErrorCode.INVALID_REQUEST
 
 
 def test_an_assignor_that_is_not_there_is_refused(shard: GroupShard) -> None:
-    answer = Member(shard, "a").ask(
+    answer = Member(shard, "a").send_heartbeat(
         rebalance_timeout_ms=1,
         topic_partitions=[],
         subscribed_topic_names=["t"],
@@ -303,8 +303,8 @@ def test_the_assignor_that_members_name_is_used(shard: GroupShard) -> None:
     assert sorted(members[1].owned) == all_of("t", 3)
 
 
-def test_nobody_heartbeats_in_a_group_that_there_is_not(shard: GroupShard) -> None:
-    assert Member(shard, "a").ask(member_epoch=1).error == ErrorCode.GROUP_ID_NOT_FOUND
+def test_heartbeat_and_leave_of_an_unknown_group_are_refused(shard: GroupShard) -> None:
+    assert Member(shard, "a").send_heartbeat(member_epoch=1).error == ErrorCode.GROUP_ID_NOT_FOUND
     assert Member(shard, "a").leave().error == ErrorCode.GROUP_ID_NOT_FOUND
 
 

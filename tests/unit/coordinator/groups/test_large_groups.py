@@ -158,10 +158,10 @@ def test_an_assignment_holds_the_loop_for_a_step_at_a_time(
     assert sorted(seconds)[len(seconds) // 2] < 0.05, "about a millisecond"
 
 
-def test_members_are_asked_for_heartbeats_at_a_rate_that_the_node_can_serve() -> None:
+def test_members_send_heartbeats_at_a_rate_that_the_node_can_serve() -> None:
     shard = shard_of()
     members = joined(shard, LARGE)
-    answers = [member.ask().value.heartbeat_interval_ms for member in members[:3]]
+    answers = [member.send_heartbeat().value.heartbeat_interval_ms for member in members[:3]]
     assert answers == [LARGE] * 3
 
 

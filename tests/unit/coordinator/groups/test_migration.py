@@ -189,7 +189,7 @@ def test_a_group_is_upgraded_only_if_that_is_allowed(policy: str) -> None:
     consumer.sync({consumer.id: assignment(0)})
     member = Member(shard, "new")
     fields: dict[str, Any] = {"rebalance_timeout_ms": 1, "topic_partitions": []}
-    assert member.ask(**fields, **member.joining).error == ErrorCode.GROUP_ID_NOT_FOUND
+    assert member.send_heartbeat(**fields, **member.joining).error == ErrorCode.GROUP_ID_NOT_FOUND
     assert kind(shard) == "Classic"
 
 
@@ -198,7 +198,7 @@ def test_members_that_are_no_consumers_are_not_upgraded(shard: GroupShard) -> No
     shard.clock.advance(0)
     member = Member(shard, "new")
     fields: dict[str, Any] = {"rebalance_timeout_ms": 1, "topic_partitions": []}
-    assert member.ask(**fields, **member.joining).error == ErrorCode.GROUP_ID_NOT_FOUND
+    assert member.send_heartbeat(**fields, **member.joining).error == ErrorCode.GROUP_ID_NOT_FOUND
 
 
 def test_an_emptied_group_is_classic_again_if_its_next_member_is(shard: GroupShard) -> None:

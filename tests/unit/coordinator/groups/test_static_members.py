@@ -30,7 +30,7 @@ def test_a_static_member_needs_no_id_to_join(shard: GroupShard) -> None:
     assert join.value.member_id.startswith("a-")
 
 
-def test_a_restarted_instance_takes_its_place_and_nobody_notices(shard: GroupShard) -> None:
+def test_a_restarted_instance_takes_its_place_without_a_rebalance(shard: GroupShard) -> None:
     first, second = static_pair(shard)
     again = shard.join(instance_id="b").value
     assert (again.error_code, again.generation_id) == (0, 1)
@@ -40,7 +40,7 @@ def test_a_restarted_instance_takes_its_place_and_nobody_notices(shard: GroupSha
     assert shard.heartbeat(second.member_id, 1, instance_id="b") == ErrorCode.FENCED_INSTANCE_ID
 
 
-def test_a_restarted_leader_is_told_to_assign_nothing(shard: GroupShard) -> None:
+def test_a_restarted_leader_is_to_assign_nothing(shard: GroupShard) -> None:
     static_pair(shard)
     again = shard.join(instance_id="a").value
     assert again.leader == again.member_id
@@ -48,7 +48,7 @@ def test_a_restarted_leader_is_told_to_assign_nothing(shard: GroupShard) -> None
     assert len(again.members) == 2
 
 
-def test_an_old_client_that_led_is_not_told_that_it_leads(shard: GroupShard) -> None:
+def test_an_old_client_that_led_does_not_learn_that_it_leads(shard: GroupShard) -> None:
     first, _ = static_pair(shard)
     again = shard.join(instance_id="a", version=8).value
     assert again.leader == first.member_id != again.member_id

@@ -194,7 +194,7 @@ def test_each_waiter_is_called_once() -> None:
     assert sorted(map(str, topics.called)) == ["one", "two"]
 
 
-def test_more_expressions_than_may_wait_are_asked_for_again(
+def test_more_expressions_than_may_wait_are_retried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(topic_regexes, "WORK_AT_ONCE", 100)

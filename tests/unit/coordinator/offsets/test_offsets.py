@@ -76,8 +76,8 @@ def fetch(
         topics = [
             OffsetFetchRequestTopics(name="t", topic_id=topic_id, partition_indexes=list(indexes))
         ]
-    asked = OffsetFetchRequestGroup(group_id=group_id, topics=topics)
-    answer = shard.submit(lambda groups: groups.fetch(asked, require_stable=require_stable))
+    requested = OffsetFetchRequestGroup(group_id=group_id, topics=topics)
+    answer = shard.submit(lambda groups: groups.fetch(requested, require_stable=require_stable))
     return {
         each.partition_index: -each.error_code or each.committed_offset
         for topic in answer.value.topics

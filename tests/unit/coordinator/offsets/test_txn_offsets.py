@@ -86,17 +86,17 @@ def error_of(answer: Answer) -> ErrorCode:
 
 
 def end(shard: GroupShard, *, commit: bool = True, producer_id: int = PRODUCER) -> list[ErrorCode]:
-    told: list[ErrorCode] = []
-    shard.shard.end_transaction(TransactionMarker(producer_id, 0, 0, commit), told.append)
-    return told
+    results: list[ErrorCode] = []
+    shard.shard.end_transaction(TransactionMarker(producer_id, 0, 0, commit), results.append)
+    return results
 
 
 def fetch(shard: GroupShard) -> int:
     """What is stable, or the negative code of why it is not."""
-    asked = OffsetFetchRequestGroup(
+    requested = OffsetFetchRequestGroup(
         group_id=GROUP, topics=[OffsetFetchRequestTopics(name="t", partition_indexes=[0])]
     )
-    answer = shard.submit(lambda groups: groups.fetch(asked, require_stable=True))
+    answer = shard.submit(lambda groups: groups.fetch(requested, require_stable=True))
     (found,) = answer.value.topics[0].partitions
     return -found.error_code or int(found.committed_offset)
 
@@ -126,19 +126,19 @@ def test_a_marker_is_appended_and_puts_them_in_force(shard: GroupShard) -> None:
     assert fetch(shard) == 5
 
 
-def test_whoever_ends_a_transaction_hears_of_it_when_the_marker_is_committed(
+def test_end_of_a_transaction_is_acknowledged_when_the_marker_is_committed(
     shard: GroupShard,
 ) -> None:
     commit(shard, 5)
     shard.log.is_held = True
 
-    told = end(shard)
-    assert told == []
+    results = end(shard)
+    assert results == []
     shard.log.commit()
-    assert told == [ErrorCode.NONE]
+    assert results == [ErrorCode.NONE]
 
 
-def test_or_that_nobody_knows(shard: GroupShard) -> None:
+def test_or_that_is_unknown(shard: GroupShard) -> None:
     shard.log.is_held = True
     late = end(shard)
     shard.clock.advance(6)

@@ -108,7 +108,7 @@ def test_an_answer_waits_for_its_records(world: World) -> None:
     assert answer.value.throttle_time_ms == 7
 
 
-def test_what_was_seen_and_is_not_committed_is_not_told(world: World) -> None:
+def test_response_from_uncommitted_state_waits_for_its_commit(world: World) -> None:
     world.log.is_held = True
     world.submit(lambda state: state.put("a", 7))
     seen = world.submit(lambda state: state.get("a"))
@@ -117,13 +117,13 @@ def test_what_was_seen_and_is_not_committed_is_not_told(world: World) -> None:
     assert seen.value.throttle_time_ms == 7
 
 
-def test_what_is_refused_for_something_that_is_not_committed_is_not_told_either(
+def test_refusal_because_of_uncommitted_state_waits_for_its_commit(
     world: World,
 ) -> None:
     def refuse(state: Numbers) -> Outcome:
         raise KafkaError(ErrorCode.FENCED_MEMBER_EPOCH, f"there is {state.by_name}")
 
-    for ends, told in (
+    for ends, expected in (
         (world.log.commit, ErrorCode.FENCED_MEMBER_EPOCH),
         (lambda: world.log.fail(ErrorCode.NOT_LEADER_OR_FOLLOWER), ErrorCode.NOT_COORDINATOR),
     ):
@@ -133,7 +133,7 @@ def test_what_is_refused_for_something_that_is_not_committed_is_not_told_either(
         refused = world.submit(refuse)
         assert not refused.is_there
         ends()
-        assert refused.error is told
+        assert refused.error is expected
 
 
 def test_state_is_replayed_by_the_next_coordinator(world: World) -> None:
@@ -166,12 +166,12 @@ def test_records_that_cannot_be_read_are_left_out(world: World) -> None:
     assert world.reload().machine.by_name == {"b": 1}
 
 
-def test_while_it_loads_it_asks_for_patience(world: World) -> None:
+def test_while_it_loads_it_returns_a_retriable_error(world: World) -> None:
     answer = world.submit(lambda state: state.get("a"), world.make())
     assert answer.error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
 
-def test_whoever_waits_is_sent_away_when_leadership_is_lost(world: World) -> None:
+def test_waiting_requests_fail_when_leadership_is_lost(world: World) -> None:
     world.log.is_held = True
     answer = world.submit(lambda state: state.put("a", 7))
     world.shard.close()
@@ -190,7 +190,7 @@ def test_a_write_that_takes_too_long_is_given_up(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("refusal", "told"),
+    ("refusal", "expected"),
     [
         (ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.COORDINATOR_NOT_AVAILABLE),
         (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NOT_COORDINATOR),
@@ -198,11 +198,11 @@ def test_a_write_that_takes_too_long_is_given_up(world: World) -> None:
         (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.UNKNOWN_SERVER_ERROR),
     ],
 )
-def test_clients_are_told_errors_of_coordinators(
-    world: World, refusal: ErrorCode, told: ErrorCode
+def test_clients_receive_errors_of_coordinators(
+    world: World, refusal: ErrorCode, expected: ErrorCode
 ) -> None:
     world.log.refusal = refusal
-    assert world.submit(lambda state: state.put("a", 7)).error == told
+    assert world.submit(lambda state: state.put("a", 7)).error == expected
     assert world.shard.machine.by_name == {}, "what was not appended is not applied"
 
 
@@ -222,61 +222,61 @@ def test_an_operation_that_refuses_writes_nothing(world: World) -> None:
 
 
 def test_what_follows_a_commit_is_carried_out(world: World) -> None:
-    told: list[ErrorCode] = []
+    results: list[ErrorCode] = []
 
     def first(state: Numbers) -> Outcome:
         def then(error: ErrorCode) -> Outcome:
-            told.append(error)
-            return state.put("b", 2) if len(told) == 1 else NOTHING
+            results.append(error)
+            return state.put("b", 2) if len(results) == 1 else NOTHING
 
         return Outcome(state.put("a", 1).records, on_committed=then)
 
     world.log.is_held = True
     world.shard.perform(first)
-    assert told == []
+    assert results == []
     world.log.commit()
-    assert told == [ErrorCode.NONE]
+    assert results == [ErrorCode.NONE]
     assert world.shard.machine.by_name == {"a": 1, "b": 2}
 
 
 def test_what_comes_afterwards_lets_the_answer_go_first(world: World) -> None:
-    told: list[ErrorCode] = []
+    results: list[ErrorCode] = []
 
     def first(state: Numbers) -> Outcome:
         def then(error: ErrorCode) -> Outcome:
-            told.append(error)
+            results.append(error)
             return state.put("b", 2)
 
         records, response, *_ = state.put("a", 1)
         return Outcome(records, response, afterwards=then)
 
     assert world.submit(first).value.throttle_time_ms == 1
-    assert (told, world.shard.machine.by_name) == ([], {"a": 1})
+    assert (results, world.shard.machine.by_name) == ([], {"a": 1})
     world.clock.advance(0)
-    assert (told, world.shard.machine.by_name) == ([ErrorCode.NONE], {"a": 1, "b": 2})
+    assert (results, world.shard.machine.by_name) == ([ErrorCode.NONE], {"a": 1, "b": 2})
 
 
-def test_what_comes_afterwards_hears_of_records_that_were_refused(world: World) -> None:
-    told: list[ErrorCode] = []
+def test_follow_up_receives_the_error_of_records_that_were_refused(world: World) -> None:
+    results: list[ErrorCode] = []
 
     def first(state: Numbers) -> Outcome:
         def then(error: ErrorCode) -> Outcome:
-            told.append(error)
+            results.append(error)
             return NOTHING
 
         return Outcome(state.put("a", 1).records, afterwards=then)
 
     world.log.refusal = ErrorCode.NOT_ENOUGH_REPLICAS
     world.shard.perform(first)
-    assert told == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+    assert results == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
 
 
-def test_what_comes_afterwards_hears_of_records_that_were_not_committed(world: World) -> None:
-    told: list[ErrorCode] = []
+def test_follow_up_receives_the_error_of_records_that_were_not_committed(world: World) -> None:
+    results: list[ErrorCode] = []
 
     def first(state: Numbers) -> Outcome:
         def then(error: ErrorCode) -> Outcome:
-            told.append(error)
+            results.append(error)
             return NOTHING
 
         records, response, *_ = state.put("a", 1)
@@ -285,9 +285,9 @@ def test_what_comes_afterwards_hears_of_records_that_were_not_committed(world: W
     world.log.is_held = True
     answer = world.submit(first)
     world.log.fail(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
-    assert (answer.error, told) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, [])
+    assert (answer.error, results) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, [])
     world.clock.advance(0)
-    assert told == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+    assert results == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
 
 
 def test_nothing_comes_afterwards_when_leadership_is_lost(world: World) -> None:

@@ -50,7 +50,7 @@ def test_timeout_has_limits(shard: TransactionShard, timeout_ms: int) -> None:
     assert not shard.log.batches
 
 
-def test_without_producer_ids_a_client_is_to_ask_again(shard: TransactionShard) -> None:
+def test_without_producer_ids_a_client_is_to_retry(shard: TransactionShard) -> None:
     shard.next_producer_id = None
     assert shard.init().error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
@@ -188,9 +188,9 @@ def test_exhausted_epochs_end_with_a_new_producer_id(shard: TransactionShard) ->
 
 
 def test_whose_id_is_not_known_has_no_transaction(shard: TransactionShard) -> None:
-    nobody = ClaimedProducer("nobody", 1, 0)
-    assert shard.add(nobody).error is ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    assert shard.end(nobody, commits=True).error is ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    unknown = ClaimedProducer("nobody", 1, 0)
+    assert shard.add(unknown).error is ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    assert shard.end(unknown, commits=True).error is ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
 # ---- time
@@ -275,7 +275,7 @@ def test_timeout_of_exhausted_epochs_overflows_nothing(shard: TransactionShard) 
     assert (after.producer_id, after.producer_epoch) == (FIRST_PRODUCER_ID + 1, 0)
 
 
-def test_id_that_nobody_used_for_long_expires() -> None:
+def test_id_that_was_not_used_for_long_expires() -> None:
     shard = TransactionShard(configs={"transactional.id.expiration.ms": "100000"})
     producer = shard.new_producer()
     shard.clock.advance(99)

@@ -38,7 +38,7 @@ DO = "to be done now"
 DONE = "done already"
 
 
-def asked(
+def end_result(
     transaction: Transaction, epoch: int, *, commits: bool, version: int, producer_id: int = 7
 ) -> ErrorCode | str:
     try:
@@ -82,8 +82,8 @@ def asked(
 def test_what_an_end_comes_to_with_transaction_v2(
     transaction: Transaction, epoch: int, abort: ErrorCode | str, commit: ErrorCode | str
 ) -> None:
-    assert asked(transaction, epoch, commits=False, version=TV_2) == abort
-    assert asked(transaction, epoch, commits=True, version=TV_2) == commit
+    assert end_result(transaction, epoch, commits=False, version=TV_2) == abort
+    assert end_result(transaction, epoch, commits=True, version=TV_2) == commit
 
 
 # In the older protocol a transaction ends with the epoch that it began with.
@@ -107,25 +107,25 @@ ABORTED_V1 = ABORTED._replace(producer_epoch=3, client_version=TV_0)
 def test_what_an_end_comes_to_in_the_older_protocol(
     transaction: Transaction, abort: ErrorCode | str, commit: ErrorCode | str
 ) -> None:
-    assert asked(transaction, 3, commits=False, version=TV_0) == abort
-    assert asked(transaction, 3, commits=True, version=TV_0) == commit
+    assert end_result(transaction, 3, commits=False, version=TV_0) == abort
+    assert end_result(transaction, 3, commits=True, version=TV_0) == commit
     for epoch in (2, 4):
-        assert asked(transaction, epoch, commits=False, version=TV_0) == FENCED
-        assert asked(transaction, epoch, commits=True, version=TV_0) == FENCED
+        assert end_result(transaction, epoch, commits=False, version=TV_0) == FENCED
+        assert end_result(transaction, epoch, commits=True, version=TV_0) == FENCED
 
 
 @pytest.mark.parametrize("transaction", [COMMITTED_V1, ABORTED_V1, EMPTY, ONGOING])
-def test_a_zombie_does_not_get_the_epoch_of_whoever_followed_it(transaction: Transaction) -> None:
+def test_a_zombie_does_not_get_the_epoch_of_its_successor(transaction: Transaction) -> None:
     """Who follows may speak the older protocol, in which a transaction ends with its own epoch."""
     for commits in (False, True):
-        assert asked(transaction, 2, commits=commits, version=TV_2) == FENCED
+        assert end_result(transaction, 2, commits=commits, version=TV_2) == FENCED
 
 
 @pytest.mark.parametrize("version", [TV_0, TV_2])
 @pytest.mark.parametrize("transaction", [EMPTY, ONGOING, COMMITTED])
 def test_another_producer_ends_nothing(transaction: Transaction, version: int) -> None:
     epoch = transaction.producer_epoch
-    code = asked(transaction, epoch, commits=True, version=version, producer_id=8)
+    code = end_result(transaction, epoch, commits=True, version=version, producer_id=8)
     assert code is ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
@@ -186,7 +186,7 @@ def test_fencing_raises_the_epoch_once() -> None:
     assert (after.producer_epoch, after.last_producer_epoch) == (4, 3)
 
 
-def test_fencing_in_the_older_protocol_leaves_nobody_to_go_on() -> None:
+def test_fencing_in_the_older_protocol_leaves_no_producer_to_go_on() -> None:
     after = fence(ONGOING, lambda: NEW_ID, server_version=TV_0, now_ms=NOW_MS)
     assert (after.producer_epoch, after.last_producer_epoch) == (4, -1)
 
@@ -203,15 +203,15 @@ class TestEpochsExhausted:
         assert completed.previous_producer_id == 7
         assert completed.next_producer_id == -1
 
-    def test_end_that_is_asked_for_again_is_recognised_under_the_old_id(self) -> None:
+    def test_repeated_end_is_recognised_under_the_old_id(self) -> None:
         after = complete(decided(self.EXHAUSTED, commits=True), now_ms=NOW_MS)
-        assert asked(after, CLIENT_EPOCH_MAX, commits=True, version=TV_2) == DONE
-        assert asked(after, CLIENT_EPOCH_MAX, commits=False, version=TV_2) == INVALID
+        assert end_result(after, CLIENT_EPOCH_MAX, commits=True, version=TV_2) == DONE
+        assert end_result(after, CLIENT_EPOCH_MAX, commits=False, version=TV_2) == INVALID
 
-    def test_another_epoch_of_the_old_id_is_nobody(self) -> None:
+    def test_another_epoch_of_the_old_id_is_refused(self) -> None:
         after = complete(decided(self.EXHAUSTED, commits=True), now_ms=NOW_MS)
         unknown = ErrorCode.INVALID_PRODUCER_ID_MAPPING
-        assert asked(after, CLIENT_EPOCH_MAX - 1, commits=True, version=TV_2) == unknown
+        assert end_result(after, CLIENT_EPOCH_MAX - 1, commits=True, version=TV_2) == unknown
 
     def test_fenced_producer_has_no_epoch_that_overflows(self) -> None:
         after = fence(self.EXHAUSTED, lambda: NEW_ID, server_version=TV_2, now_ms=NOW_MS)

@@ -54,7 +54,7 @@ def test_producer_goes_on_after_an_error_with_the_next_epoch() -> None:
     assert (after.producer_epoch, after.last_producer_epoch) == (4, 3)
 
 
-def test_producer_that_asks_twice_is_answered_the_same() -> None:
+def test_repeated_producer_request_is_answered_the_same() -> None:
     once = initialized(KNOWN, ExpectedProducer(7, 3))
     twice = initialized(once, ExpectedProducer(7, 3))
     assert (twice.producer_epoch, twice.last_producer_epoch) == (4, 3)
@@ -80,12 +80,12 @@ def test_producer_whose_transactional_id_expired_may_go_on_with_a_new_id() -> No
 
 
 @pytest.mark.parametrize("state", [TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT])
-def test_nobody_takes_over_while_markers_are_written(state: TransactionState) -> None:
+def test_no_producer_takes_over_while_markers_are_written(state: TransactionState) -> None:
     busy = KNOWN._replace(state=state, partitions=frozenset({TopicPartition("orders", 0)}))
     assert refusal(busy) is ErrorCode.CONCURRENT_TRANSACTIONS
 
 
-def test_nobody_is_fenced_while_markers_are_written() -> None:
+def test_no_producer_is_fenced_while_markers_are_written() -> None:
     """It may be the producer itself, which knows already what the transaction becomes then."""
     busy = KNOWN._replace(state=TransactionState.PREPARE_COMMIT)
     assert refusal(busy, ExpectedProducer(8, 0)) is ErrorCode.CONCURRENT_TRANSACTIONS
@@ -100,7 +100,7 @@ class TestEpochsExhausted:
         assert after.last_producer_epoch == -1
         assert after.previous_producer_id == 7
 
-    def test_one_that_goes_on_gets_a_new_id_and_may_ask_again(self) -> None:
+    def test_one_that_goes_on_gets_a_new_id_and_may_retry(self) -> None:
         expected = ExpectedProducer(7, CLIENT_EPOCH_MAX)
         once = initialized(self.EXHAUSTED, expected)
         assert (once.producer_id, once.producer_epoch) == (NEW_ID, 0)

@@ -59,7 +59,7 @@ def test_late_end_never_touches_a_later_transaction_that_is_decided(
     assert shard.is_in(TransactionState.COMPLETE_COMMIT)
 
 
-def test_end_that_is_asked_for_again_is_answered_the_same(shard: TransactionShard) -> None:
+def test_repeated_end_is_answered_the_same(shard: TransactionShard) -> None:
     producer = shard.new_producer()
     shard.add(producer)
     once = shard.end(producer, commits=True).value
@@ -70,7 +70,9 @@ def test_end_that_is_asked_for_again_is_answered_the_same(shard: TransactionShar
     assert shard.is_in(TransactionState.COMPLETE_COMMIT)
 
 
-def test_committed_transaction_cannot_be_aborted_by_asking_again(shard: TransactionShard) -> None:
+def test_committed_transaction_cannot_be_aborted_by_a_second_request(
+    shard: TransactionShard,
+) -> None:
     producer = shard.new_producer()
     shard.transact(producer)
     assert shard.end(producer, commits=False).error is ErrorCode.INVALID_TXN_STATE
@@ -155,7 +157,7 @@ def test_zombie_commits_nothing_after_it_was_fenced(shard: TransactionShard) -> 
     assert shard.is_in(TransactionState.ONGOING)
 
 
-def test_zombie_that_goes_on_is_fenced_by_whoever_took_over(shard: TransactionShard) -> None:
+def test_zombie_that_goes_on_is_fenced_by_its_successor(shard: TransactionShard) -> None:
     zombie = shard.new_producer()
     shard.new_producer()
     expected = ExpectedProducer(zombie.producer_id, zombie.producer_epoch)
@@ -229,32 +231,36 @@ def test_next_transaction_can_begin_and_end_once_the_last_one_has(
     assert shard.end(following, commits=False).error is ErrorCode.NONE
 
 
-def test_who_waits_for_a_completion_is_told_once(shard: TransactionShard) -> None:
+def test_waiter_for_a_completion_is_called_back_once(shard: TransactionShard) -> None:
     producer = shard.new_producer()
     shard.add(producer)
     shard.end(producer, commits=True)
-    told: list[TransactionState] = []
-    shard.machine.completions.wait(ID, lambda: told.append(shard.transaction.state), wait_ms=100)
+    notified: list[TransactionState] = []
+    shard.machine.completions.wait(
+        ID, lambda: notified.append(shard.transaction.state), wait_ms=100
+    )
     shard.markers_written()
     shard.clock.advance(1)
-    assert told == [TransactionState.COMPLETE_COMMIT]
+    assert notified == [TransactionState.COMPLETE_COMMIT]
 
 
-def test_who_waits_too_long_is_told_too(shard: TransactionShard) -> None:
+def test_waiter_is_called_back_after_a_timeout(shard: TransactionShard) -> None:
     producer = shard.new_producer()
     shard.add(producer)
     shard.end(producer, commits=True)
-    told: list[TransactionState] = []
-    shard.machine.completions.wait(ID, lambda: told.append(shard.transaction.state), wait_ms=100)
+    notified: list[TransactionState] = []
+    shard.machine.completions.wait(
+        ID, lambda: notified.append(shard.transaction.state), wait_ms=100
+    )
     shard.clock.advance(0.2)
-    assert told == [TransactionState.PREPARE_COMMIT]
+    assert notified == [TransactionState.PREPARE_COMMIT]
 
 
-def test_who_waits_is_told_when_another_node_coordinates(shard: TransactionShard) -> None:
-    told: list[bool] = []
-    shard.machine.completions.wait(ID, lambda: told.append(True), wait_ms=100)
+def test_waiter_is_called_back_when_another_node_coordinates(shard: TransactionShard) -> None:
+    notified: list[bool] = []
+    shard.machine.completions.wait(ID, lambda: notified.append(True), wait_ms=100)
     shard.failover()
-    assert told == [True]
+    assert notified == [True]
 
 
 def _verified(_codes: object) -> Outcome:

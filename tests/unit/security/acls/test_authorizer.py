@@ -87,13 +87,13 @@ def test_operations_that_imply_others_do_so_only_when_allowed(
     held: AclOperation, implied: AclOperation
 ) -> None:
     assert allows(authorizer_of(acl(held, TOPIC, "orders")), implied)
-    both = authorizer_of(
-        acl(implied, TOPIC, "orders"), acl(held, TOPIC, "orders", permission=DENY)
-    )
+    both = authorizer_of(acl(implied, TOPIC, "orders"), acl(held, TOPIC, "orders", permission=DENY))
     assert allows(both, implied) is (held is not ALL)
 
 
-@pytest.mark.parametrize("held", [CREATE, AclOperation.CLUSTER_ACTION, AclOperation.DESCRIBE_CONFIGS])
+@pytest.mark.parametrize(
+    "held", [CREATE, AclOperation.CLUSTER_ACTION, AclOperation.DESCRIBE_CONFIGS]
+)
 def test_other_operations_imply_nothing(held: AclOperation) -> None:
     assert not allows(authorizer_of(acl(held, TOPIC, "orders")), DESCRIBE)
 
@@ -140,7 +140,9 @@ def test_super_users_may_do_what_is_denied() -> None:
 
 
 def test_everyone_is_allowed_only_where_no_entry_matches_the_resource() -> None:
-    authorizer = authorizer_of(acl(WRITE, TOPIC, "orders", principal=str(BOB)), allows_everyone=True)
+    authorizer = authorizer_of(
+        acl(WRITE, TOPIC, "orders", principal=str(BOB)), allows_everyone=True
+    )
     assert allows(authorizer, name="payments")
     assert allows(authorizer, resource_type=GROUP)
     assert not allows(authorizer)

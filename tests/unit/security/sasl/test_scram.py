@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 from base64 import b64decode, b64encode
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ottla.configs.value import Password
 from ottla.security.sasl.mechanism import AuthenticationError, Identity, InvalidCredentialsError
@@ -206,7 +209,7 @@ def test_replayed_and_out_of_order_messages_are_refused() -> None:
 
 
 def test_a_whole_exchange_cannot_be_replayed() -> None:
-    users = ScramUsers({"user": CREDENTIAL}.get, {}.get, b"secret")
+    users = ScramUsers({"user": CREDENTIAL}.get, lambda _: None, b"secret")
     later = ScramServer(SHA_256, users, nonce=lambda: "another")
     assert "another nonce" in refusal(later, CLIENT_FIRST, CLIENT_FINAL).reason
 
@@ -307,3 +310,25 @@ def test_secrets_are_in_no_repr() -> None:
     for secret in (CREDENTIAL.stored_key, CREDENTIAL.server_key, CREDENTIAL.salt):
         assert repr(secret)[2:-1] not in shown
     assert "pencil" not in shown
+
+
+@given(st.lists(st.binary(max_size=60) | st.just(CLIENT_FIRST), min_size=1, max_size=3))
+def test_any_bytes_raise_only_authentication_errors_of_the_server(messages: list[bytes]) -> None:
+    tested, replies = server(), []
+    with contextlib.suppress(AuthenticationError):
+        for message in messages:
+            replies.append(tested.evaluate(message, now_ms=NOW_MS))
+    assert [reply for reply in replies if reply.identity is not None] == []
+
+
+@given(st.lists(st.binary(max_size=60), min_size=1, max_size=3), st.booleans())
+def test_any_bytes_raise_only_authentication_errors_of_the_client(
+    messages: list[bytes], has_begun: bool
+) -> None:
+    tested = client()
+    if has_begun:
+        tested.evaluate(SERVER_FIRST)
+    with contextlib.suppress(AuthenticationError):
+        for message in messages:
+            tested.evaluate(message)
+    assert not tested.is_complete

@@ -33,7 +33,7 @@ def begun(name: str) -> TransactionBegun:
     return TransactionBegun(name, name, name, PRODUCERS[name], 0)
 
 
-def told(name: str) -> TransactionEnded:
+def ended(name: str) -> TransactionEnded:
     return TransactionEnded(name, name, commits=True)
 
 
@@ -53,8 +53,8 @@ def found(*events: Event) -> list[str]:
                 begun("two"),
                 log(0, "one|0:0 two|1:0 one. two."),
                 log(1, "two|1:1 one|0:1 two. one."),
-                told("one"),
-                told("two"),
+                ended("one"),
+                ended("two"),
             ),
             id="each is before the other somewhere, and neither is committed there yet",
         ),
@@ -63,7 +63,7 @@ def found(*events: Event) -> list[str]:
             id="one is aborted",
         ),
         pytest.param(
-            (begun("one"), told("one"), begun("two"), log(0, "one|0:0 one. two|0:1 two.")),
+            (begun("one"), ended("one"), begun("two"), log(0, "one|0:0 one. two|0:1 two.")),
             id="one goes on where the other ended",
         ),
         pytest.param(
@@ -99,7 +99,7 @@ def test_there_is_an_order(events: Sequence[Event]) -> None:
             id="one went on where the other had not ended yet",
         ),
         pytest.param(
-            (begun("two"), told("two"), begun("one"), log(0, "one|0:0 one. two|1:0 two.")),
+            (begun("two"), ended("two"), begun("one"), log(0, "one|0:0 one. two|1:0 two.")),
             {"one", "two"},
             id="one began when the other's commit was known",
         ),
@@ -113,6 +113,6 @@ def test_a_cycle_is_found(events: Sequence[Event], cycle: set[str]) -> None:
     assert {name for name in PRODUCERS if name in text} == cycle
 
 
-def test_of_a_place_only_the_last_moment_is_told() -> None:
+def test_of_a_place_only_the_last_moment_is_printed() -> None:
     (text,) = found(log(0, "one|0:0 one. two|1:0 two! six|2:0 six! one|0:1 one."))
     assert text == "transactions depend on each other: one -> (copies-0 5) -> one"

@@ -340,7 +340,7 @@ def test_what_is_sent_may_be_wrong_in_a_bit_or_from_elsewhere(disk: SimulatedDis
     assert found - sectors
 
 
-def test_what_nobody_would_notice_is_not_sent(disk: SimulatedDisk) -> None:
+def test_writes_without_visible_effect_are_not_sent(disk: SimulatedDisk) -> None:
     found = sent(disk, is_noticed=lambda data: data[0] == ord("c"))
     assert bytes([ord("c")]) * SECTOR in found
     assert bytes([ord("a")]) * SECTOR not in found

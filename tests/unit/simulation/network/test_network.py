@@ -81,7 +81,7 @@ def test_bytes_arrive_whole_and_in_order() -> None:
     play(story)
 
 
-def test_a_port_where_nobody_listens_refuses() -> None:
+def test_a_port_without_a_listener_refuses() -> None:
     async def story(pair: Pair) -> None:
         with pytest.raises(ConnectionRefusedError):
             await pair.world.here.network.connect(Address("server", PORT), pair.client)
@@ -131,7 +131,7 @@ def test_what_is_sent_over_a_cut_link_arrives_when_it_heals() -> None:
     play(story)
 
 
-def test_the_peer_of_a_killed_process_is_told() -> None:
+def test_the_peer_of_a_killed_process_is_notified() -> None:
     async def story(pair: Pair) -> None:
         await pair.connect()
         pair.server_host.kill()
@@ -170,7 +170,7 @@ def test_a_paused_process_accepts_and_receives_later() -> None:
     play(story)
 
 
-def test_a_connection_that_nobody_waits_for_any_more_is_given_up() -> None:
+def test_an_abandoned_connection_attempt_is_cancelled() -> None:
     async def story(pair: Pair) -> None:
         await pair.listen()
         pair.world.fabric.cut("server", "story")

@@ -9,8 +9,8 @@ from ottla.simulation.seams.scheduler import Scheduler, StuckError
 
 
 def new_loop(scheduler: Scheduler, errors: list[ErrorContext] | None = None) -> SimulatedLoop:
-    heard = [] if errors is None else errors
-    return SimulatedLoop(scheduler, "p", lambda _who, context: heard.append(context))  # type: ignore[abstract]
+    reported = [] if errors is None else errors
+    return SimulatedLoop(scheduler, "p", lambda _who, context: reported.append(context))  # type: ignore[abstract]
 
 
 def test_time_jumps_to_the_next_timer_and_never_waits() -> None:
@@ -22,7 +22,7 @@ def test_time_jumps_to_the_next_timer_and_never_waits() -> None:
     assert seen == [("early", 1.0), ("late", 3_600.0)]
 
 
-def test_calls_of_the_same_time_run_in_the_order_in_which_they_were_asked_for() -> None:
+def test_calls_of_the_same_time_run_in_the_order_in_which_they_were_scheduled() -> None:
     scheduler, seen = Scheduler(), list[int]()
     loop = new_loop(scheduler)
     for number in range(5):
@@ -80,7 +80,7 @@ def test_a_paused_process_does_later_what_fell_due() -> None:
     assert seen == [10.0]
 
 
-def test_what_a_callback_raises_is_told_and_the_world_goes_on() -> None:
+def test_exception_of_a_callback_is_recorded_and_the_world_goes_on() -> None:
     scheduler, errors = Scheduler(), list[ErrorContext]()
     loop = new_loop(scheduler, errors)
     loop.call_soon(lambda: 1 // 0)

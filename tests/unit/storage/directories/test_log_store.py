@@ -58,10 +58,10 @@ def test_a_full_disk_refuses_appends_and_serves_reads() -> None:
 
     with pytest.raises(OSError, match="No space left") as caught:
         log.append_as_leader(batch_of(b"x" * 1_000), leader_epoch=0, now_ms=1_000)
-    told = store.storage_error("/a", caught.value)
+    failure = store.storage_error("/a", caught.value)
 
-    assert told.code is ErrorCode.KAFKA_STORAGE_ERROR
-    assert "free space" in told.message
+    assert failure.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert "free space" in failure.message
     assert store.failed == {}
     assert log.read(0, bytes_max=1_000, upper_offset=1) is not None
     disk.limit_space(None)
@@ -71,19 +71,19 @@ def test_a_full_disk_refuses_appends_and_serves_reads() -> None:
 def test_a_full_disk_goes_offline_where_others_have_the_records() -> None:
     store = store_with(SimulatedDisk(), partitions=2)
 
-    told = store.storage_error("/a", OSError(errno.ENOSPC, "No space left"), is_replicated=True)
+    failure = store.storage_error("/a", OSError(errno.ENOSPC, "No space left"), is_replicated=True)
 
-    assert told.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert failure.code is ErrorCode.KAFKA_STORAGE_ERROR
     assert list(store.failed) == ["/a"]
 
 
-def test_a_failing_disk_is_told_to_the_client_and_goes_offline() -> None:
+def test_a_failing_disk_is_reported_to_the_client_and_goes_offline() -> None:
     store = store_with(SimulatedDisk(), partitions=2)
 
-    told = store.storage_error("/a", OSError(errno.EIO, "Input/output error"))
+    failure = store.storage_error("/a", OSError(errno.EIO, "Input/output error"))
 
-    assert told.code is ErrorCode.KAFKA_STORAGE_ERROR
-    assert "offline" in told.message
+    assert failure.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert "offline" in failure.message
     assert list(store.failed) == ["/a"]
 
 

@@ -56,7 +56,7 @@ def fail(name: str, error: BaseException) -> None:
     raise AssertionError(name) from error
 
 
-def test_one_sync_serves_all_who_wait() -> None:
+def test_one_sync_serves_all_waiters() -> None:
     async def scenario() -> None:
         disk, gate = SimulatedDisk(), Gate()
         log, tasks = new_log(disk), Tasks(fail)
@@ -75,16 +75,16 @@ def test_one_sync_serves_all_who_wait() -> None:
     asyncio.run(scenario())
 
 
-def test_who_listens_hears_of_a_sync_before_those_who_wait_go_on() -> None:
+def test_listeners_are_notified_of_a_sync_before_waiters() -> None:
     async def scenario() -> None:
         disk, gate = SimulatedDisk(), Gate()
         log, tasks = new_log(disk), Tasks(fail)
-        commit, heard = GroupCommit(gate, tasks), list[tuple[int, bool]]()
+        commit, notified = GroupCommit(gate, tasks), list[tuple[int, bool]]()
         gate.opened.set()
         waiting = commit.when_durable(log, append(log))
-        commit.listen(lambda synced: heard.append((synced.recovery_point, waiting.done())))
+        commit.listen(lambda synced: notified.append((synced.recovery_point, waiting.done())))
         await waiting
-        assert heard == [(1, False)]
+        assert notified == [(1, False)]
         await tasks.close()
 
     asyncio.run(scenario())
@@ -103,7 +103,7 @@ def test_what_is_durable_already_waits_for_nothing() -> None:
     asyncio.run(scenario())
 
 
-def test_a_failed_sync_reaches_everybody_who_waits() -> None:
+def test_a_failed_sync_reaches_all_waiters() -> None:
     async def scenario() -> None:
         log, tasks = new_log(SimulatedDisk()), Tasks(fail)
 

@@ -217,7 +217,7 @@ def test_first_unstable_offset_is_the_least_of_undecided_and_unreplicated() -> N
     assert unstable_and_undecided(state) == (2, 2)
 
 
-def test_marker_ends_the_transaction_and_tells_the_index_what_it_needs() -> None:
+def test_marker_ends_the_transaction_and_updates_the_index() -> None:
     state = new_state()
     append(state, 0, batch(producer_id=1, transactional=True))
     append(state, 1, batch(producer_id=2, transactional=True))
@@ -339,7 +339,7 @@ def test_loaded_state_continues_its_transactions_in_the_order_of_the_log() -> No
     assert state.first_unstable_offset == 7
 
 
-def test_cleared_state_knows_nobody() -> None:
+def test_cleared_state_has_no_producers() -> None:
     state = new_state()
     append(state, 0, batch(transactional=True))
     state.clear()

@@ -66,13 +66,13 @@ def refused(log: Log, verification: Verification | None = None, **batch: int | O
     return refusal.value.code
 
 
-def test_a_batch_that_nobody_asked_about_opens_no_transaction(log: Log) -> None:
+def test_an_unverified_batch_opens_no_transaction(log: Log) -> None:
     assert refused(log) == ErrorCode.INVALID_TXN_STATE
     assert refused(log, origin=Origin.COORDINATOR, sequence=-1) == ErrorCode.INVALID_TXN_STATE
     assert log.producers.state.first_unstable_offset is None
 
 
-def test_a_verified_batch_opens_it_and_the_rest_follow_unasked(log: Log) -> None:
+def test_a_verified_batch_opens_it_and_the_rest_needs_no_verification(log: Log) -> None:
     assert append(log, start(log)) == 0
     assert start(log, sequence=1) is None
     assert append(log, sequence=1) == 1
@@ -105,11 +105,11 @@ def test_the_config_may_change_while_the_log_is_open(log: Log) -> None:
     assert append(log) == 0
 
 
-def test_idempotent_producers_are_not_asked_about(log: Log) -> None:
+def test_idempotent_producers_are_not_verified(log: Log) -> None:
     assert append(log, is_transactional=False) == 0
 
 
-def test_a_fenced_producer_is_told_before_anybody_is_asked(log: Log) -> None:
+def test_a_fenced_producer_is_refused_without_a_verification_request(log: Log) -> None:
     append(log, start(log, epoch=3), epoch=3)
     end(log, epoch=4)
 

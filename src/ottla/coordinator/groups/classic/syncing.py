@@ -60,8 +60,8 @@ class ClassicSyncing:
 
 
 def _check_protocol(group: ClassicGroup, request: SyncGroupRequest) -> None:
-    asked = (request.protocol_type, request.protocol_name)
-    for given, known in zip(asked, (group.protocol_type, group.protocol), strict=True):
+    requested = (request.protocol_type, request.protocol_name)
+    for given, known in zip(requested, (group.protocol_type, group.protocol), strict=True):
         if given is not None and known and given != known:
             raise KafkaError(
                 ErrorCode.INCONSISTENT_GROUP_PROTOCOL,

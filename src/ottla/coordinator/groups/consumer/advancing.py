@@ -58,8 +58,8 @@ def advance(
 def stale_again(group: ConsumerGroup) -> OnCommitted:
     """Marks the metadata as stale again if the records could not be committed."""
 
-    def told(error: ErrorCode) -> Outcome:
+    def mark_stale(error: ErrorCode) -> Outcome:
         group.is_metadata_stale |= bool(error)
         return Outcome()
 
-    return told
+    return mark_stale

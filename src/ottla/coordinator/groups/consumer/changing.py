@@ -159,14 +159,22 @@ class GroupChange:
         for regex in sorted(used):
             before = self._regexes.get(regex)
             topics = self._find(regex, before)
-            if topics is None or (before is not None and before.topics == topics):
+            if topics is None:
                 continue
-            now_ms = self._context.now_ms()
-            resolved = ResolvedRegex(topics, version=now_ms, timestamp=now_ms)
-            self._regexes = {**self._regexes, regex: resolved}
-            self.records.append(regex_record(self._group.id, regex, resolved))
-            has_changed = True
+            if before is None or before.topics != topics:
+                self._put_regex(regex, topics)
+                has_changed = True
+            elif not before.has_version:
+                self._put_regex(regex, topics)
         return has_changed
+
+    def _put_regex(self, regex: str, topics: frozenset[str]) -> None:
+        context = self._context
+        resolved = ResolvedRegex(
+            topics, version=context.metadata_offset, timestamp=context.now_ms()
+        )
+        self._regexes = {**self._regexes, regex: resolved}
+        self.records.append(regex_record(self._group.id, regex, resolved))
 
     def _find(self, regex: str, before: ResolvedRegex | None) -> frozenset[str] | None:
         """The topics of an expression, or None if the group has to check again later: matching has

@@ -23,7 +23,7 @@ from ottla.coordinator.groups.consumer.embedded_protocol import (
     write_assignment,
 )
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
-from ottla.coordinator.groups.consumer.member import ConsumerMember, MemberState
+from ottla.coordinator.groups.consumer.member import ConsumerMember, MemberState, member_before
 from ottla.coordinator.groups.consumer.sessions import ConsumerSessions, Fence
 from ottla.coordinator.groups.context import GroupContext
 from ottla.coordinator.groups.group import NO_MEMBER_ID
@@ -60,13 +60,7 @@ class ClassicMembers:
         known = self._known(group, request)
         if known is None and len(group.members) >= self._context.settings.consumer_max_size:
             return Outcome(response=join_refused(ErrorCode.GROUP_MAX_SIZE_REACHED))
-        before = ConsumerMember(member_id)
-        if known is not None:
-            before = (
-                known
-                if known.id == member_id and known.epoch >= 0
-                else replace(known, id=member_id, epoch=0, previous_epoch=0)
-            )
+        before = member_before(known, member_id)
         try:
             subscription = read_subscription(request.protocols[0].metadata)
         except ProtocolError as error:
@@ -156,10 +150,9 @@ class ClassicMembers:
         instance_id = request.group_instance_id
         if instance_id is None:
             return group.members.get(request.member_id)
-        member = group.static_member(instance_id)
         if request.member_id == NO_MEMBER_ID:
-            return member
-        return _require_instance(member, request.member_id, instance_id)
+            return group.static_member(instance_id)
+        return group.require_static_member(instance_id, request.member_id)
 
     def _require(
         self, group: ConsumerGroup, member_id: str, instance_id: str | None
@@ -167,7 +160,7 @@ class ClassicMembers:
         if instance_id is None:
             member = group.require_member(member_id)
         else:
-            member = _require_instance(group.static_member(instance_id), member_id, instance_id)
+            member = group.require_static_member(instance_id, member_id)
         if member.classic is None:
             raise KafkaError(
                 ErrorCode.UNKNOWN_MEMBER_ID, f"member {member_id} uses the consumer protocol"
@@ -214,18 +207,6 @@ def _updated(
             ],
         ),
     )
-
-
-def _require_instance(
-    member: ConsumerMember | None, member_id: str, instance_id: str
-) -> ConsumerMember:
-    if member is None:
-        raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
-    if member.id != member_id:
-        raise KafkaError(
-            ErrorCode.FENCED_INSTANCE_ID, f"instance {instance_id} is member {member.id} now"
-        )
-    return member
 
 
 def _check_generation(member: ConsumerMember, generation: int) -> None:

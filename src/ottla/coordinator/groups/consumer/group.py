@@ -104,6 +104,17 @@ class ConsumerGroup(Group):
         member_id = self.static_members.get(instance_id)
         return None if member_id is None else self.members[member_id]
 
+    def require_static_member(self, instance_id: str, member_id: str) -> ConsumerMember:
+        """Raises KafkaError if the static member is unknown, or another member replaced it."""
+        member = self.static_member(instance_id)
+        if member is None:
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
+        if member.id != member_id:
+            raise KafkaError(
+                ErrorCode.FENCED_INSTANCE_ID, f"instance {instance_id} is member {member.id} now"
+            )
+        return member
+
     def put_member(self, member: ConsumerMember) -> None:
         before = self.members.get(member.id)
         if before is None:

@@ -153,8 +153,8 @@ class ConsumerReplay:
     ) -> None:
         if value is not None:
             group = self._get_or_make(key.group_id)
-            group.regexes[key.regular_expression] = ResolvedRegex(
-                frozenset(value.topics), value.version, value.timestamp
+            group.regexes[key.regular_expression] = ResolvedRegex.from_record(
+                frozenset(value.topics), version=value.version, timestamp=value.timestamp
             )
         elif (known := self._get(key.group_id)) is not None:
             known.regexes.pop(key.regular_expression, None)

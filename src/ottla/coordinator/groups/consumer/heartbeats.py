@@ -39,6 +39,7 @@ from ottla.coordinator.groups.consumer.member import (
     LEAVE_EPOCH,
     STATIC_LEAVE_EPOCH,
     ConsumerMember,
+    member_before,
 )
 from ottla.coordinator.groups.consumer.sessions import ConsumerSessions
 from ottla.coordinator.groups.consumer.validation import check_heartbeat
@@ -93,7 +94,7 @@ class ConsumerHeartbeats:
             self._require_room(group)
         # In version 0 the coordinator generates the member id.
         member_id = request.member_id or uuid_to_text(self._context.dice.uuid())
-        before = _before(known, member_id)
+        before = member_before(known, member_id)
         was_stale = group.is_metadata_stale
         owned = _owned(request)
         current = advance(
@@ -118,8 +119,8 @@ class ConsumerHeartbeats:
             ),
         )
         # A member that sends a different assignment may have missed the last response.
-        is_told = known is not None and current.assigned == known.assigned
-        if _is_full(request) or not is_told or owned not in (None, current.assigned):
+        is_unchanged = known is not None and current.assigned == known.assigned
+        if _is_full(request) or not is_unchanged or owned not in (None, current.assigned):
             response.assignment = _assignment(current.assigned)
         return Outcome(
             change.records, response, on_committed=stale_again(group) if was_stale else None
@@ -185,22 +186,8 @@ class ConsumerHeartbeats:
                     f"instance {instance_id} is member {member.id}, which has not left",
                 )
             return member
-        return self._require_static(member, request, instance_id)
-
-    def _require_static(
-        self,
-        member: ConsumerMember | None,
-        request: wire.ConsumerGroupHeartbeatRequest,
-        instance_id: str,
-    ) -> ConsumerMember:
-        if member is None:
-            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
-        if member.id != request.member_id:
-            raise KafkaError(
-                ErrorCode.FENCED_INSTANCE_ID, f"instance {instance_id} is member {member.id} now"
-            )
-        if request.member_epoch >= 0:
-            _check_epoch(member, request)
+        member = group.require_static_member(instance_id, request.member_id)
+        _check_epoch(member, request)
         return member
 
     def _require_room(self, group: ConsumerGroup) -> None:
@@ -223,9 +210,7 @@ class ConsumerHeartbeats:
         if request.instance_id is None:
             member = group.require_member(request.member_id)
         else:
-            member = self._require_static(
-                group.static_member(request.instance_id), request, request.instance_id
-            )
+            member = group.require_static_member(request.instance_id, request.member_id)
         if request.member_epoch == STATIC_LEAVE_EPOCH:
             # A static member is expected to return: it keeps its partitions until its session
             # expires.
@@ -253,15 +238,6 @@ class ConsumerHeartbeats:
         self._context.groups.put(classic)
         self._resume_classic(classic)
         return Outcome(records, is_applied=True)
-
-
-def _before(known: ConsumerMember | None, member_id: str) -> ConsumerMember:
-    """The member before this request. A returning static instance starts at epoch 0."""
-    if known is None:
-        return ConsumerMember(member_id)
-    if known.id == member_id and known.epoch >= 0:
-        return known
-    return replace(known, id=member_id, epoch=0, previous_epoch=0)
 
 
 def _updated(

@@ -8,7 +8,7 @@ Stable ──a new target takes partitions away──▶ UnrevokedPartitions
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
@@ -57,3 +57,12 @@ class ConsumerMember:
 
     def is_reconciled_to(self, target_epoch: int) -> bool:
         return self.state is MemberState.STABLE and self.epoch == target_epoch
+
+
+def member_before(known: ConsumerMember | None, member_id: str) -> ConsumerMember:
+    """The member before a request. A returning static instance starts at epoch 0."""
+    if known is None:
+        return ConsumerMember(member_id)
+    if known.id == member_id and known.epoch >= 0:
+        return known
+    return replace(known, id=member_id, epoch=0, previous_epoch=0)

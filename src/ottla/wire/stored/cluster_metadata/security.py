@@ -24,9 +24,9 @@ class RemoveAccessControlEntryRecord(Message, api_key=19, versions="0", flexible
 class UserScramCredentialRecord(Message, api_key=11, versions="0", flexible="0+"):
     name: String = ""
     mechanism: Int8 = 0
-    salt: Bytes = b""
-    stored_key: Bytes = b""
-    server_key: Bytes = b""
+    salt: Bytes = field(default=b"", secret=True)
+    stored_key: Bytes = field(default=b"", secret=True)
+    server_key: Bytes = field(default=b"", secret=True)
     iterations: Int32 = 0
 
 

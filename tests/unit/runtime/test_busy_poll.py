@@ -1,4 +1,4 @@
-"""A vigil is held only where the last one was, or would have been, worth it, and not for long."""
+"""A busy poll begins only if the last one was, or would have been, worth it, and ends soon."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from ottla.runtime.vigil import SECONDS_MAX, SystemVigil
+from ottla.runtime.busy_poll import SECONDS_MAX, SystemBusyPoll
 
 _TURNS = 5
 
 
 class Watched:
-    """A vigil whose clock the test moves, and how often it looked."""
+    """A busy poll whose clock the test moves, and how often it looked."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.looks = 0
-        self.vigil = SystemVigil(self._monotonic)
+        self.busy_poll = SystemBusyPoll(self._monotonic)
 
     def _monotonic(self) -> float:
         self.looks += 1
@@ -30,9 +30,9 @@ class Watched:
         return self.looks - before
 
     def serve_two(self, *, seconds_between: float) -> None:
-        self.vigil.begin()
+        self.busy_poll.begin()
         self.now += seconds_between
-        self.vigil.end()
+        self.busy_poll.end()
 
 
 def run(scenario: Callable[[Watched], Coroutine[Any, Any, None]]) -> None:
@@ -42,13 +42,13 @@ def run(scenario: Callable[[Watched], Coroutine[Any, Any, None]]) -> None:
     asyncio.run(main())
 
 
-def test_nobody_watches_before_a_request_has_come_soon() -> None:
+def test_polling_begins_only_after_a_request_has_come_soon() -> None:
     async def scenario(watched: Watched) -> None:
-        watched.vigil.begin()
+        watched.busy_poll.begin()
         assert await watched.looks_of() == 0
         watched.now += SECONDS_MAX / 2
-        watched.vigil.end()
-        watched.vigil.begin()
+        watched.busy_poll.end()
+        watched.busy_poll.begin()
         assert await watched.looks_of() == _TURNS
 
     run(scenario)
@@ -57,9 +57,9 @@ def test_nobody_watches_before_a_request_has_come_soon() -> None:
 def test_it_is_over_when_the_request_comes() -> None:
     async def scenario(watched: Watched) -> None:
         watched.serve_two(seconds_between=0)
-        watched.vigil.begin()
+        watched.busy_poll.begin()
         assert await watched.looks_of() == _TURNS
-        watched.vigil.end()
+        watched.busy_poll.end()
         assert await watched.looks_of() == 0
 
     run(scenario)
@@ -68,11 +68,11 @@ def test_it_is_over_when_the_request_comes() -> None:
 def test_it_is_over_when_nothing_comes_and_the_next_is_not_held() -> None:
     async def scenario(watched: Watched) -> None:
         watched.serve_two(seconds_between=0)
-        watched.vigil.begin()
+        watched.busy_poll.begin()
         watched.now += 2 * SECONDS_MAX
         assert await watched.looks_of() == 1
-        watched.vigil.end()
-        watched.vigil.begin()
+        watched.busy_poll.end()
+        watched.busy_poll.begin()
         assert await watched.looks_of() == 0
 
     run(scenario)
@@ -82,7 +82,7 @@ def test_many_that_are_served_at_once_are_watched_for_once() -> None:
     async def scenario(watched: Watched) -> None:
         watched.serve_two(seconds_between=0)
         for _ in range(3):
-            watched.vigil.begin()
+            watched.busy_poll.begin()
         assert await watched.looks_of() == _TURNS
 
     run(scenario)
@@ -92,8 +92,8 @@ def test_the_pause_after_a_transaction_teaches_nothing() -> None:
     async def scenario(watched: Watched) -> None:
         watched.serve_two(seconds_between=0)
         watched.now += 1
-        watched.vigil.end()
-        watched.vigil.begin()
+        watched.busy_poll.end()
+        watched.busy_poll.begin()
         assert await watched.looks_of() == _TURNS
 
     run(scenario)

@@ -18,7 +18,7 @@ from typing import Final, Protocol
 SECONDS_MAX: Final = 0.0003
 
 
-class Vigil(Protocol):
+class BusyPoll(Protocol):
     """A hint, which may be ignored."""
 
     def begin(self) -> None:
@@ -30,7 +30,7 @@ class Vigil(Protocol):
         """The next request has arrived."""
 
 
-class NoVigil:
+class NoBusyPoll:
     """For a node that shares its process or its processor."""
 
     __slots__ = ()
@@ -40,7 +40,7 @@ class NoVigil:
     def end(self) -> None: ...
 
 
-class SystemVigil:
+class SystemBusyPoll:
     """For the event loop of a process of its own.
 
     Adapts: after polling in vain it stops polling until a request arrives soon enough that polling
@@ -75,4 +75,4 @@ class SystemVigil:
         asyncio.get_running_loop().call_soon(self._watch)
 
 
-NO_VIGIL: Final = NoVigil()
+NO_BUSY_POLL: Final = NoBusyPoll()

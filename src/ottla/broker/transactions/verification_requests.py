@@ -68,7 +68,7 @@ class Verified(NamedTuple):
 NOTHING_TO_VERIFY: Final = Verified({}, {})
 
 
-class Question(NamedTuple):
+class VerificationRequest(NamedTuple):
     """A request to verify that partitions are in a transaction, or to add them to it."""
 
     producer: TransactionalProducer
@@ -100,35 +100,35 @@ class Question(NamedTuple):
             _log.exception("appending a verified batch of %r failed", self.transactional_id)
 
 
-def request_of(questions: list[Question]) -> AddPartitionsToTxnRequest:
+def request_of(requests: list[VerificationRequest]) -> AddPartitionsToTxnRequest:
     return AddPartitionsToTxnRequest(
         transactions=[
             AddPartitionsToTxnTransaction(
-                transactional_id=question.transactional_id,
-                producer_id=question.producer.producer_id,
-                producer_epoch=question.producer.producer_epoch,
-                verify_only=question.supported is not Supported.ADDING,
+                transactional_id=request.transactional_id,
+                producer_id=request.producer.producer_id,
+                producer_epoch=request.producer.producer_epoch,
+                verify_only=request.supported is not Supported.ADDING,
                 topics=[
                     AddPartitionsToTxnTopic(
                         name=topic, partitions=[name.partition for name in names]
                     )
-                    for topic, names in groupby(question.partitions, lambda name: name.topic)
+                    for topic, names in groupby(request.partitions, lambda name: name.topic)
                 ],
             )
-            for question in questions
+            for request in requests
         ]
     )
 
 
-def answer_all(questions: list[Question], response: object) -> None:
+def answer_all(requests: list[VerificationRequest], response: object) -> None:
     assert isinstance(response, AddPartitionsToTxnResponse)
     if response.error_code:
         error = ErrorCode(response.error_code)
         if error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
             # An error between brokers. For the client it means that verification failed.
             error = ErrorCode.INVALID_TXN_STATE
-        for question in questions:
-            question.fail(error)
+        for request in requests:
+            request.fail(error)
         return
     results = {
         (result.transactional_id, topic.name, each.partition_index): each.partition_error_code
@@ -136,13 +136,13 @@ def answer_all(questions: list[Question], response: object) -> None:
         for topic in result.topic_results
         for each in topic.results_by_partition
     }
-    for question in questions:
-        question.answer(
+    for request in requests:
+        request.answer(
             {
                 name: ErrorCode(
-                    results.get((question.transactional_id, *name), ErrorCode.UNKNOWN_SERVER_ERROR)
+                    results.get((request.transactional_id, *name), ErrorCode.UNKNOWN_SERVER_ERROR)
                 )
-                for name in question.partitions
+                for name in request.partitions
             }
         )
 

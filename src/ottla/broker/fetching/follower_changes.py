@@ -14,10 +14,10 @@ from ottla.replication.partition import Partition
 class WaitingFetch(Protocol):
     """A fetch request that waits for changes."""
 
-    def has_news(self) -> None: ...
+    def notify_changed(self) -> None: ...
 
 
-class FollowerNews:
+class FollowerChanges:
     """The changed partitions of a fetch session. Lives as long as the session."""
 
     def __init__(self, wanted: dict[tuple[str, Uuid, int], SessionPartition]) -> None:
@@ -62,4 +62,4 @@ class FollowerNews:
     def _has_records(self, key: tuple[str, Uuid, int], _size: int) -> None:
         self.changed[key] = None
         if self.waiting is not None:
-            self.waiting.has_news()
+            self.waiting.notify_changed()

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ottla.runtime.nudge import Nudge
+from ottla.runtime.wakeup import Wakeup
 from ottla.simulation.seams.clock import SimulatedClock
 from tests.support.storage.held_background import settle
 
@@ -10,7 +10,7 @@ from tests.support.storage.held_background import settle
 def test_wait_ends_when_the_time_is_over() -> None:
     async def play() -> None:
         clock = SimulatedClock()
-        waiting = asyncio.ensure_future(Nudge(clock).wait(2.0))
+        waiting = asyncio.ensure_future(Wakeup(clock).wait(2.0))
         await settle()
         clock.advance(1.9)
         await settle()
@@ -21,13 +21,13 @@ def test_wait_ends_when_the_time_is_over() -> None:
     asyncio.run(play())
 
 
-def test_nudge_ends_the_waits_of_all_and_leaves_no_timer() -> None:
+def test_wakeup_ends_the_waits_of_all_and_leaves_no_timer() -> None:
     async def play() -> None:
         clock = SimulatedClock()
-        nudge = Nudge(clock)
-        waiting = [asyncio.ensure_future(nudge.wait(2.0)) for _ in range(3)]
+        wakeup = Wakeup(clock)
+        waiting = [asyncio.ensure_future(wakeup.wait(2.0)) for _ in range(3)]
         await settle()
-        nudge.give()
+        wakeup.wake()
         await asyncio.gather(*waiting)
         assert clock.monotonic() == 0.0
         assert clock.next_deadline() is None
@@ -35,14 +35,14 @@ def test_nudge_ends_the_waits_of_all_and_leaves_no_timer() -> None:
     asyncio.run(play())
 
 
-def test_nudge_before_the_wait_cuts_one_wait_short() -> None:
+def test_wakeup_before_the_wait_cuts_one_wait_short() -> None:
     async def play() -> None:
         clock = SimulatedClock()
-        nudge = Nudge(clock)
-        nudge.give()
-        nudge.give()
-        await nudge.wait(2.0)
-        waiting = asyncio.ensure_future(nudge.wait(2.0))
+        wakeup = Wakeup(clock)
+        wakeup.wake()
+        wakeup.wake()
+        await wakeup.wait(2.0)
+        waiting = asyncio.ensure_future(wakeup.wait(2.0))
         await settle()
         assert not waiting.done()
         clock.advance(2.0)

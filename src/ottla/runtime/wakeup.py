@@ -7,24 +7,24 @@ import asyncio
 from ottla.runtime.clock import Clock
 
 
-class Nudge:
+class Wakeup:
     """Any number of coroutines may wait; any code on the same loop may end their wait.
 
-    A nudge is not lost: if no coroutine waits, it ends the next wait.
+    A wakeup is not lost: if no coroutine waits, it ends the next wait.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._nudged = asyncio.Event()
+        self._woken = asyncio.Event()
 
-    def give(self) -> None:
-        self._nudged.set()
+    def wake(self) -> None:
+        self._woken.set()
 
     async def wait(self, seconds: float) -> None:
-        """Returns after a nudge, or after the time has passed."""
-        timer = self._clock.call_later(seconds, self._nudged.set)
+        """Returns after a wakeup, or after the time has passed."""
+        timer = self._clock.call_later(seconds, self._woken.set)
         try:
-            await self._nudged.wait()
+            await self._woken.wait()
         finally:
             timer.cancel()
-        self._nudged.clear()
+        self._woken.clear()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ottla.broker.transactions.questions import (
+from ottla.broker.transactions.verification_requests import (
     Supported,
     TransactionalProducer,
     UnverifiedBatch,
@@ -35,15 +35,15 @@ def node(start_node: StartNode) -> OneNode:
 
 
 def verify(node: OneNode, supported: Supported, *, epoch: int = 0) -> dict[Any, ErrorCode]:
-    told: list[Verified] = []
+    results: list[Verified] = []
 
     async def run() -> None:
         batch = UnverifiedBatch(node.broker.partitions.by_name(*ORDERS), 0)
         producer = TransactionalProducer(ID, 0, epoch)
-        node.broker.verification.verify(producer, [batch], supported, told.append)
+        node.broker.verification.verify(producer, [batch], supported, results.append)
 
     node.run(run())
-    (verified,) = told
+    (verified,) = results
     assert list(verified.verifications) == [ORDERS]
     return dict(verified.errors)
 
@@ -70,7 +70,7 @@ def test_partition_that_was_not_added_is_refused(
     assert verify(node, supported) == {ORDERS: code}
 
 
-def test_with_transaction_version_2_asking_adds_the_partition(node: OneNode) -> None:
+def test_with_transaction_version_2_verification_adds_the_partition(node: OneNode) -> None:
     assert verify(node, Supported.ADDING) == {}
     assert state(node) == "Ongoing"
 

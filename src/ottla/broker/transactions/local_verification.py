@@ -6,8 +6,8 @@ from typing import Final
 
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.transactions.known_transactions import is_known
-from ottla.broker.transactions.questions import Question, Supported
 from ottla.broker.transactions.transaction_requests import BROKER_PATIENCE_MS, TransactionRequests
+from ottla.broker.transactions.verification_requests import Supported, VerificationRequest
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 from ottla.coordinator.transactions.producer import ClaimedProducer
@@ -19,7 +19,7 @@ from ottla.wire.messages.add_partitions_to_txn import AddPartitionsToTxnResult
 _ANSWER: Final = AddPartitionsToTxnResult()
 
 
-class OwnQuestions:
+class LocalVerification:
     """One per node. Owned by its loop."""
 
     def __init__(
@@ -30,33 +30,33 @@ class OwnQuestions:
         self._transactions = transactions
         self._requests = requests
 
-    def ask(self, question: Question) -> None:
+    def verify(self, request: VerificationRequest) -> None:
         """Does what AddPartitionsToTxn does, without a network request."""
-        if is_known(self._transactions, question.producer, question.partitions):
-            question.answer({})
+        if is_known(self._transactions, request.producer, request.partitions):
+            request.answer({})
             return
-        asked = _Asked(question)
+        pending = _PendingVerification(request)
         self._requests.submit_patiently(
-            question.transactional_id,
-            asked.add if question.supported is Supported.ADDING else asked.verify,
-            asked.reply,
-            asked.refuse,
+            request.transactional_id,
+            pending.add if request.supported is Supported.ADDING else pending.verify,
+            pending.reply,
+            pending.refuse,
             patience_ms=BROKER_PATIENCE_MS,
         )
 
 
-class _Asked:
+class _PendingVerification:
     """One verification request, which may take several attempts."""
 
-    __slots__ = ("_codes", "_partitions", "_producer", "_question")
+    __slots__ = ("_codes", "_partitions", "_producer", "_request")
 
-    def __init__(self, question: Question) -> None:
-        self._question = question
-        self._partitions = frozenset(question.partitions)
+    def __init__(self, request: VerificationRequest) -> None:
+        self._request = request
+        self._partitions = frozenset(request.partitions)
         self._producer = ClaimedProducer(
-            question.transactional_id,
-            question.producer.producer_id,
-            question.producer.producer_epoch,
+            request.transactional_id,
+            request.producer.producer_id,
+            request.producer.producer_epoch,
         )
         self._codes: dict[TopicPartition, ErrorCode] = {}
 
@@ -74,4 +74,4 @@ class _Asked:
         return _ANSWER
 
     def reply(self, _answer: object) -> None:
-        self._question.answer(self._codes)
+        self._request.answer(self._codes)

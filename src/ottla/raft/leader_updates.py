@@ -25,39 +25,39 @@ class Handled(Enum):
     FAILED = "failed"
 
 
-def is_contradicting(quorum: Quorum, news: LeaderView) -> bool:
+def is_contradicting(quorum: Quorum, view: LeaderView) -> bool:
     """Whether the message names a second leader for this epoch, which only a faulty peer does."""
     known = quorum.leader.leader_id
-    if news.leader_id is None or news.epoch != quorum.epoch:
+    if view.leader_id is None or view.epoch != quorum.epoch:
         return False
-    if news.leader_id == quorum.local.id:
+    if view.leader_id == quorum.local.id:
         return not isinstance(quorum.state, Leader | Resigned)
-    return known is not None and known != news.leader_id
+    return known is not None and known != view.leader_id
 
 
-def take_news(quorum: Quorum, news: LeaderView, *, now_ms: int) -> bool:
+def maybe_adopt_leader(quorum: Quorum, view: LeaderView, *, now_ms: int) -> bool:
     """Adopts a later epoch, or the leader of the current epoch; returns whether the state changed.
 
     A leader without a known address is not followed: it will send BeginQuorumEpoch.
     """
-    assert not is_contradicting(quorum, news)
-    news = news._replace(endpoint=news.endpoint or voter_endpoint(quorum, news.leader_id))
-    is_followable = news.endpoint is not None and news.leader_id not in (None, quorum.local.id)
-    if news.epoch > quorum.epoch:
+    assert not is_contradicting(quorum, view)
+    view = view._replace(endpoint=view.endpoint or voter_endpoint(quorum, view.leader_id))
+    is_followable = view.endpoint is not None and view.leader_id not in (None, quorum.local.id)
+    if view.epoch > quorum.epoch:
         if is_followable:
-            quorum.become_follower(news, now_ms=now_ms)
+            quorum.become_follower(view, now_ms=now_ms)
         else:
-            quorum.become_unattached(news.epoch, now_ms=now_ms)
+            quorum.become_unattached(view.epoch, now_ms=now_ms)
         return True
     is_new = not isinstance(quorum.state, Follower) and quorum.leader.endpoint is None
-    if news.epoch == quorum.epoch and is_followable and is_new:
-        quorum.become_follower(news, now_ms=now_ms)
+    if view.epoch == quorum.epoch and is_followable and is_new:
+        quorum.become_follower(view, now_ms=now_ms)
         return True
     return False
 
 
 def take_response(
-    quorum: Quorum, error: ErrorCode, news: LeaderView, *, now_ms: int
+    quorum: Quorum, error: ErrorCode, view: LeaderView, *, now_ms: int
 ) -> Handled | None:
     """Handles the leader, epoch and error of any response. Returns None if the caller has to handle
     the rest of the response.
@@ -66,12 +66,12 @@ def take_response(
     used. A response that only brought the leader of the current epoch is used, so that an observer
     finds the leader and fetches from it in one round trip.
     """
-    if news.epoch < quorum.epoch or is_contradicting(quorum, news):
+    if view.epoch < quorum.epoch or is_contradicting(quorum, view):
         return Handled.FAILED
-    if news.epoch > quorum.epoch or error in _MISPLACED:
-        is_new = take_news(quorum, news, now_ms=now_ms)
+    if view.epoch > quorum.epoch or error in _MISPLACED:
+        is_new = maybe_adopt_leader(quorum, view, now_ms=now_ms)
         return Handled.DONE if is_new else Handled.FAILED
-    is_new = take_news(quorum, news, now_ms=now_ms)
+    is_new = maybe_adopt_leader(quorum, view, now_ms=now_ms)
     if error is not ErrorCode.NONE:
         return Handled.DONE if is_new else Handled.FAILED
     return None

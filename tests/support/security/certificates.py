@@ -1,0 +1,73 @@
+"""Certificates of tests: an authority, and PEM files signed by it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import trustme
+
+from ottla.configs.listener_security import ClientAuth, Store, TlsSettings
+
+ORGANIZATION = "Ottla tests"
+
+
+class PemFiles(NamedTuple):
+    """A key with its certificate chain in one file, and the trusted authority in another."""
+
+    keystore: Path
+    truststore: Path
+
+
+class Authority:
+    """Signs certificates for this host."""
+
+    def __init__(self, directory: Path, name: str = "authority") -> None:
+        self._directory = directory
+        self._authority = trustme.CA(organization_name=ORGANIZATION, key_type=trustme.KeyType.ECDSA)
+        self.truststore = directory / f"{name}.pem"
+        self._authority.cert_pem.write_to_path(self.truststore)
+
+    @property
+    def pem(self) -> str:
+        return self._authority.cert_pem.bytes().decode()
+
+    def issue(self, name: str, *, is_expired: bool = False) -> PemFiles:
+        """A certificate with the common name, valid for localhost and its addresses."""
+        expiry = datetime.now(UTC) - timedelta(days=1) if is_expired else None  # noqa: TID251
+        issued = self._authority.issue_cert(
+            "localhost",
+            "127.0.0.1",
+            common_name=name,
+            organization_name=ORGANIZATION,
+            key_type=trustme.KeyType.ECDSA,
+            not_after=expiry,
+        )
+        keystore = self._directory / f"{name}.pem"
+        issued.private_key_and_cert_chain_pem.write_to_path(keystore)
+        keystore.chmod(0o600)
+        return PemFiles(keystore, self.truststore)
+
+
+def tls_settings(
+    files: PemFiles | None,
+    *,
+    truststore: Path | None = None,
+    client_auth: ClientAuth = "none",
+    protocols: tuple[str, ...] = ("TLSv1.2", "TLSv1.3"),
+    cipher_suites: tuple[str, ...] = (),
+    endpoint_identification: bool = True,
+    crl_location: str | None = None,
+) -> TlsSettings:
+    trusted = truststore or (None if files is None else files.truststore)
+    return TlsSettings(
+        keystore=None if files is None else Store("PEM", str(files.keystore)),
+        truststore=None if trusted is None else Store("PEM", str(trusted)),
+        client_auth=client_auth,
+        enabled_protocols=protocols,
+        client_protocols=protocols,
+        cipher_suites=cipher_suites,
+        endpoint_identification=endpoint_identification,
+        crl_location=crl_location,
+    )
