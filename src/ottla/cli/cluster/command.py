@@ -71,6 +71,14 @@ def up(
             show_default=False,
         ),
     ] = None,
+    secure: Annotated[
+        bool,
+        typer.Option(
+            "--secure",
+            help="Make a new cluster with TLS, users with passwords, and ACLs, and a profile for "
+            "its user admin.",
+        ),
+    ] = False,
     detach: Annotated[
         bool, typer.Option("--detach", help="In the background: return when it is ready.")
     ] = False,
@@ -94,8 +102,17 @@ def up(
         from ottla.cli.cluster.up import find_or_make, run_in_background, run_in_foreground
 
         layout = find_or_make(
-            data_dir, nodes=nodes, listen=listen, advertise=advertise, settings=settings or ()
+            data_dir,
+            nodes=nodes,
+            listen=listen,
+            advertise=advertise,
+            settings=settings or (),
+            is_secured=secure,
         )
+        if secure:
+            from ottla.cli.cluster.local_profile import use_local_profile
+
+            use_local_profile(terminal, layout)
         run = run_in_background if detach else run_in_foreground
         run(terminal, layout, restarts=restart)
 
