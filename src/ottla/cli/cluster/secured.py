@@ -116,7 +116,8 @@ class ClusterSecurity:
             "ssl.truststore.type": "PEM",
             "ssl.truststore.location": str(authority),
         }
-        return format_properties(properties).replace("\\:", ":")
+        # Within a value neither needs an escape, and the file is easier to read without.
+        return format_properties(properties).replace("\\:", ":").replace("\\=", "=")
 
 
 def write_security(

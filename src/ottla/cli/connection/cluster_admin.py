@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Self, TypeVar
 
 from ottla.cli.connection.cluster_access import resolve
-from ottla.cli.connection.cluster_errors import cannot_connect, insecure
+from ottla.cli.connection.cluster_errors import cannot_connect, insecure, speaks_otherwise
 from ottla.cli.connection.cluster_options import ClusterOptions
-from ottla.cli.connection.port_probe import reason_text
+from ottla.cli.connection.port_probe import PortProbe, reason_text
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client import ChannelError, NodeLink, UnknownRequestError
 from ottla.client.authentication import AuthenticationFailedError
@@ -153,7 +153,20 @@ def with_admin(options: ClusterOptions, operation: Callable[[ClusterAdmin], Awai
         async with ClusterAdmin(access.addresses, security=security) as admin:
             return await operation(admin)
 
-    return asyncio.run(run())
+    try:
+        return asyncio.run(run())
+    except CommandError as error:
+        if error.exit_code is ExitCode.UNREACHABLE and access.is_plaintext:
+            _require_kafka(access.addresses)
+        raise
+
+
+def _require_kafka(addresses: Sequence[Address]) -> None:
+    """Raises CommandError if a port has another protocol, such as TLS."""
+    probe = PortProbe(SystemNetwork())
+    for address in addresses:
+        if protocol := probe.other_protocol(address):
+            raise speaks_otherwise(address, protocol) from None
 
 
 def refusal(doing: str, error_code: int, message: str | None) -> CommandError:
