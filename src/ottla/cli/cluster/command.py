@@ -35,6 +35,14 @@ DataDir = Annotated[
         help="The directory of the cluster.",
     ),
 ]
+Secure = Annotated[
+    bool,
+    typer.Option(
+        "--secure",
+        help="Make a new cluster with TLS, users with passwords, and ACLs, and a profile for its "
+        "user admin.",
+    ),
+]
 NodeId = Annotated[int, typer.Argument(metavar="NODE", min=0, show_default=False)]
 
 
@@ -71,14 +79,7 @@ def up(
             show_default=False,
         ),
     ] = None,
-    secure: Annotated[
-        bool,
-        typer.Option(
-            "--secure",
-            help="Make a new cluster with TLS, users with passwords, and ACLs, and a profile for "
-            "its user admin.",
-        ),
-    ] = False,
+    secure: Secure = False,
     detach: Annotated[
         bool, typer.Option("--detach", help="In the background: return when it is ready.")
     ] = False,

@@ -66,8 +66,8 @@ class Acls:
             results = [AclCreationResult(error_code=self.error) for _ in request.creations]
             return CreateAclsResponse(results=results)
         assert isinstance(request, DeleteAclsRequest)
-        for each in request.filters:
-            wanted = AclFilter.of_request(each)
+        for asked in request.filters:
+            wanted = AclFilter.of_request(asked)
             (found,) = (binding for binding in self.stored if wanted.matches(binding))
             self.stored.remove(found)
         return DeleteAclsResponse(filter_results=[DeleteAclsFilterResult()] * len(request.filters))

@@ -49,7 +49,8 @@ class Credentials:
                 del self.stored[deletion.name, deletion.mechanism]
             for upsertion in request.upsertions:
                 self.stored[upsertion.name, upsertion.mechanism] = upsertion.iterations
-            names = {each.name for each in (*request.deletions, *request.upsertions)}
+            names = [each.name for each in request.deletions]
+            names += [each.name for each in request.upsertions]
             results = [AlterUserScramCredentialsResult(user=name) for name in names]
             return AlterUserScramCredentialsResponse(results=results)
         assert isinstance(request, DescribeUserScramCredentialsRequest)
